@@ -25,17 +25,19 @@ func anyParam(name string) function.Parameter {
 		AllowDynamicType: true}
 }
 
-// dynamic makes a function whose result can be of any type.
-func dynamic(impl func([]cty.Value) (cty.Value, error), params ...function.Parameter) function.Function {
+// dynamicFunc makes a function whose result can be of any type.
+func dynamicFunc(impl func([]cty.Value) (cty.Value, error), params ...function.Parameter) function.Function {
 	return function.New(&function.Spec{Params: params, Type: function.StaticReturnType(cty.DynamicPseudoType),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return impl(args) }})
 }
 
-// more holds those that are the same for every module.
-var more = map[string]function.Function{
-	"lookup":          lookupFunc,
-	"coalesce":        coalesceFunc,
-	"ephemeralasnull": dynamic(func(args []cty.Value) (cty.Value, error) { return args[0], nil }, anyParam("value")),
+// extraFunctions is what cty has not, or has with other rules, and what is the same for
+// every module.
+var extraFunctions = map[string]function.Function{
+	"lookup":   lookupFunc,
+	"coalesce": coalesceFunc,
+	"ephemeralasnull": dynamicFunc(func(args []cty.Value) (cty.Value, error) { return args[0], nil },
+		anyParam("value")),
 	"issensitive": function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true,
 			AllowDynamicType: true, AllowMarked: true}},
@@ -43,9 +45,9 @@ var more = map[string]function.Function{
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			return cty.BoolVal(args[0].HasMark(sensitiveMark{})), nil
 		}}),
-	"index":     dynamic(indexOf, cty1("list"), anyParam("value")),
-	"matchkeys": dynamic(matchKeys, cty1("values"), cty1("keys"), cty1("wanted")),
-	"transpose": dynamic(transpose, function.Parameter{Name: "map", Type: cty.Map(cty.List(cty.String))}),
+	"index":     dynamicFunc(indexOf, dynamicParam("list"), anyParam("value")),
+	"matchkeys": dynamicFunc(matchKeys, dynamicParam("values"), dynamicParam("keys"), dynamicParam("wanted")),
+	"transpose": dynamicFunc(transposeMap, function.Parameter{Name: "map", Type: cty.Map(cty.List(cty.String))}),
 	"timecmp": function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "a", Type: cty.String}, {Name: "b", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.Number),
@@ -57,7 +59,7 @@ var more = map[string]function.Function{
 			b, err := time.Parse(time.RFC3339, args[1].AsString())
 			return cty.NumberIntVal(int64(a.Compare(b))), err
 		}}),
-	"cidrnetmask": text1(func(s string) (string, error) {
+	"cidrnetmask": textFunc(func(s string) (string, error) {
 		p, err := netip.ParsePrefix(s)
 		if err != nil || !p.Addr().Is4() {
 			return "", fmt.Errorf("%q is no IPv4 network", s)
@@ -67,21 +69,22 @@ var more = map[string]function.Function{
 		return netip.AddrFrom4(mask).String(), nil
 	}),
 	"cidrsubnets":      cidrSubnetsFunc,
-	"cidrcontains":     text2(within),
-	"urldecode":        text1(url.QueryUnescape),
+	"cidrcontains":     textTestFunc(containsNetwork),
+	"urldecode":        textFunc(url.QueryUnescape),
 	"textencodebase64": encodingFunc(encodeText),
 	"textdecodebase64": encodingFunc(decodeText),
 	"base64gunzip":     unknownFunc("base64gunzip()"),
 	"type":             unknownFunc("type()"),
 }
 
-func cty1(name string) function.Parameter {
+// dynamicParam declares a parameter of any known type.
+func dynamicParam(name string) function.Parameter {
 	return function.Parameter{Name: name, Type: cty.DynamicPseudoType}
 }
 
 // lookupFunc takes maps and objects, and a default or none.
 var lookupFunc = function.New(&function.Spec{
-	Params: []function.Parameter{cty1("map"), {Name: "key", Type: cty.String}},
+	Params: []function.Parameter{dynamicParam("map"), {Name: "key", Type: cty.String}},
 	VarParam: &function.Parameter{Name: "default", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true,
 		AllowDynamicType: true},
 	Type: function.StaticReturnType(cty.DynamicPseudoType),
@@ -127,7 +130,7 @@ func indexOf(args []cty.Value) (cty.Value, error) {
 	}
 	for it := args[0].ElementIterator(); it.Next(); {
 		i, v := it.Element()
-		same, err := equal(v, args[1])
+		same, err := compareValues(v, args[1])
 		if err != nil {
 			return cty.DynamicVal, err
 		}
@@ -141,8 +144,9 @@ func indexOf(args []cty.Value) (cty.Value, error) {
 	return cty.DynamicVal, fmt.Errorf("the value is not in the list")
 }
 
-// equal compares two values, as texts when their types differ.
-func equal(a, b cty.Value) (cty.Value, error) {
+// compareValues compares two values, as texts when their types differ: Terraform converts
+// before it compares.
+func compareValues(a, b cty.Value) (cty.Value, error) {
 	if !a.Type().Equals(b.Type()) {
 		c, err := convert.Convert(b, a.Type())
 		if err != nil {
@@ -170,7 +174,7 @@ func matchKeys(args []cty.Value) (cty.Value, error) {
 	for i, k := range keys {
 		for it := args[2].ElementIterator(); it.Next(); {
 			_, want := it.Element()
-			if same, err := equal(k, want); err == nil && same.IsKnown() && same.True() {
+			if same, err := compareValues(k, want); err == nil && same.IsKnown() && same.True() {
 				out = append(out, values[i])
 				break
 			}
@@ -179,8 +183,8 @@ func matchKeys(args []cty.Value) (cty.Value, error) {
 	return cty.TupleVal(out), nil
 }
 
-// transpose swaps keys and values of a map of lists.
-func transpose(args []cty.Value) (cty.Value, error) {
+// transposeMap swaps keys and values of a map of lists.
+func transposeMap(args []cty.Value) (cty.Value, error) {
 	if !args[0].IsWhollyKnown() {
 		return cty.DynamicVal, nil
 	}
@@ -230,7 +234,7 @@ var cidrSubnetsFunc = function.New(&function.Spec{
 				return cty.UnknownVal(cty.List(cty.String)), fmt.Errorf("the network is used up")
 			}
 			length := p.Bits() + int(more)
-			out = append(out, cty.StringVal(netip.PrefixFrom(place64(p.Masked().Addr(), next/step, size-length),
+			out = append(out, cty.StringVal(netip.PrefixFrom(addToAddress(p.Masked().Addr(), next/step, size-length),
 				length).String()))
 			next += step
 		}
@@ -240,8 +244,8 @@ var cidrSubnetsFunc = function.New(&function.Spec{
 		return cty.ListVal(out), nil
 	}})
 
-// within reports whether a network holds an address or a network.
-func within(network, inner string) bool {
+// containsNetwork reports whether a network contains an address or another network.
+func containsNetwork(network, inner string) bool {
 	p, err := netip.ParsePrefix(network)
 	if err != nil {
 		return false
@@ -267,6 +271,8 @@ func encodingFunc(f func(text, encoding string) (string, error)) function.Functi
 		}})
 }
 
+// encodeText encodes a text as base64 in one of the encodings that Terraform documents.
+// Others would need a table of code pages and are an error.
 func encodeText(text, encoding string) (string, error) {
 	data := []byte(text)
 	switch strings.ToUpper(encoding) {
@@ -282,6 +288,7 @@ func encodeText(text, encoding string) (string, error) {
 	return base64.StdEncoding.EncodeToString(data), nil
 }
 
+// decodeText is the reverse of encodeText.
 func decodeText(text, encoding string) (string, error) {
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -303,21 +310,23 @@ func decodeText(text, encoding string) (string, error) {
 // maxSet bounds what fileset finds.
 const maxSet = 1000
 
-// fileset returns the files of the tree below a folder whose names have the form.
-func (l *loader) fileset(s *scope) function.Function {
+// filesetFunc makes fileset: the files of the tree below a folder whose names match a
+// pattern. Files outside of the scanned tree are an error, so that no scan shows names of
+// the machine it runs on.
+func (l *loader) filesetFunc(s *scope) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "path", Type: cty.String}, {Name: "pattern", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.Set(cty.String)),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			unknown := cty.UnknownVal(cty.Set(cty.String))
 			dir := path.Join(s.module.Root.Dir, args[0].AsString())
-			patterns, err := braces(path.Clean(args[1].AsString()), 64)
+			patterns, err := expandBraces(path.Clean(args[1].AsString()), 64)
 			if err != nil || strings.HasPrefix(dir, "..") || Symbolic(dir) {
 				return unknown, fmt.Errorf("%s is not part of the tree", dir)
 			}
 			var out []cty.Value
 			for name := range l.names {
-				l.spend(cty.Zero)
+				l.countStep(cty.Zero)
 				rel := name
 				if dir != "." {
 					if rel = strings.TrimPrefix(name, dir+"/"); rel == name {
@@ -325,7 +334,7 @@ func (l *loader) fileset(s *scope) function.Function {
 					}
 				}
 				for _, p := range patterns {
-					if glob(strings.Split(p, "/"), strings.Split(rel, "/")) {
+					if matchGlob(strings.Split(p, "/"), strings.Split(rel, "/")) {
 						out = append(out, cty.StringVal(rel))
 						break
 					}
@@ -341,8 +350,9 @@ func (l *loader) fileset(s *scope) function.Function {
 		}})
 }
 
-// braces writes out "{a,b}".
-func braces(pattern string, most int) ([]string, error) {
+// expandBraces expands "{a,b}" into one pattern for each alternative, up to a number,
+// because "{a,b}{a,b}…" grows exponentially.
+func expandBraces(pattern string, most int) ([]string, error) {
 	open := strings.IndexByte(pattern, '{')
 	length := strings.IndexByte(pattern[max(open, 0):], '}')
 	if open < 0 || length < 0 {
@@ -350,7 +360,7 @@ func braces(pattern string, most int) ([]string, error) {
 	}
 	var out []string
 	for part := range strings.SplitSeq(pattern[open+1:open+length], ",") {
-		rest, err := braces(pattern[:open]+part+pattern[open+length+1:], most-len(out))
+		rest, err := expandBraces(pattern[:open]+part+pattern[open+length+1:], most-len(out))
 		if out = append(out, rest...); err != nil || len(out) > most {
 			return nil, fmt.Errorf("the pattern stands for too many")
 		}
@@ -358,8 +368,10 @@ func braces(pattern string, most int) ([]string, error) {
 	return out, nil
 }
 
-// glob matches a path by its parts; "**" stands for any number of folders.
-func glob(pattern, name []string) bool {
+// matchGlob matches a path by its parts; "**" stands for any number of folders. It takes
+// time proportional to pattern times name, where a backtracking matcher takes exponential
+// time.
+func matchGlob(pattern, name []string) bool {
 	// Each part of the name is compared with each of the pattern at most once.
 	at := make([]bool, len(pattern)+1)
 	at[0] = true

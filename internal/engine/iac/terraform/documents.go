@@ -34,8 +34,8 @@ func (p *Project) Documents() []*document.Document {
 				d.Prefix = m.Address + "."
 			}
 			t := &tree{values: map[string]any{}, lines: &document.Node{Line: 1, Fields: map[string]*document.Node{}}}
-			for _, b := range m.ofFile(f.name) {
-				t.add(b)
+			for _, b := range m.blocksOfFile(f.name) {
+				t.addBlock(b)
 			}
 			if len(t.values) == 0 {
 				continue
@@ -48,9 +48,9 @@ func (p *Project) Documents() []*document.Document {
 	return out
 }
 
-// ofFile returns the blocks of the module that stand in the file, of resources
-// the first instance.
-func (m *Module) ofFile(name string) []*Block {
+// blocksOfFile returns the blocks of the module that are in the file, of resources the
+// first instance: all instances have the same lines.
+func (m *Module) blocksOfFile(name string) []*Block {
 	var out []*Block
 	for _, b := range m.Others {
 		if b.Place.Path == name {
@@ -67,7 +67,7 @@ func (m *Module) ofFile(name string) []*Block {
 	return out
 }
 
-// tree is a map of a document with its places.
+// tree is a map of a document with its positions.
 type tree struct {
 	values map[string]any
 	lines  *document.Node
@@ -78,8 +78,9 @@ func newTree(at finding.Location) *tree {
 		Fields: map[string]*document.Node{}}}
 }
 
-// add puts a block below its type and labels. Blocks of the same name are a list.
-func (t *tree) add(b *Block) {
+// addBlock puts a block below its type and labels. Blocks of the same name become a list,
+// as the query library expects.
+func (t *tree) addBlock(b *Block) {
 	name := b.Type
 	for _, label := range b.Labels {
 		below, ok := t.values[name].(map[string]any)
@@ -111,38 +112,38 @@ func (t *tree) add(b *Block) {
 	}
 }
 
-// blockTree shows the body of a block.
+// blockTree converts the body of a block.
 func blockTree(b *Block) *tree {
 	t := newTree(b.Place)
 	for name, a := range b.Attributes {
-		value, node := a.document()
+		value, node := a.toDocument()
 		t.values[name], t.lines.Fields[name] = value, node
 	}
 	for _, inner := range b.Blocks {
-		t.add(inner)
+		t.addBlock(inner)
 	}
 	return t
 }
 
-// document shows an attribute and its places.
-func (a *Attribute) document() (any, *document.Node) {
+// toDocument converts an attribute to the value and positions of a document.
+func (a *Attribute) toDocument() (any, *document.Node) {
 	node := &document.Node{Line: a.Place.StartLine, Column: a.Place.StartColumn, Path: a.Place.Path}
 	if a.expr == nil {
-		node.Unknown = unknown(a.Value)
-		return texted(a.Value, "unknown"), node
+		node.Unknown = isUnknown(a.Value)
+		return replaceUnknown(a.Value, "unknown"), node
 	}
-	s := &shower{source: a.expr.source}
-	value, inner := s.show(a.expr.expr, a.Value)
-	node.Fields, node.Items, node.Unknown = inner.Fields, inner.Items, inner.Unknown && !meta[a.Name]
+	s := &converter{source: a.expr.source}
+	value, inner := s.convert(a.expr.expr, a.Value)
+	node.Fields, node.Items, node.Unknown = inner.Fields, inner.Items, inner.Unknown && !metaArguments[a.Name]
 	if a.under != nil {
-		return a.over(value, node)
+		return a.mergeDocuments(value, node)
 	}
 	return value, node
 }
 
-// unknown reports whether nothing of the value is known: not even which resource it
+// isUnknown reports whether nothing of the value is known: not even which resource it
 // names.
-func unknown(v any) bool {
+func isUnknown(v any) bool {
 	switch v := v.(type) {
 	case Unknown:
 		return true
@@ -152,30 +153,32 @@ func unknown(v any) bool {
 	return false
 }
 
-// shower shows expressions of one file.
-type shower struct{ source *source }
+// converter converts expressions of one file. It works on the expression beside its value,
+// because the value has lost the positions.
+type converter struct{ source *source }
 
-// show returns the value of an expression as the documents have it.
-func (s *shower) show(e hclsyntax.Expression, value any) (any, *document.Node) {
-	at := s.source.location(e.Range())
-	node := &document.Node{Line: at.StartLine, Column: at.StartColumn, Path: at.Path, Unknown: unknown(value)}
+// convert returns the value of an expression as the documents have it, with the position
+// of each part.
+func (s *converter) convert(e hclsyntax.Expression, value any) (any, *document.Node) {
+	at := s.source.locationOf(e.Range())
+	node := &document.Node{Line: at.StartLine, Column: at.StartColumn, Path: at.Path, Unknown: isUnknown(value)}
 	switch e := e.(type) {
-	case *counted:
-		return s.show(e.Expression, value)
+	case *countedExpr:
+		return s.convert(e.Expression, value)
 	case *hclsyntax.ParenthesesExpr:
-		return s.show(e.Expression, value)
+		return s.convert(e.Expression, value)
 	case *hclsyntax.TemplateWrapExpr:
-		return s.show(e.Wrapped, value)
+		return s.convert(e.Wrapped, value)
 	case *hclsyntax.LiteralValueExpr:
-		return texted(flatten(e.Val).value, ""), node
+		return replaceUnknown(plainOf(e.Val).value, ""), node
 	case *hclsyntax.TupleConsExpr:
 		list, _ := value.([]any)
 		out := make([]any, 0, len(e.Exprs))
 		for i, item := range e.Exprs {
-			v, n := s.show(item, element(list, i, len(e.Exprs)))
+			v, n := s.convert(item, itemOf(list, i, len(e.Exprs)))
 			// An object in a list has no key: it is shown where its own begin.
 			if o, ok := item.(*hclsyntax.ObjectConsExpr); ok && len(o.Items) > 0 {
-				where := s.source.location(o.Items[0].KeyExpr.Range())
+				where := s.source.locationOf(o.Items[0].KeyExpr.Range())
 				n.Line, n.Column = where.StartLine, where.StartColumn
 			}
 			out, node.Items = append(out, v), append(node.Items, n)
@@ -186,9 +189,9 @@ func (s *shower) show(e hclsyntax.Expression, value any) (any, *document.Node) {
 		out := map[string]any{}
 		node.Fields = map[string]*document.Node{}
 		for _, item := range e.Items {
-			name := s.key(item.KeyExpr)
-			v, n := s.show(item.ValueExpr, field(object, name))
-			where := s.source.location(item.KeyExpr.Range())
+			name := s.keyText(item.KeyExpr)
+			v, n := s.convert(item.ValueExpr, fieldOf(object, name))
+			where := s.source.locationOf(item.KeyExpr.Range())
 			n.Line, n.Column = where.StartLine, where.StartColumn
 			out[name], node.Fields[name] = v, n
 		}
@@ -198,19 +201,19 @@ func (s *shower) show(e hclsyntax.Expression, value any) (any, *document.Node) {
 			return text, node
 		}
 		node.Unknown = false // its text is
-		return s.template(e), node
+		return s.convertTemplate(e), node
 	case *hclsyntax.ScopeTraversalExpr:
-		if !s.followed(e, value) {
+		if !s.showsValue(e, value) {
 			node.Unknown = false // a resource, or what it has
-			return "${" + s.source.slice(e.Range()) + "}", node
+			return "${" + s.source.textOf(e.Range()) + "}", node
 		}
 	}
-	return texted(value, s.source.slice(e.Range())), node
+	return replaceUnknown(value, s.source.textOf(e.Range())), node
 }
 
-// followed reports whether a name is shown by its value: those of resources stay,
+// showsValue reports whether a name is shown by its value: those of resources stay names,
 // because rules join resources by them.
-func (s *shower) followed(e *hclsyntax.ScopeTraversalExpr, value any) bool {
+func (s *converter) showsValue(e *hclsyntax.ScopeTraversalExpr, value any) bool {
 	switch e.Traversal.RootName() {
 	case "var", "local", "each", "count", "path":
 		return true
@@ -224,54 +227,57 @@ func (s *shower) followed(e *hclsyntax.ScopeTraversalExpr, value any) bool {
 	return false
 }
 
-// template shows a template whose value is not known, part by part.
-func (s *shower) template(e *hclsyntax.TemplateExpr) string {
+// convertTemplate converts a template whose value is not known, part by part, so that its
+// literal text can still be matched.
+func (s *converter) convertTemplate(e *hclsyntax.TemplateExpr) string {
 	var b strings.Builder
 	for _, part := range e.Parts {
 		if l, ok := part.(*hclsyntax.LiteralValueExpr); ok {
-			if text, ok := flatten(l.Val).value.(string); ok {
+			if text, ok := plainOf(l.Val).value.(string); ok {
 				b.WriteString(text)
 				continue
 			}
 		}
-		b.WriteString("${" + s.source.slice(part.Range()) + "}")
+		b.WriteString("${" + s.source.textOf(part.Range()) + "}")
 	}
 	return b.String()
 }
 
-// key returns the text of an object's key.
-func (s *shower) key(e hclsyntax.Expression) string {
-	if name, ok := key(e); ok {
+// keyText returns the text of an object's key, or the expression in "${…}".
+func (s *converter) keyText(e hclsyntax.Expression) string {
+	if name, ok := literalKey(e); ok {
 		return name
 	}
 	if k, ok := e.(*hclsyntax.ObjectConsKeyExpr); ok {
-		if name, ok := key(k.Wrapped); ok {
+		if name, ok := literalKey(k.Wrapped); ok {
 			return name
 		}
 		e = k.Wrapped
 	}
-	return "${" + s.source.slice(e.Range()) + "}"
+	return "${" + s.source.textOf(e.Range()) + "}"
 }
 
-// element returns an element of a list that has as many as were written.
-func element(list []any, i, written int) any {
+// itemOf returns an element of a list that has as many elements as were written, else
+// Unknown: with a splat or a condition among them, positions in list and text do not
+// correspond.
+func itemOf(list []any, i, written int) any {
 	if len(list) == written {
 		return list[i]
 	}
 	return Unknown{}
 }
 
-// field returns a member of an object.
-func field(object map[string]any, name string) any {
+// fieldOf returns a field of an object, or Unknown.
+func fieldOf(object map[string]any, name string) any {
 	if v, ok := object[name]; ok {
 		return v
 	}
 	return Unknown{}
 }
 
-// texted replaces what is not known by the text of the expression, and whole
+// replaceUnknown replaces what is not known by the text of the expression, and whole
 // numbers by integers.
-func texted(v any, text string) any {
+func replaceUnknown(v any, text string) any {
 	switch v := v.(type) {
 	case Unknown:
 		return "${" + text + "}"
@@ -283,30 +289,30 @@ func texted(v any, text string) any {
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = texted(e, text)
+			out[i] = replaceUnknown(e, text)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			out[k] = texted(e, text)
+			out[k] = replaceUnknown(e, text)
 		}
 		return out
 	}
 	return v
 }
 
-// items adds the places of the keys of an object, or of the objects of a list.
-func (e *expression) items(to map[string]finding.Location) {
+// locateKeys adds the positions of the keys of an object, or of the objects of a list.
+func (e *expression) locateKeys(to map[string]finding.Location) {
 	_ = hclsyntax.VisitAll(e.expr, func(n hclsyntax.Node) hcl.Diagnostics { // it finds no fault
 		object, ok := n.(*hclsyntax.ObjectConsExpr)
 		if !ok {
 			return nil
 		}
 		for _, item := range object.Items {
-			name := (&shower{e.source}).key(item.KeyExpr)
+			name := (&converter{e.source}).keyText(item.KeyExpr)
 			if _, ok := to[name]; !ok {
-				to[name] = e.source.location(hcl.RangeBetween(item.KeyExpr.Range(), item.ValueExpr.Range()))
+				to[name] = e.source.locationOf(hcl.RangeBetween(item.KeyExpr.Range(), item.ValueExpr.Range()))
 			}
 		}
 		return nil

@@ -23,17 +23,17 @@ type instance struct {
 	frame  frame
 }
 
-// instances evaluates count and for_each. known is false when their value is not:
+// expandInstances evaluates count and for_each. known is false when their value is not:
 // there is then one instance, which stands for all.
-func (s *scope) instances(b *block) (list []instance, kind string, known bool) {
-	if a := b.attribute("count"); a != nil {
-		v := s.value(a.expr, a.source(b), nil)
-		n, ok := whole(v)
+func (s *scope) expandInstances(b *block) (list []instance, kind string, known bool) {
+	if a := b.attributeOf("count"); a != nil {
+		v := s.evaluate(a.expr, a.fileIn(b), nil)
+		n, ok := intOf(v)
 		if !ok {
 			return []instance{{frame: frame{"count": cty.ObjectVal(map[string]cty.Value{"index": cty.UnknownVal(cty.Number)})}}}, "count", false
 		}
 		if n > maxInstances {
-			s.loader.problem(Problem{Code: "too-complex", Path: a.source(b).name, Line: a.where.Start.Line,
+			s.loader.report(Problem{Code: "too-complex", Path: a.fileIn(b).name, Line: a.where.Start.Line,
 				Message: fmt.Sprintf("count is %d: the first %d instances were looked at", n, maxInstances)})
 			n = maxInstances
 		}
@@ -45,8 +45,8 @@ func (s *scope) instances(b *block) (list []instance, kind string, known bool) {
 		}
 		return list, "count", true
 	}
-	if a := b.attribute("for_each"); a != nil {
-		pairs, ok := s.pairs(s.value(a.expr, a.source(b), nil), b)
+	if a := b.attributeOf("for_each"); a != nil {
+		pairs, ok := s.forEachPairs(s.evaluate(a.expr, a.fileIn(b), nil), b)
 		if !ok {
 			return []instance{{frame: eachFrame(cty.UnknownVal(cty.String), cty.DynamicVal)}}, "for_each", false
 		}
@@ -58,6 +58,7 @@ func (s *scope) instances(b *block) (list []instance, kind string, known bool) {
 	return []instance{{frame: frame{}}}, "", true
 }
 
+// eachFrame returns the names that for_each defines for one element.
 func eachFrame(key, value cty.Value) frame {
 	return frame{"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})}
 }
@@ -68,21 +69,21 @@ type pair struct {
 	key, value cty.Value
 }
 
-// pairs returns the elements of the value of for_each, and false when they are
-// not known.
-func (s *scope) pairs(v cty.Value, b *block) ([]pair, bool) {
+// forEachPairs returns the elements of the value of for_each, and false when they are not
+// known.
+func (s *scope) forEachPairs(v cty.Value, b *block) ([]pair, bool) {
 	v, marks := v.Unmark()
 	if !v.IsKnown() || v.IsNull() || !v.CanIterateElements() {
 		return nil, false
 	}
-	if _, ok := marks[symbolicMark{}]; ok && !shows(flatten(v).value) {
+	if _, ok := marks[symbolicMark{}]; ok && !hasPlaceholder(plainOf(v).value) {
 		return nil, false
 	}
 	delete(marks, symbolicMark{})
 	var out []pair
 	for it := v.ElementIterator(); it.Next(); {
 		if len(out) == maxInstances {
-			s.loader.problem(Problem{Code: "too-complex", Path: b.source.name, Line: b.header.Start.Line,
+			s.loader.report(Problem{Code: "too-complex", Path: b.source.name, Line: b.header.Start.Line,
 				Message: fmt.Sprintf("for_each has more than %d elements: the first were looked at", maxInstances)})
 			break
 		}
@@ -108,42 +109,43 @@ func (s *scope) pairs(v cty.Value, b *block) ([]pair, bool) {
 	return out, true
 }
 
-// resource returns the value of a resource, all instances of it.
-func (s *scope) resource(key string, from *source) cty.Value {
-	n, ok := pick(s.nodes[key], func(n *node) *source { return n.block.source }, from)
+// resourceValue returns the value of a resource, all instances of it.
+func (s *scope) resourceValue(key string, from *source) cty.Value {
+	n, ok := pickDeclaration(s.nodes[key], func(n *node) *source { return n.block.source }, from)
 	if !ok {
 		return cty.DynamicVal
 	}
-	s.expand(n)
+	s.expandResource(n)
 	return n.value
 }
 
-// expand evaluates a resource, once.
-func (s *scope) expand(n *node) {
+// expandResource evaluates a resource, at most once. A resource that refers to itself is
+// reported as a cycle and is unknown.
+func (s *scope) expandResource(n *node) {
 	if n.busy {
-		s.loader.problem(Problem{Code: "cycle", Path: n.block.source.name, Line: n.block.header.Start.Line,
+		s.loader.report(Problem{Code: "cycle", Path: n.block.source.name, Line: n.block.header.Start.Line,
 			Message: n.address + " needs itself"})
 	}
 	if n.busy || n.done {
 		return
 	}
 	n.busy, n.value = true, cty.DynamicVal
-	list, kind, _ := s.instances(n.block)
+	list, kind, _ := s.expandInstances(n.block)
 	var values []cty.Value
 	objects := map[string]cty.Value{}
 	for _, in := range list {
 		if s.loader.resources++; s.loader.resources > maxResources || s.loader.ctx.Err() != nil {
-			s.loader.problem(Problem{Code: "too-complex", Path: n.block.source.name, Line: n.block.header.Start.Line,
+			s.loader.report(Problem{Code: "too-complex", Path: n.block.source.name, Line: n.block.header.Start.Line,
 				Message: fmt.Sprintf("there are more than %d resources", maxResources)})
 			break
 		}
 		in.frame["self"] = cty.DynamicVal
 		r := &Resource{Address: n.address + in.suffix, Type: n.block.labels[0], Name: n.block.labels[1], Data: n.data,
 			Module: s.module, declaration: n}
-		b := &builder{scope: s, values: map[string]cty.Value{}}
-		r.Body = b.block(n.block, in.frame, true)
+		b := &blockBuilder{scope: s, values: map[string]cty.Value{}}
+		r.Body = b.buildBlock(n.block, in.frame, true)
 		n.instances = append(n.instances, r)
-		v := s.object(n, r, b.values)
+		v := s.resourceObject(n, r, b.values)
 		values = append(values, v)
 		if kind == "for_each" && in.index != cty.NilVal {
 			objects[in.index.AsString()] = v
@@ -160,7 +162,8 @@ func (s *scope) expand(n *node) {
 	}
 }
 
-// secretNames lists the attributes that providers treat as secrets.
+// secretNames lists the attributes that providers treat as secrets: their schemas mark
+// them as sensitive.
 var secretNames = map[string]bool{"password": true, "master_password": true, "admin_password": true,
 	"administrator_login_password": true, "secret_string": true,
 	"private_key": true, "private_key_pem": true, "private_key_openssh": true, "secret": true, "client_secret": true,
@@ -169,15 +172,15 @@ var secretNames = map[string]bool{"password": true, "master_password": true, "ad
 	"kube_config_raw": true, "secret_data": true, "ses_smtp_password_v4": true,
 	"admin_pass": true, "root_password": true, "master_user_password": true, "authentication_token": true}
 
-// object makes the value of an instance: its arguments, and texts for what is
-// asked of it that it has not.
-func (s *scope) object(n *node, r *Resource, values map[string]cty.Value) cty.Value {
+// resourceObject makes the value of an instance: its arguments, and placeholders for
+// attributes that others read and only the provider knows.
+func (s *scope) resourceObject(n *node, r *Resource, values map[string]cty.Value) cty.Value {
 	if r.Data && r.Type == "aws_iam_policy_document" {
 		values["json"] = policyDocument(r)
 	}
 	for _, name := range []string{"id", "arn", "name"} {
 		if _, ok := values[name]; !ok {
-			values[name] = symbol(n.key + "." + name)
+			values[name] = placeholder(n.key + "." + name)
 		}
 	}
 	for name, further := range s.deep[n.key] {
@@ -186,7 +189,7 @@ func (s *scope) object(n *node, r *Resource, values map[string]cty.Value) cty.Va
 		}
 		values[name] = cty.DynamicVal
 		if !further {
-			values[name] = symbol(n.key + "." + name)
+			values[name] = placeholder(n.key + "." + name)
 		}
 	}
 	for name, v := range values {
@@ -197,51 +200,54 @@ func (s *scope) object(n *node, r *Resource, values map[string]cty.Value) cty.Va
 	return cty.ObjectVal(values).Mark(refMark{r})
 }
 
-// builder evaluates the body of a block.
-type builder struct {
+// blockBuilder evaluates the body of a block.
+type blockBuilder struct {
 	scope  *scope
 	values map[string]cty.Value // of the outermost block's attributes
 }
 
-// meta lists the arguments that are Terraform's own.
-var meta = map[string]bool{"count": true, "for_each": true, "depends_on": true, "provider": true, "providers": true}
+// metaArguments lists the arguments that are Terraform's own.
+var metaArguments = map[string]bool{"count": true, "for_each": true, "depends_on": true, "provider": true,
+	"providers": true}
 
-// block evaluates a block.
-func (b *builder) block(from *block, f frame, outer bool) *Block {
-	out := &Block{Type: from.kind, Labels: from.labels, Place: from.source.location(from.header),
+// buildBlock evaluates a block and its nested blocks. Arguments of Terraform's own (count,
+// depends_on) have no value for rules.
+func (b *blockBuilder) buildBlock(from *block, f frame, outer bool) *Block {
+	out := &Block{Type: from.kind, Labels: from.labels, Place: from.source.locationOf(from.header),
 		Attributes: map[string]*Attribute{}}
 	for i := range from.attributes {
 		a := &from.attributes[i]
-		if outer && meta[a.name] {
-			out.Attributes[a.name] = &Attribute{Name: a.name, Value: Unknown{}, Place: a.source(from).location(a.whole),
-				expr: &expression{a, a.source(from)}}
+		if outer && metaArguments[a.name] {
+			out.Attributes[a.name] = &Attribute{Name: a.name, Value: Unknown{},
+				Place: a.fileIn(from).locationOf(a.whole),
+				expr:  &expression{a, a.fileIn(from)}}
 			continue
 		}
-		v := b.scope.value(a.expr, a.source(from), f)
-		if weight(v, maxValue) >= maxValue {
+		v := b.scope.evaluate(a.expr, a.fileIn(from), f)
+		if estimateSize(v, maxValue) >= maxValue {
 			v = cty.DynamicVal
 		}
 		if outer {
 			b.values[a.name] = v
 		}
-		out.Attributes[a.name] = b.attribute(a, a.source(from), v)
+		out.Attributes[a.name] = b.buildAttribute(a, a.fileIn(from), v)
 	}
 	for _, inner := range from.blocks {
 		if inner.kind == "dynamic" && len(inner.labels) == 1 {
-			b.dynamic(out, inner, f)
+			b.addDynamic(out, inner, f)
 			continue
 		}
-		out.Blocks = append(out.Blocks, b.block(inner, f, false))
+		out.Blocks = append(out.Blocks, b.buildBlock(inner, f, false))
 	}
 	if outer {
-		b.blockValues(out)
+		b.exposeBlocks(out)
 	}
 	return out
 }
 
-// blockValues makes the nested blocks that others ask for readable: as a list,
-// the way providers show them, of what is known.
-func (b *builder) blockValues(out *Block) {
+// exposeBlocks makes the nested blocks that other expressions read known by name. Their
+// content is unknown: providers disagree on how they show it.
+func (b *blockBuilder) exposeBlocks(out *Block) {
 	for _, inner := range out.Blocks {
 		if _, ok := b.values[inner.Type]; !ok {
 			b.values[inner.Type] = cty.DynamicVal
@@ -249,11 +255,12 @@ func (b *builder) blockValues(out *Block) {
 	}
 }
 
-// attribute turns an evaluated argument.
-func (b *builder) attribute(a *attribute, from *source, v cty.Value) *Attribute {
-	p := flatten(v)
-	return &Attribute{Name: a.name, Value: p.value, Refs: p.refs, Sensitive: p.sensitive, Place: from.location(a.whole),
-		expr: &expression{a, from}}
+// buildAttribute converts an evaluated argument.
+func (b *blockBuilder) buildAttribute(a *attribute, from *source, v cty.Value) *Attribute {
+	p := plainOf(v)
+	return &Attribute{Name: a.name, Value: p.value, Refs: p.refs, Sensitive: p.sensitive,
+		Place: from.locationOf(a.whole),
+		expr:  &expression{a, from}}
 }
 
 // expression is where an attribute came from.
@@ -262,20 +269,21 @@ type expression struct {
 	source *source
 }
 
-// dynamic adds the blocks that a dynamic block makes.
-func (b *builder) dynamic(to *Block, d *block, f frame) {
+// addDynamic adds the blocks that a dynamic block generates. When the number is not known,
+// one block stands for them and is marked as unsure.
+func (b *blockBuilder) addDynamic(to *Block, d *block, f frame) {
 	var content *block
 	for _, inner := range d.blocks {
 		if inner.kind == "content" {
 			content = inner
 		}
 	}
-	each := d.attribute("for_each")
+	each := d.attributeOf("for_each")
 	if content == nil || each == nil {
 		return
 	}
 	iterator := d.labels[0]
-	if a := d.attribute("iterator"); a != nil {
+	if a := d.attributeOf("iterator"); a != nil {
 		if word := hcl.ExprAsKeyword(a.expr); word != "" {
 			iterator = word
 		}
@@ -288,11 +296,11 @@ func (b *builder) dynamic(to *Block, d *block, f frame) {
 			inner[k] = v
 		}
 		inner[iterator] = cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})
-		one := b.block(made, inner, false)
+		one := b.buildBlock(made, inner, false)
 		one.Unsure = unsure
 		to.Blocks = append(to.Blocks, one)
 	}
-	pairs, ok := b.scope.elements(b.scope.value(each.expr, d.source, f), d)
+	pairs, ok := b.scope.dynamicElements(b.scope.evaluate(each.expr, d.source, f), d)
 	if !ok {
 		if to.Open == nil {
 			to.Open = map[string]bool{}
@@ -303,7 +311,7 @@ func (b *builder) dynamic(to *Block, d *block, f frame) {
 	}
 	for _, p := range pairs {
 		if b.scope.loader.blocks++; b.scope.loader.blocks > maxBodyBlocks {
-			b.scope.loader.problem(Problem{Code: "too-complex", Path: d.source.name, Line: d.header.Start.Line,
+			b.scope.loader.report(Problem{Code: "too-complex", Path: d.source.name, Line: d.header.Start.Line,
 				Message: fmt.Sprintf("dynamic blocks make more than %d blocks", maxBodyBlocks)})
 			return
 		}
@@ -311,13 +319,13 @@ func (b *builder) dynamic(to *Block, d *block, f frame) {
 	}
 }
 
-// elements is pairs for a dynamic block, whose elements need no names.
-func (s *scope) elements(v cty.Value, b *block) ([]pair, bool) {
+// dynamicElements is forEachPairs for a dynamic block, whose elements need no names.
+func (s *scope) dynamicElements(v cty.Value, b *block) ([]pair, bool) {
 	v, marks := v.Unmark()
 	if !v.IsKnown() || v.IsNull() || !v.CanIterateElements() {
 		return nil, v.IsKnown() && v.IsNull()
 	}
-	if _, ok := marks[symbolicMark{}]; ok && !shows(flatten(v).value) {
+	if _, ok := marks[symbolicMark{}]; ok && !hasPlaceholder(plainOf(v).value) {
 		return nil, false
 	}
 	delete(marks, symbolicMark{})
@@ -332,9 +340,9 @@ func (s *scope) elements(v cty.Value, b *block) ([]pair, bool) {
 	return out, true
 }
 
-// call returns the outputs of a module block, all instances of it.
-func (s *scope) call(name string, from *source) cty.Value {
-	b, ok := pick(s.calls[name], ofBlock, from)
+// moduleOutputs returns the outputs of a module block, all instances of it.
+func (s *scope) moduleOutputs(name string, from *source) cty.Value {
+	b, ok := pickDeclaration(s.calls[name], blockFile, from)
 	if !ok {
 		return cty.DynamicVal
 	}
@@ -342,15 +350,15 @@ func (s *scope) call(name string, from *source) cty.Value {
 		return v
 	}
 	s.children[b] = cty.DynamicVal // a module that needs its own outputs has none
-	target := s.target(b)
+	target := s.calledFolder(b)
 	if target == nil {
 		return cty.DynamicVal
 	}
-	list, kind, known := s.instances(b)
+	list, kind, known := s.expandInstances(b)
 	var values []cty.Value
 	objects := map[string]cty.Value{}
 	for _, in := range list {
-		v := s.enter(target, b, in)
+		v := s.evaluateCall(target, b, in)
 		values = append(values, v)
 		if in.index != cty.NilVal && kind == "for_each" {
 			objects[in.index.AsString()] = v
@@ -367,11 +375,11 @@ func (s *scope) call(name string, from *source) cty.Value {
 	return s.children[b]
 }
 
-// enter evaluates one instance of a module and returns its outputs. They are
+// evaluateCall evaluates one instance of a module and returns its outputs. They are
 // evaluated now, so that nothing of the caller is needed afterwards.
-func (s *scope) enter(target *folder, b *block, in instance) cty.Value {
+func (s *scope) evaluateCall(target *folder, b *block, in instance) cty.Value {
 	if len(s.module.Calls) >= maxCalls || len(s.loader.project.Modules) >= maxModules {
-		s.loader.problem(Problem{Code: "too-complex", Path: b.source.name, Line: b.header.Start.Line,
+		s.loader.report(Problem{Code: "too-complex", Path: b.source.name, Line: b.header.Start.Line,
 			Message: "modules call each other too deeply or too often"})
 		return cty.DynamicVal
 	}
@@ -379,57 +387,58 @@ func (s *scope) enter(target *folder, b *block, in instance) cty.Value {
 	if s.module.Address != "" {
 		m.Address = s.module.Address + "." + m.Address
 	}
-	m.Calls = append(slices.Clone(s.module.Calls), Call{Name: b.labels[0], Place: b.source.location(b.header)})
-	child := s.loader.scope(target, m, s)
+	m.Calls = append(slices.Clone(s.module.Calls), Call{Name: b.labels[0], Place: b.source.locationOf(b.header)})
+	child := s.loader.newScope(target, m, s)
 	child.use = b
 	for _, a := range b.attributes {
-		if a.name != "source" && a.name != "version" && !meta[a.name] {
-			child.given[a.name] = s.value(a.expr, a.source(b), in.frame)
+		if a.name != "source" && a.name != "version" && !metaArguments[a.name] {
+			child.given[a.name] = s.evaluate(a.expr, a.fileIn(b), in.frame)
 		}
 	}
 	outputs := map[string]cty.Value{}
 	for _, name := range slices.Sorted(maps.Keys(child.outputs)) {
 		list := child.outputs[name]
-		if a := list[0].attribute("value"); a != nil {
-			outputs[name] = child.value(a.expr, a.source(list[0]), nil)
-			if weight(outputs[name], maxValue) >= maxValue {
+		if a := list[0].attributeOf("value"); a != nil {
+			outputs[name] = child.evaluate(a.expr, a.fileIn(list[0]), nil)
+			if estimateSize(outputs[name], maxValue) >= maxValue {
 				outputs[name] = cty.DynamicVal
 			}
 		}
 	}
-	child.finish()
+	child.evaluateRest()
 	return cty.ObjectVal(outputs)
 }
 
-// target returns the folder of a called module, or nil, with the reason told.
-func (s *scope) target(b *block) *folder {
+// calledFolder returns the folder of a called module, or nil after it reported why there
+// is none.
+func (s *scope) calledFolder(b *block) *folder {
 	where := localSource(s.folder.dir, b)
 	if where == "" {
-		where = s.loader.installed(s.module, b)
+		where = s.loader.installedModule(s.module, b)
 	}
 	to := s.loader.dirs[where]
 	switch {
 	case to != nil && len(to.files) > 0:
 		for p := s; p != nil; p = p.parent {
 			if p.folder == to {
-				s.loader.problem(Problem{Code: "cycle", Path: b.source.name, Line: b.header.Start.Line,
+				s.loader.report(Problem{Code: "cycle", Path: b.source.name, Line: b.header.Start.Line,
 					Message: "module " + b.labels[0] + " calls itself"})
 				return nil
 			}
 		}
 		return to
 	case where != "":
-		s.loader.problem(Problem{Code: "unavailable", Path: b.source.name, Line: b.header.Start.Line,
+		s.loader.report(Problem{Code: "unavailable", Path: b.source.name, Line: b.header.Start.Line,
 			Message: "module " + b.labels[0] + ": the folder " + where + " holds no Terraform"})
-	case b.attribute("source") != nil:
-		s.loader.problem(Problem{Code: "unavailable", Path: b.source.name, Line: b.header.Start.Line,
+	case b.attributeOf("source") != nil:
+		s.loader.report(Problem{Code: "unavailable", Path: b.source.name, Line: b.header.Start.Line,
 			Message: "module " + b.labels[0] + " is not part of the tree, and nothing is fetched"})
 	}
 	return nil
 }
 
-// finish evaluates everything that nobody has asked for.
-func (s *scope) finish() {
+// evaluateRest evaluates everything that no expression referred to.
+func (s *scope) evaluateRest() {
 	m := s.module
 	for _, f := range s.folder.files {
 		for _, b := range f.blocks {
@@ -437,7 +446,7 @@ func (s *scope) finish() {
 			case "resource", "data", "ephemeral":
 			case "module":
 				if len(b.labels) > 0 {
-					s.call(b.labels[0], b.source)
+					s.moduleOutputs(b.labels[0], b.source)
 				}
 				m.Others = append(m.Others, s.plainBlock(b))
 			case "output":
@@ -451,7 +460,7 @@ func (s *scope) finish() {
 					m.Outputs = append(m.Outputs, o)
 				}
 			case "provider":
-				out := s.configuration(b)
+				out := s.evaluateProvider(b)
 				m.Providers = append(m.Providers, out)
 				m.Others = append(m.Others, out)
 			default:
@@ -460,34 +469,36 @@ func (s *scope) finish() {
 		}
 	}
 	for _, n := range s.order {
-		s.expand(n)
-		s.addTags(n)
+		s.expandResource(n)
+		s.addDefaultTags(n)
 		m.Resources = append(m.Resources, n.instances...)
 	}
 	sortResources(m.Resources)
 }
 
-// plainBlock evaluates a block that is no resource.
+// plainBlock evaluates a block that is not a resource.
 func (s *scope) plainBlock(b *block) *Block {
-	build := &builder{scope: s, values: map[string]cty.Value{}}
-	return build.block(b, frame{}, b.kind == "module")
+	build := &blockBuilder{scope: s, values: map[string]cty.Value{}}
+	return build.buildBlock(b, frame{}, b.kind == "module")
 }
 
 // sortResources puts resources in the order of their places, then addresses.
 func sortResources(list []*Resource) {
 	slices.SortFunc(list, func(a, b *Resource) int {
-		return cmp.Or(place(a.Body, b.Body), cmp.Compare(a.Address, b.Address))
+		return cmp.Or(compareBlocks(a.Body, b.Body), cmp.Compare(a.Address, b.Address))
 	})
 }
 
-func place(a, b *Block) int {
+// compareBlocks orders blocks by position.
+func compareBlocks(a, b *Block) int {
 	if a == nil || b == nil {
 		return 0
 	}
-	return compare(a.Place, b.Place)
+	return compareLocations(a.Place, b.Place)
 }
 
-func compare(a, b finding.Location) int {
+// compareLocations orders locations by file, line and column.
+func compareLocations(a, b finding.Location) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine),
 		cmp.Compare(a.StartColumn, b.StartColumn))
 }

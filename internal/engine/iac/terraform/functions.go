@@ -27,8 +27,8 @@ import (
 // (https://developer.hashicorp.com/terraform/language/functions). Those that ask
 // the clock or a random source answer with what is not known.
 
-// library is what cty and hcl have.
-var library = map[string]function.Function{
+// standardFunctions is what cty and hcl have.
+var standardFunctions = map[string]function.Function{
 	"abs": stdlib.AbsoluteFunc, "can": tryfunc.CanFunc, "ceil": stdlib.CeilFunc, "chomp": stdlib.ChompFunc,
 	"chunklist":    stdlib.ChunklistFunc,
 	"coalescelist": stdlib.CoalesceListFunc, "compact": stdlib.CompactFunc, "concat": stdlib.ConcatFunc,
@@ -60,23 +60,25 @@ var library = map[string]function.Function{
 	"sensitive": markFunc(true), "nonsensitive": markFunc(false), "yamlencode": yamlEncodeFunc,
 	"yamldecode": yamlDecodeFunc,
 	"cidrsubnet": cidrSubnetFunc, "cidrhost": cidrHostFunc,
-	"base64encode": text1(func(s string) (string, error) { return base64.StdEncoding.EncodeToString([]byte(s)), nil }),
-	"base64decode": text1(func(s string) (string, error) {
+	"base64encode": textFunc(func(s string) (string, error) {
+		return base64.StdEncoding.EncodeToString([]byte(s)), nil
+	}),
+	"base64decode": textFunc(func(s string) (string, error) {
 		b, err := base64.StdEncoding.DecodeString(s)
 		return string(b), err
 	}),
-	"urlencode":  text1(func(s string) (string, error) { return url.QueryEscape(s), nil }),
-	"dirname":    text1(func(s string) (string, error) { return path.Dir(s), nil }),
-	"basename":   text1(func(s string) (string, error) { return path.Base(s), nil }),
-	"abspath":    text1(func(s string) (string, error) { return s, nil }),
-	"pathexpand": text1(func(s string) (string, error) { return s, nil }),
-	"md5":        hashed(md5.New, hex.EncodeToString), "sha1": hashed(sha1.New, hex.EncodeToString),
-	"sha256": hashed(sha256.New, hex.EncodeToString), "sha512": hashed(sha512.New, hex.EncodeToString),
-	"base64sha256": hashed(sha256.New, base64.StdEncoding.EncodeToString),
-	"base64sha512": hashed(sha512.New, base64.StdEncoding.EncodeToString),
-	"startswith":   text2(strings.HasPrefix),
-	"endswith":     text2(strings.HasSuffix),
-	"strcontains":  text2(strings.Contains),
+	"urlencode":  textFunc(func(s string) (string, error) { return url.QueryEscape(s), nil }),
+	"dirname":    textFunc(func(s string) (string, error) { return path.Dir(s), nil }),
+	"basename":   textFunc(func(s string) (string, error) { return path.Base(s), nil }),
+	"abspath":    textFunc(func(s string) (string, error) { return s, nil }),
+	"pathexpand": textFunc(func(s string) (string, error) { return s, nil }),
+	"md5":        hashFunc(md5.New, hex.EncodeToString), "sha1": hashFunc(sha1.New, hex.EncodeToString),
+	"sha256": hashFunc(sha256.New, hex.EncodeToString), "sha512": hashFunc(sha512.New, hex.EncodeToString),
+	"base64sha256": hashFunc(sha256.New, base64.StdEncoding.EncodeToString),
+	"base64sha512": hashFunc(sha512.New, base64.StdEncoding.EncodeToString),
+	"startswith":   textTestFunc(strings.HasPrefix),
+	"endswith":     textTestFunc(strings.HasSuffix),
+	"strcontains":  textTestFunc(strings.Contains),
 	"timestamp":    unknownFunc("timestamp()"), "plantimestamp": unknownFunc("plantimestamp()"),
 	"uuid": unknownFunc("uuid()"), "uuidv5": unknownFunc("uuidv5()"),
 	"bcrypt": unknownFunc("bcrypt()"), "rsadecrypt": unknownFunc("rsadecrypt()"),
@@ -86,28 +88,29 @@ var library = map[string]function.Function{
 // functionTable returns the functions as one module sees them: files are looked
 // for beside its root module, and every call is counted.
 func (l *loader) functionTable(s *scope) map[string]function.Function {
-	out := make(map[string]function.Function, 2*(len(library)+len(more)+12))
-	for name, f := range library {
+	out := make(map[string]function.Function, 2*(len(standardFunctions)+len(extraFunctions)+12))
+	for name, f := range standardFunctions {
 		out[name] = f
 	}
-	for name, f := range more {
+	for name, f := range extraFunctions {
 		out[name] = f
 	}
-	out["fileset"] = l.fileset(s)
+	out["fileset"] = l.filesetFunc(s)
 	for name, f := range map[string]function.Function{"format": stdlib.FormatFunc, "formatlist": stdlib.FormatListFunc,
 		"setproduct": stdlib.SetProductFunc} {
-		out[name] = l.bounded(f)
+		out[name] = l.boundResult(f)
 	}
-	file := func(p string) (string, error) { return l.file(s, p) }
-	out["file"] = text1(file)
-	out["filebase64"] = text1(func(p string) (string, error) {
+	file := func(p string) (string, error) { return l.readTreeFile(s, p) }
+	out["file"] = textFunc(file)
+	out["filebase64"] = textFunc(func(p string) (string, error) {
 		t, err := file(p)
 		return base64.StdEncoding.EncodeToString([]byte(t)), err
 	})
-	for name, f := range map[string]function.Function{"filemd5": library["md5"], "filesha1": library["sha1"],
-		"filesha256": library["sha256"], "filesha512": library["sha512"],
-		"filebase64sha256": library["base64sha256"], "filebase64sha512": library["base64sha512"]} {
-		out[name] = text1(func(p string) (string, error) {
+	for name, f := range map[string]function.Function{"filemd5": standardFunctions["md5"],
+		"filesha1":   standardFunctions["sha1"],
+		"filesha256": standardFunctions["sha256"], "filesha512": standardFunctions["sha512"],
+		"filebase64sha256": standardFunctions["base64sha256"], "filebase64sha512": standardFunctions["base64sha512"]} {
+		out[name] = textFunc(func(p string) (string, error) {
 			t, err := file(p)
 			if err != nil {
 				return "", err
@@ -133,16 +136,17 @@ func (l *loader) functionTable(s *scope) map[string]function.Function {
 	return out
 }
 
-// bounded keeps a function from making more than its arguments deserve: the
+// boundResult limits a function whose result can be far larger than its arguments: the
 // product of large sets, a number with a million digits.
-func (l *loader) bounded(f function.Function) function.Function {
+func (l *loader) boundResult(f function.Function) function.Function {
 	return function.New(&function.Spec{
 		VarParam: &function.Parameter{Name: "args", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true,
 			AllowDynamicType: true},
 		Type: func(args []cty.Value) (cty.Type, error) {
 			product := 1
 			for i, a := range args {
-				if i == 0 && a.Type() == cty.String && a.IsKnown() && !a.IsNull() && wide.MatchString(a.AsString()) {
+				if i == 0 && a.Type() == cty.String && a.IsKnown() && !a.IsNull() &&
+					wideFormat.MatchString(a.AsString()) {
 					return cty.DynamicPseudoType, fmt.Errorf("a width in the format is too large")
 				}
 				if a.IsKnown() && !a.IsNull() && a.CanIterateElements() {
@@ -157,18 +161,19 @@ func (l *loader) bounded(f function.Function) function.Function {
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			v, err := f.Call(args)
 			if err == nil {
-				l.spend(v)
+				l.countStep(v)
 			}
 			return v, err
 		},
 	})
 }
 
-// wide finds a width or precision of more than three digits in a format.
-var wide = regexp.MustCompile(`%[^a-zA-Z%]*[0-9]{4}`)
+// wideFormat finds a width or precision of more than three digits in a format.
+var wideFormat = regexp.MustCompile(`%[^a-zA-Z%]*[0-9]{4}`)
 
-// text1 makes a function of one text.
-func text1(f func(string) (string, error)) function.Function {
+// textFunc makes a function of one text. An error makes the result unknown, not the whole
+// expression invalid.
+func textFunc(f func(string) (string, error)) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "text", Type: cty.String}}, Type: function.StaticReturnType(cty.String),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
@@ -180,8 +185,8 @@ func text1(f func(string) (string, error)) function.Function {
 		}})
 }
 
-// text2 makes a test of two texts.
-func text2(f func(string, string) bool) function.Function {
+// textTestFunc makes a function that tests a text against another.
+func textTestFunc(f func(string, string) bool) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "text", Type: cty.String}, {Name: "part", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.Bool),
@@ -190,8 +195,9 @@ func text2(f func(string, string) bool) function.Function {
 		}})
 }
 
-func hashed(make func() hash.Hash, show func([]byte) string) function.Function {
-	return text1(func(s string) (string, error) {
+// hashFunc makes a function that hashes a text and encodes the sum.
+func hashFunc(make func() hash.Hash, show func([]byte) string) function.Function {
+	return textFunc(func(s string) (string, error) {
 		h := make()
 		h.Write([]byte(s))
 		return show(h.Sum(nil)), nil
@@ -204,7 +210,7 @@ func unknownFunc(name string) function.Function {
 		VarParam: &function.Parameter{Name: "args", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true,
 			AllowDynamicType: true},
 		Type: function.StaticReturnType(cty.String),
-		Impl: func([]cty.Value, cty.Type) (cty.Value, error) { return symbol(name), nil }})
+		Impl: func([]cty.Value, cty.Type) (cty.Value, error) { return placeholder(name), nil }})
 }
 
 // markFunc makes sensitive and nonsensitive.
@@ -223,6 +229,8 @@ func markFunc(on bool) function.Function {
 		}})
 }
 
+// lengthFunc counts characters of a text, or elements. A text with a placeholder has no
+// known length.
 var lengthFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowDynamicType: true,
 		AllowUnknown: true}},
@@ -244,6 +252,8 @@ var lengthFunc = function.New(&function.Spec{
 		return cty.UnknownVal(cty.Number), fmt.Errorf("the value has no length")
 	}})
 
+// replaceFunc replaces a part, or what a regular expression in slashes matches. Go's
+// engine is linear in time; the size of the result is bounded before it is made.
 var replaceFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "text", Type: cty.String}, {Name: "part", Type: cty.String},
 		{Name: "with", Type: cty.String}},
@@ -266,6 +276,7 @@ var replaceFunc = function.New(&function.Spec{
 		return cty.StringVal(strings.ReplaceAll(text, part, with)), nil
 	}})
 
+// oneFunc returns the only element of a list, or null of an empty one.
 var oneFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "list", Type: cty.DynamicPseudoType}},
 	Type:   function.StaticReturnType(cty.DynamicPseudoType),
@@ -280,6 +291,7 @@ var oneFunc = function.New(&function.Spec{
 		return cty.NullVal(cty.DynamicPseudoType), nil
 	}})
 
+// sumFunc adds the numbers of a list.
 var sumFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "list", Type: cty.DynamicPseudoType}},
 	Type:   function.StaticReturnType(cty.Number),
@@ -318,6 +330,8 @@ func boolsFunc(all bool) function.Function {
 		}})
 }
 
+// yamlDecodeFunc decodes YAML. The number of aliases is bounded, because they can multiply
+// ("billion laughs").
 var yamlDecodeFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "text", Type: cty.String}},
 	Type:   function.StaticReturnType(cty.DynamicPseudoType),
@@ -330,11 +344,11 @@ var yamlDecodeFunc = function.New(&function.Spec{
 		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
 			return cty.DynamicVal, err
 		}
-		return fromPlain(v, 0)
+		return valueFromPlain(v, 0)
 	}})
 
-// fromPlain turns what a decoder returned.
-func fromPlain(v any, depth int) (cty.Value, error) {
+// valueFromPlain converts what the YAML decoder returned.
+func valueFromPlain(v any, depth int) (cty.Value, error) {
 	if depth > maxDepth {
 		return cty.DynamicVal, fmt.Errorf("the text is nested too deeply")
 	}
@@ -352,7 +366,7 @@ func fromPlain(v any, depth int) (cty.Value, error) {
 	case []any:
 		out := make([]cty.Value, 0, len(v))
 		for _, e := range v {
-			one, err := fromPlain(e, depth+1)
+			one, err := valueFromPlain(e, depth+1)
 			if err != nil {
 				return cty.DynamicVal, err
 			}
@@ -362,7 +376,7 @@ func fromPlain(v any, depth int) (cty.Value, error) {
 	case map[string]any:
 		out := map[string]cty.Value{}
 		for k, e := range v {
-			one, err := fromPlain(e, depth+1)
+			one, err := valueFromPlain(e, depth+1)
 			if err != nil {
 				return cty.DynamicVal, err
 			}
@@ -373,6 +387,7 @@ func fromPlain(v any, depth int) (cty.Value, error) {
 	return cty.DynamicVal, nil
 }
 
+// yamlEncodeFunc encodes a value as YAML.
 var yamlEncodeFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true}},
 	Type:   function.StaticReturnType(cty.String),
@@ -380,10 +395,11 @@ var yamlEncodeFunc = function.New(&function.Spec{
 		if !args[0].IsWhollyKnown() {
 			return cty.UnknownVal(cty.String), nil
 		}
-		b, err := yaml.Marshal(flatten(args[0]).value)
+		b, err := yaml.Marshal(plainOf(args[0]).value)
 		return cty.StringVal(string(b)), err
 	}})
 
+// cidrSubnetFunc returns the numbered subnet of a network.
 var cidrSubnetFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "bits", Type: cty.Number},
 		{Name: "number", Type: cty.Number}},
@@ -399,10 +415,11 @@ var cidrSubnetFunc = function.New(&function.Spec{
 		if more < 0 || more > 32 || length > p.Addr().BitLen() || number < 0 || number >= 1<<more {
 			return cty.UnknownVal(cty.String), fmt.Errorf("the subnet does not fit")
 		}
-		addr := place64(p.Masked().Addr(), uint64(number), p.Addr().BitLen()-length)
+		addr := addToAddress(p.Masked().Addr(), uint64(number), p.Addr().BitLen()-length)
 		return cty.StringVal(netip.PrefixFrom(addr, length).String()), nil
 	}})
 
+// cidrHostFunc returns the numbered address of a network.
 var cidrHostFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "number", Type: cty.Number}},
 	Type:   function.StaticReturnType(cty.String),
@@ -412,11 +429,11 @@ var cidrHostFunc = function.New(&function.Spec{
 		if err != nil || number < 0 {
 			return cty.UnknownVal(cty.String), fmt.Errorf("the address does not fit")
 		}
-		return cty.StringVal(place64(p.Masked().Addr(), uint64(number), 0).String()), nil
+		return cty.StringVal(addToAddress(p.Masked().Addr(), uint64(number), 0).String()), nil
 	}})
 
-// place64 writes the number into the address, from the bit at the shift upwards.
-func place64(a netip.Addr, number uint64, shift int) netip.Addr {
+// addToAddress writes the number into the address, from the bit at the shift upwards.
+func addToAddress(a netip.Addr, number uint64, shift int) netip.Addr {
 	b := a.AsSlice()
 	for i := range 64 {
 		at := shift + i

@@ -18,8 +18,9 @@ type manifest struct {
 	}
 }
 
-// installed returns the folder of the tree that holds the called module, or "".
-func (l *loader) installed(m *Module, b *block) string {
+// installedModule returns the folder of the tree into which "terraform init" fetched the
+// called module, or "".
+func (l *loader) installedModule(m *Module, b *block) string {
 	name := path.Join(m.Root.Dir, ".terraform/modules/modules.json")
 	if !l.names[name] {
 		return ""
@@ -30,7 +31,7 @@ func (l *loader) installed(m *Module, b *block) string {
 	}
 	var list manifest
 	if err := json.Unmarshal(text, &list); err != nil {
-		l.problem(Problem{Code: "malformed", Path: name, Message: "the list of installed modules cannot be read"})
+		l.report(Problem{Code: "malformed", Path: name, Message: "the list of installed modules cannot be read"})
 		return ""
 	}
 	key := ""

@@ -20,8 +20,9 @@ import (
 // CDKTF writes, which is the JSON syntax under another name. Both are known by
 // their content.
 
-// sniff reads a JSON file if it is a plan or made by CDKTF.
-func (l *loader) sniff(name string) {
+// readDetected reads a JSON file if it is a plan or written by CDKTF, which only its
+// content shows.
+func (l *loader) readDetected(name string) {
 	info, err := fs.Stat(l.fs, name)
 	if err != nil || info.Size() > maxFile {
 		return // whoever reads all JSON says so
@@ -34,33 +35,33 @@ func (l *loader) sniff(name string) {
 	switch {
 	case bytes.Contains(text, []byte(`"planned_values"`)) && bytes.Contains(text, []byte(`"format_version"`)):
 		s.lines = scan.NewLines(text)
-		l.plan(s)
+		l.readPlan(s)
 	case bytes.Contains(text, []byte(`"resource"`)) && bytes.Contains(text, []byte(`"stackName"`)):
 		s.lines = scan.NewLines(text)
-		if p := l.json(s); p == nil && len(s.blocks) > 0 {
-			l.alone(s)
+		if p := l.parseJSON(s); p == nil && len(s.blocks) > 0 {
+			l.addStandalone(s)
 		}
 	}
 }
 
-// alone makes a file a module of its own: it has nothing to do with its
-// neighbours.
-func (l *loader) alone(s *source) {
+// addStandalone makes a file a module of its own: it has nothing to do with the files
+// beside it.
+func (l *loader) addStandalone(s *source) {
 	dir := path.Join(path.Dir(s.name), "\x00"+path.Base(s.name))
 	l.dirs[dir] = &folder{dir: path.Dir(s.name), files: []*source{s}}
 }
 
-// plan reads a plan. Its values are final, no templates; what is known only after
-// it is applied is listed beside them.
-func (l *loader) plan(s *source) {
-	if p := measureJSON(s.text); p != nil {
+// readPlan reads a plan. Its values are final, not templates; what is known only after it
+// is applied is listed beside them.
+func (l *loader) readPlan(s *source) {
+	if p := checkJSONDepth(s.text); p != nil {
 		p.Path = s.name
-		l.problem(*p)
+		l.report(*p)
 		return
 	}
 	file, diags := hcljson.Parse(s.text, s.name)
 	if diags.HasErrors() {
-		l.problem(Problem{Code: "malformed", Path: s.name, Message: diags[0].Summary})
+		l.report(Problem{Code: "malformed", Path: s.name, Message: diags[0].Summary})
 		return
 	}
 	var about struct {
@@ -72,30 +73,30 @@ func (l *loader) plan(s *source) {
 		} `json:"resource_changes"`
 	}
 	if err := json.Unmarshal(s.text, &about); err != nil {
-		l.problem(Problem{Code: "malformed", Path: s.name, Message: "the changes of the plan cannot be read"})
+		l.report(Problem{Code: "malformed", Path: s.name, Message: "the changes of the plan cannot be read"})
 		return
 	}
-	p := &plan{source: s, unknown: map[string]map[string]any{}}
+	p := &planReader{source: s, unknown: map[string]map[string]any{}}
 	for _, c := range about.ResourceChanges {
 		p.unknown[c.Address] = c.Change.AfterUnknown
 	}
 	top, _ := file.Body.JustAttributes()
 	if a := top["planned_values"]; a != nil {
-		p.module(member(a.Expr, "root_module"), 0)
+		p.readModule(memberOf(a.Expr, "root_module"), 0)
 	}
 	if len(s.blocks) > 0 {
-		l.alone(s)
+		l.addStandalone(s)
 	}
 }
 
-// plan is a plan that is being read.
-type plan struct {
+// planReader is a plan that is being read.
+type planReader struct {
 	source  *source
 	unknown map[string]map[string]any // by address
 }
 
-// member returns the value of a key of an object, or nil.
-func member(e hcl.Expression, name string) hcl.Expression {
+// memberOf returns the value of a key of an object, or nil.
+func memberOf(e hcl.Expression, name string) hcl.Expression {
 	if e == nil {
 		return nil
 	}
@@ -104,24 +105,24 @@ func member(e hcl.Expression, name string) hcl.Expression {
 		return nil
 	}
 	for _, p := range pairs {
-		if k, ok := key(p.Key); ok && k == name {
+		if k, ok := literalKey(p.Key); ok && k == name {
 			return p.Value
 		}
 	}
 	return nil
 }
 
-// word returns the text of a member, or "".
-func word(e hcl.Expression, name string) string {
-	if m := member(e, name); m != nil {
-		text, _ := key(m)
+// memberText returns the text of a member, or "".
+func memberText(e hcl.Expression, name string) string {
+	if m := memberOf(e, name); m != nil {
+		text, _ := literalKey(m)
 		return text
 	}
 	return ""
 }
 
-// elements returns the elements of a list.
-func elements(e hcl.Expression) []hcl.Expression {
+// listItems returns the elements of a list, or nil.
+func listItems(e hcl.Expression) []hcl.Expression {
 	if e == nil {
 		return nil
 	}
@@ -132,37 +133,37 @@ func elements(e hcl.Expression) []hcl.Expression {
 	return list
 }
 
-// module reads the resources of a module of the plan, and of those it calls.
-func (p *plan) module(e hcl.Expression, depth int) {
+// readModule reads the resources of a module of the plan, and of those it calls.
+func (p *planReader) readModule(e hcl.Expression, depth int) {
 	if e == nil || depth > maxCalls {
 		return
 	}
-	for _, r := range elements(member(e, "resources")) {
-		p.resource(r)
+	for _, r := range listItems(memberOf(e, "resources")) {
+		p.readResource(r)
 	}
-	for _, child := range elements(member(e, "child_modules")) {
-		p.module(child, depth+1)
+	for _, child := range listItems(memberOf(e, "child_modules")) {
+		p.readModule(child, depth+1)
 	}
 }
 
-// resource reads one resource. It is called by its whole address.
-func (p *plan) resource(e hcl.Expression) {
-	kind, address := word(e, "type"), word(e, "address")
+// readResource reads one resource. Its name is its whole address.
+func (p *planReader) readResource(e hcl.Expression) {
+	kind, address := memberText(e, "type"), memberText(e, "address")
 	if kind == "" || address == "" || len(p.source.blocks) >= maxResources {
 		return
 	}
 	b := &block{kind: "resource", labels: []string{kind, address}, source: p.source,
-		header: member(e, "address").Range()}
-	if word(e, "mode") == "data" {
+		header: memberOf(e, "address").Range()}
+	if memberText(e, "mode") == "data" {
 		b.kind = "data"
 	}
 	// All tags are those of the resource and those that the provider adds.
-	allTags := strings.HasPrefix(kind, "aws_") && hasMembers(member(member(e, "values"), "tags_all"))
+	allTags := strings.HasPrefix(kind, "aws_") && hasMembers(memberOf(memberOf(e, "values"), "tags_all"))
 	seen := map[string]bool{}
-	if values := member(e, "values"); values != nil {
+	if values := memberOf(e, "values"); values != nil {
 		pairs, _ := hcl.ExprMap(values)
 		for _, pair := range pairs {
-			name, ok := key(pair.Key)
+			name, ok := literalKey(pair.Key)
 			if !ok {
 				continue
 			}
@@ -174,7 +175,7 @@ func (p *plan) resource(e hcl.Expression) {
 			}
 			seen[name] = true
 			b.attributes = append(b.attributes, attribute{name: name, where: pair.Key.Range(),
-				whole: hcl.RangeBetween(pair.Key.Range(), pair.Value.Range()), expr: final(pair.Value, later)})
+				whole: hcl.RangeBetween(pair.Key.Range(), pair.Value.Range()), expr: plannedValue(pair.Value, later)})
 		}
 	}
 	for name, u := range p.unknown[address] {
@@ -196,9 +197,9 @@ func hasMembers(e hcl.Expression) bool {
 	return !diags.HasErrors() && len(pairs) > 0
 }
 
-// final turns a value of a plan. The other tree says with true what in it is not
-// known yet.
-func final(e hcl.Expression, unknown any) hclsyntax.Expression {
+// plannedValue converts a value of a plan. The other tree marks with true what in it is
+// not known yet.
+func plannedValue(e hcl.Expression, unknown any) hclsyntax.Expression {
 	if unknown == true {
 		return &hclsyntax.LiteralValueExpr{Val: cty.DynamicVal, SrcRange: e.Range()}
 	}
@@ -212,9 +213,9 @@ func final(e hcl.Expression, unknown any) hclsyntax.Expression {
 		}
 		seen := map[string]bool{}
 		for _, p := range pairs {
-			if name, ok := key(p.Key); ok {
+			if name, ok := literalKey(p.Key); ok {
 				seen[name] = true
-				add(name, p.Key.Range(), final(p.Value, fields[name]))
+				add(name, p.Key.Range(), plannedValue(p.Value, fields[name]))
 			}
 		}
 		for name, u := range fields {
@@ -232,7 +233,7 @@ func final(e hcl.Expression, unknown any) hclsyntax.Expression {
 			if i < len(list) {
 				u = list[i]
 			}
-			out.Exprs = append(out.Exprs, final(item, u))
+			out.Exprs = append(out.Exprs, plannedValue(item, u))
 		}
 		return out
 	}
@@ -264,7 +265,7 @@ func anyUnknown(u any) bool {
 	return false
 }
 
-// planned reports whether the name of a resource is an address of a plan.
-func planned(b *block) bool {
+// isPlanned reports whether the name of a resource is an address of a plan.
+func isPlanned(b *block) bool {
 	return strings.HasSuffix(b.source.name, ".json") && strings.Contains(b.labels[1], ".")
 }

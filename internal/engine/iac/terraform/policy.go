@@ -35,7 +35,7 @@ func policyDocument(r *Resource) cty.Value {
 		}
 	}
 	for _, s := range b.All("statement") {
-		statements = append(statements, statement(s))
+		statements = append(statements, policyStatement(s))
 	}
 	doc["Statement"] = statements
 	text, err := json.Marshal(doc)
@@ -46,14 +46,14 @@ func policyDocument(r *Resource) cty.Value {
 	if Symbolic(string(text)) {
 		v = v.Mark(symbolicMark{})
 	}
-	for _, ref := range b.refs() {
+	for _, ref := range b.references() {
 		v = v.Mark(refMark{ref})
 	}
 	return v
 }
 
-// statement returns one statement.
-func statement(s *Block) map[string]any {
+// policyStatement returns one statement in the form that IAM reads.
+func policyStatement(s *Block) map[string]any {
 	out := map[string]any{"Effect": "Allow"}
 	for name, to := range map[string]string{"sid": "Sid", "effect": "Effect"} {
 		if v, ok := s.Value(name).(string); ok {
@@ -63,14 +63,14 @@ func statement(s *Block) map[string]any {
 	for name, to := range map[string]string{"actions": "Action", "not_actions": "NotAction", "resources": "Resource",
 		"not_resources": "NotResource"} {
 		if s.Attributes[name] != nil {
-			out[to] = texts(s.Value(name), name)
+			out[to] = textList(s.Value(name), name)
 		}
 	}
 	for name, to := range map[string]string{"principals": "Principal", "not_principals": "NotPrincipal"} {
 		who := map[string]any{}
 		for _, p := range s.All(name) {
 			kind, _ := p.Value("type").(string)
-			list := texts(p.Value("identifiers"), "identifiers")
+			list := textList(p.Value("identifiers"), "identifiers")
 			if kind == "*" {
 				out[to] = "*"
 				continue
@@ -91,7 +91,7 @@ func statement(s *Block) map[string]any {
 			inner = map[string]any{}
 			conditions[test] = inner
 		}
-		inner[variable] = texts(c.Value("values"), "values")
+		inner[variable] = textList(c.Value("values"), "values")
 	}
 	if len(conditions) > 0 || s.Open["condition"] {
 		out["Condition"] = conditions
@@ -99,8 +99,8 @@ func statement(s *Block) map[string]any {
 	return out
 }
 
-// texts returns a list of texts; what is not known is a text that says so.
-func texts(v any, name string) []any {
+// textList returns a list of texts; what is not known is a placeholder.
+func textList(v any, name string) []any {
 	list, ok := v.([]any)
 	if !ok {
 		if one, ok := v.(string); ok {

@@ -27,19 +27,19 @@ func (b *Block) All(name string) []*Block {
 		}
 	}
 	if a := b.Attributes[name]; a != nil && len(out) == 0 {
-		out = a.blocks(a.Value, 0)
+		out = a.asBlocks(a.Value, 0)
 	}
 	return out
 }
 
-// blocks returns the objects of a value as blocks, all at the attribute's place.
-func (a *Attribute) blocks(v any, depth int) []*Block {
+// asBlocks returns the objects of a value as blocks, all at the attribute's position.
+func (a *Attribute) asBlocks(v any, depth int) []*Block {
 	switch v := v.(type) {
 	case map[string]any:
 		out := &Block{Type: a.Name, Place: a.Place, Attributes: map[string]*Attribute{}}
 		for name, inner := range v {
 			at := a.Place
-			if where, ok := a.itemPlace(name); ok {
+			if where, ok := a.keyLocation(name); ok {
 				at = where
 			}
 			out.Attributes[name] = &Attribute{Name: name, Value: inner, Place: at, Refs: a.Refs, Sensitive: a.Sensitive}
@@ -49,7 +49,7 @@ func (a *Attribute) blocks(v any, depth int) []*Block {
 		var out []*Block
 		for _, e := range v {
 			if depth < 2 {
-				out = append(out, a.blocks(e, depth+1)...)
+				out = append(out, a.asBlocks(e, depth+1)...)
 			}
 		}
 		return out
@@ -59,12 +59,12 @@ func (a *Attribute) blocks(v any, depth int) []*Block {
 	return nil
 }
 
-// itemPlace returns where the key of an object stands.
-func (a *Attribute) itemPlace(name string) (finding.Location, bool) {
+// keyLocation returns where the key of an object is written.
+func (a *Attribute) keyLocation(name string) (finding.Location, bool) {
 	if a.items == nil {
 		a.items = map[string]finding.Location{}
 		if a.expr != nil {
-			a.expr.items(a.items)
+			a.expr.locateKeys(a.items)
 		}
 	}
 	at, ok := a.items[name]
@@ -137,8 +137,8 @@ func (b *Block) Lookup(path string) []Hit {
 	return out
 }
 
-// refs returns the resources that the block and its nested blocks name.
-func (b *Block) refs() []*Resource {
+// references returns the resources that the block and its nested blocks refer to.
+func (b *Block) references() []*Resource {
 	var out []*Resource
 	seen := map[*Resource]bool{}
 	b.Walk(func(a *Attribute) {
@@ -164,7 +164,7 @@ func (b *Block) Walk(f func(*Attribute)) {
 }
 
 // Refs returns the resources that the body of the resource names.
-func (r *Resource) Refs() []*Resource { return r.Body.refs() }
+func (r *Resource) Refs() []*Resource { return r.Body.references() }
 
 // Steps returns the calls that lead to the module, outermost first, for a finding
 // in it.

@@ -60,8 +60,9 @@ type node struct {
 	instances []*Resource
 }
 
-// scope prepares a use of a module.
-func (l *loader) scope(d *folder, m *Module, parent *scope) *scope {
+// newScope prepares a use of a module: every name of its files is declared, none is
+// evaluated.
+func (l *loader) newScope(d *folder, m *Module, parent *scope) *scope {
 	d.used = true
 	l.project.Modules = append(l.project.Modules, m)
 	s := &scope{loader: l, folder: d, module: m, parent: parent, given: map[string]cty.Value{},
@@ -73,15 +74,15 @@ func (l *loader) scope(d *folder, m *Module, parent *scope) *scope {
 	s.functions = l.functionTable(s)
 	for _, f := range d.files {
 		for _, b := range f.blocks {
-			s.declare(b)
+			s.declareBlock(b)
 		}
 	}
 	return s
 }
 
-// declare makes a block known by its name.
-func (s *scope) declare(b *block) {
-	s.note(b)
+// declareBlock makes a block known by its name.
+func (s *scope) declareBlock(b *block) {
+	s.noteReads(b)
 	switch {
 	case b.kind == "variable" && len(b.labels) > 0:
 		s.variables[b.labels[0]] = append(s.variables[b.labels[0]], b)
@@ -91,12 +92,12 @@ func (s *scope) declare(b *block) {
 		s.calls[b.labels[0]] = append(s.calls[b.labels[0]], b)
 	case b.kind == "locals":
 		for _, a := range b.attributes {
-			s.locals[a.name] = append(s.locals[a.name], local{a, a.source(b)})
+			s.locals[a.name] = append(s.locals[a.name], local{a, a.fileIn(b)})
 		}
 	case b.kind == "check":
 		for _, inner := range b.blocks {
 			if inner.kind == "data" {
-				s.declare(inner)
+				s.declareBlock(inner)
 			}
 		}
 	case (b.kind == "resource" || b.kind == "data" || b.kind == "ephemeral") && len(b.labels) > 1:
@@ -104,7 +105,7 @@ func (s *scope) declare(b *block) {
 		if b.kind != "resource" {
 			n.address = b.kind + "." + n.address
 		}
-		if planned(b) {
+		if isPlanned(b) {
 			n.address = b.labels[1]
 		}
 		n.key = n.address
@@ -116,16 +117,16 @@ func (s *scope) declare(b *block) {
 	}
 }
 
-// note records which attributes are asked of each name, so that those that only
-// the provider knows can be stood for by a text.
-func (s *scope) note(b *block) {
+// noteReads records which attributes are read of each name, so that those that only the
+// provider knows get a placeholder.
+func (s *scope) noteReads(b *block) {
 	for _, a := range b.attributes {
 		for _, t := range a.expr.Variables() {
 			words := rootWords(t)
 			if len(words) == 0 {
 				continue
 			}
-			name, rest := subject(words)
+			name, rest := splitTraversal(words)
 			if s.deep[name] == nil {
 				s.deep[name] = map[string]bool{}
 			}
@@ -135,16 +136,16 @@ func (s *scope) note(b *block) {
 				s.deep[name][""] = true
 			}
 		}
-		if strings.Contains(a.source(b).slice(a.whole), "*]") {
+		if strings.Contains(a.fileIn(b).textOf(a.whole), "*]") {
 			s.noteSplats(a.expr)
 		}
 	}
 	for _, inner := range b.blocks {
-		s.note(inner)
+		s.noteReads(inner)
 	}
 }
 
-// noteSplats records what is asked of each element: aws_subnet.a[*].id.
+// noteSplats records what is read of each element: aws_subnet.a[*].id.
 func (s *scope) noteSplats(e hclsyntax.Expression) {
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics { // it finds no fault
 		splat, ok := n.(*hclsyntax.SplatExpr)
@@ -158,7 +159,7 @@ func (s *scope) noteSplats(e hclsyntax.Expression) {
 		if attr, ok := each.Traversal[0].(hcl.TraverseAttr); ok {
 			for _, t := range splat.Source.Variables() {
 				if words := rootWords(t); len(words) > 0 {
-					name, _ := subject(words)
+					name, _ := splitTraversal(words)
 					if s.deep[name] == nil {
 						s.deep[name] = map[string]bool{}
 					}
@@ -184,9 +185,9 @@ func rootWords(t hcl.Traversal) []string {
 	return out
 }
 
-// subject splits the names of a traversal into what is named and what is asked of
+// splitTraversal splits the names of a traversal into what is named and what is read of
 // it.
-func subject(words []string) (string, []string) {
+func splitTraversal(words []string) (string, []string) {
 	n := 2
 	switch words[0] {
 	case "data", "ephemeral":
@@ -228,9 +229,9 @@ func (s *scope) setValues(d *folder) {
 	}
 }
 
-// pick returns the declaration that a file means: its own, if a folder that is
+// pickDeclaration returns the declaration that a file means: its own, if a folder that is
 // not one module declares the name twice.
-func pick[T any](list []T, file func(T) *source, from *source) (T, bool) {
+func pickDeclaration[T any](list []T, file func(T) *source, from *source) (T, bool) {
 	var none T
 	for _, item := range list {
 		if file(item) == from {
@@ -243,17 +244,18 @@ func pick[T any](list []T, file func(T) *source, from *source) (T, bool) {
 	return list[0], true
 }
 
-func ofBlock(b *block) *source { return b.source }
+// blockFile returns the file of a block, for pickDeclaration.
+func blockFile(b *block) *source { return b.source }
 
-// variable returns the value of a variable.
-func (s *scope) variable(name string, from *source) cty.Value {
-	b, ok := pick(s.variables[name], ofBlock, from)
+// variableValue returns the value of a variable, marked when it is sensitive.
+func (s *scope) variableValue(name string, from *source) cty.Value {
+	b, ok := pickDeclaration(s.variables[name], blockFile, from)
 	if !ok {
 		return cty.DynamicVal
 	}
-	return s.once("var."+name+"@"+b.source.name, b, func() cty.Value {
-		v := s.variableValue(name, b)
-		if a := b.attribute("sensitive"); a != nil {
+	return s.evaluateOnce("var."+name+"@"+b.source.name, b, func() cty.Value {
+		v := s.evaluateVariable(name, b)
+		if a := b.attributeOf("sensitive"); a != nil {
 			if on, diags := a.expr.Value(nil); !diags.HasErrors() && on.IsKnown() && !on.IsNull() &&
 				on.Type() == cty.Bool && on.True() {
 				v = v.Mark(sensitiveMark{})
@@ -263,19 +265,22 @@ func (s *scope) variable(name string, from *source) cty.Value {
 	})
 }
 
-func (s *scope) variableValue(name string, b *block) cty.Value {
+// evaluateVariable returns the value that a variable was given, else its default,
+// converted to its type. Without either it is a placeholder where a text is expected, else
+// unknown.
+func (s *scope) evaluateVariable(name string, b *block) cty.Value {
 	want, defaults := cty.DynamicPseudoType, (*typeexpr.Defaults)(nil)
-	if a := b.attribute("type"); a != nil {
+	if a := b.attributeOf("type"); a != nil {
 		if t, d, diags := typeexpr.TypeConstraintWithDefaults(a.expr); !diags.HasErrors() {
 			want, defaults = t, d
 		}
 	}
 	v, ok := s.given[name]
-	if ok && v.IsNull() && !nullable(b) {
+	if ok && v.IsNull() && !isNullable(b) {
 		ok = false // the default stands for null
 	}
 	if !ok {
-		if a := b.attribute("default"); a != nil {
+		if a := b.attributeOf("default"); a != nil {
 			if d, diags := a.expr.Value(nil); !diags.HasErrors() {
 				v, ok = d, true
 			}
@@ -285,7 +290,7 @@ func (s *scope) variableValue(name string, b *block) cty.Value {
 		text := want == cty.String || want == cty.DynamicPseudoType && !anyTrue(s.deep["var."+name]) &&
 			len(s.deep["var."+name]) == 0
 		if text {
-			return symbol("var." + name)
+			return placeholder("var." + name)
 		}
 		return cty.UnknownVal(want)
 	}
@@ -301,9 +306,9 @@ func (s *scope) variableValue(name string, b *block) cty.Value {
 	return v
 }
 
-// nullable reports whether a variable may be null although it has a default.
-func nullable(b *block) bool {
-	a := b.attribute("nullable")
+// isNullable reports whether a variable may be null although it has a default.
+func isNullable(b *block) bool {
+	a := b.attributeOf("nullable")
 	if a == nil {
 		return true
 	}
@@ -313,21 +318,21 @@ func nullable(b *block) bool {
 
 func anyTrue(m map[string]bool) bool { return slices.Contains(slices.Collect(maps.Values(m)), true) }
 
-// once evaluates a name, once.
-func (s *scope) once(name string, b *block, make func() cty.Value) cty.Value {
+// evaluateOnce evaluates a name at most once, and reports a name that refers to itself.
+func (s *scope) evaluateOnce(name string, b *block, make func() cty.Value) cty.Value {
 	if v, ok := s.memo[name]; ok {
 		return v
 	}
 	if s.busy[name] {
-		s.loader.problem(Problem{Code: "cycle", Path: b.source.name, Line: b.header.Start.Line,
+		s.loader.report(Problem{Code: "cycle", Path: b.source.name, Line: b.header.Start.Line,
 			Message: strings.Split(name, "@")[0] + " needs itself"})
 		return cty.DynamicVal
 	}
 	s.busy[name] = true
 	v := make()
 	delete(s.busy, name)
-	if weight(v, maxValue) >= maxValue {
-		s.loader.problem(Problem{Code: "too-large", Path: b.source.name, Line: b.header.Start.Line,
+	if estimateSize(v, maxValue) >= maxValue {
+		s.loader.report(Problem{Code: "too-large", Path: b.source.name, Line: b.header.Start.Line,
 			Message: strings.Split(name, "@")[0] + " is too large to be followed"})
 		v = cty.DynamicVal
 	}
@@ -335,29 +340,31 @@ func (s *scope) once(name string, b *block, make func() cty.Value) cty.Value {
 	return v
 }
 
-// local returns the value of a local.
-func (s *scope) local(name string, from *source) cty.Value {
-	l, ok := pick(s.locals[name], func(l local) *source { return l.source }, from)
+// localValue returns the value of a local.
+func (s *scope) localValue(name string, from *source) cty.Value {
+	l, ok := pickDeclaration(s.locals[name], func(l local) *source { return l.source }, from)
 	if !ok {
 		return cty.DynamicVal
 	}
-	return s.once("local."+name+"@"+l.source.name, &block{source: l.source, header: l.where}, func() cty.Value {
-		return s.value(l.expr, l.source, nil)
+	return s.evaluateOnce("local."+name+"@"+l.source.name, &block{source: l.source, header: l.where}, func() cty.Value {
+		return s.evaluate(l.expr, l.source, nil)
 	})
 }
 
 // frame holds the names that hold inside of one instance: count, each, iterators.
 type frame map[string]cty.Value
 
-// value evaluates an expression; what cannot be evaluated is unknown.
-func (s *scope) value(e hclsyntax.Expression, from *source, f frame) (v cty.Value) {
+// evaluate evaluates an expression; what cannot be evaluated is unknown. Limits stop an
+// evaluation by a panic, because the library has no other way out of a running for
+// expression.
+func (s *scope) evaluate(e hclsyntax.Expression, from *source, f frame) (v cty.Value) {
 	defer func() {
 		if r := recover(); r != nil {
-			stop, ok := r.(tooMuch)
+			stop, ok := r.(limitExceeded)
 			if !ok {
 				stop.what = "an expression could not be evaluated"
 			}
-			s.loader.problem(Problem{Code: "too-complex", Path: from.name, Line: e.Range().Start.Line,
+			s.loader.report(Problem{Code: "too-complex", Path: from.name, Line: e.Range().Start.Line,
 				Message: stop.what})
 			v = cty.DynamicVal
 		}
@@ -365,18 +372,18 @@ func (s *scope) value(e hclsyntax.Expression, from *source, f frame) (v cty.Valu
 	if literal, ok := e.(*hclsyntax.LiteralValueExpr); ok {
 		return literal.Val
 	}
-	v, diags := e.Value(s.context(e, from, f))
+	v, diags := e.Value(s.newContext(e, from, f))
 	if diags.HasErrors() {
-		return cty.DynamicVal.WithMarks(s.marks(e, from, f))
+		return cty.DynamicVal.WithMarks(s.referenceMarks(e, from, f))
 	}
 	return v
 }
 
-// marks returns the marks of the resources that an expression names, for one that
-// could not be evaluated.
-func (s *scope) marks(e hclsyntax.Expression, from *source, f frame) cty.ValueMarks {
+// referenceMarks returns the marks of the resources that an expression refers to, for one
+// that could not be evaluated.
+func (s *scope) referenceMarks(e hclsyntax.Expression, from *source, f frame) cty.ValueMarks {
 	out := cty.ValueMarks{}
-	for _, v := range s.context(e, from, f).Variables {
+	for _, v := range s.newContext(e, from, f).Variables {
 		_, marks := v.UnmarkDeep()
 		for m := range marks {
 			if _, ok := m.(refMark); ok {
@@ -387,8 +394,8 @@ func (s *scope) marks(e hclsyntax.Expression, from *source, f frame) cty.ValueMa
 	return out
 }
 
-// context holds the names that the expression needs.
-func (s *scope) context(e hclsyntax.Expression, from *source, f frame) *hcl.EvalContext {
+// newContext returns the values of the names that the expression needs, and only of these.
+func (s *scope) newContext(e hclsyntax.Expression, from *source, f frame) *hcl.EvalContext {
 	needs := map[string]map[string]bool{}
 	for _, t := range e.Variables() {
 		words := rootWords(t)
@@ -423,11 +430,11 @@ func (s *scope) rootValue(root string, names map[string]bool, from *source) cty.
 		first, rest, _ := strings.Cut(name, ".")
 		switch root {
 		case "var":
-			object[first] = s.variable(first, from)
+			object[first] = s.variableValue(first, from)
 		case "local":
-			object[first] = s.local(first, from)
+			object[first] = s.localValue(first, from)
 		case "module":
-			object[first] = s.call(first, from)
+			object[first] = s.moduleOutputs(first, from)
 		case "path":
 			object[first] = s.pathValue(first)
 		case "terraform":
@@ -437,12 +444,12 @@ func (s *scope) rootValue(root string, names map[string]bool, from *source) cty.
 			if old, ok := object[first]; ok {
 				inner = old.AsValueMap()
 			}
-			inner[rest] = s.resource(root+"."+first+"."+rest, from)
+			inner[rest] = s.resourceValue(root+"."+first+"."+rest, from)
 			object[first] = cty.ObjectVal(inner)
 		case "each", "count", "self":
 			return cty.DynamicVal
 		default:
-			object[first] = s.resource(root+"."+first, from)
+			object[first] = s.resourceValue(root+"."+first, from)
 		}
 	}
 	if len(object) == 0 {

@@ -40,6 +40,7 @@ type block struct {
 	blocks     []*block
 }
 
+// attribute is an argument as it is written.
 type attribute struct {
 	name  string
 	file  *source   // when it is not the block's: an override
@@ -49,16 +50,16 @@ type attribute struct {
 	raw   hcl.Expression // in JSON, before it was turned
 }
 
-// source returns the file in which the attribute of a block is written.
-func (a *attribute) source(b *block) *source {
+// fileIn returns the file in which the attribute of a block is written.
+func (a *attribute) fileIn(b *block) *source {
 	if a.file != nil {
 		return a.file
 	}
 	return b.source
 }
 
-// attribute returns the attribute of the name, or nil.
-func (b *block) attribute(name string) *attribute {
+// attributeOf returns the attribute of the name, or nil.
+func (b *block) attributeOf(name string) *attribute {
 	for i := range b.attributes {
 		if b.attributes[i].name == name {
 			return &b.attributes[i]
@@ -67,8 +68,8 @@ func (b *block) attribute(name string) *attribute {
 	return nil
 }
 
-// location returns the range as a place.
-func (s *source) location(r hcl.Range) finding.Location {
+// locationOf returns a range as a location.
+func (s *source) locationOf(r hcl.Range) finding.Location {
 	from, to := clamp(r.Start.Byte, len(s.text)), clamp(r.End.Byte, len(s.text))
 	out := finding.Location{Path: s.name}
 	out.StartLine, out.StartColumn = s.lines.Position(from)
@@ -81,37 +82,38 @@ func sortAttributes(list []attribute) {
 	slices.SortFunc(list, func(a, b attribute) int { return cmp.Compare(a.whole.Start.Byte, b.whole.Start.Byte) })
 }
 
+// clamp limits an offset to the text: ranges of the library can end behind it.
 func clamp(n, most int) int { return max(0, min(n, most)) }
 
-// slice returns the text of a range.
-func (s *source) slice(r hcl.Range) string {
+// textOf returns the text of a range.
+func (s *source) textOf(r hcl.Range) string {
 	from, to := clamp(r.Start.Byte, len(s.text)), clamp(r.End.Byte, len(s.text))
 	return string(s.text[from:max(from, to)])
 }
 
-// read adds a file to its folder.
-func (l *loader) read(name string) {
+// readFile adds a file to its folder.
+func (l *loader) readFile(name string) {
 	if info, err := fs.Stat(l.fs, name); err == nil && info.Size() > maxFile {
-		l.problem(Problem{Code: "too-large", Path: name, Message: fmt.Sprintf("the file is larger "+
+		l.report(Problem{Code: "too-large", Path: name, Message: fmt.Sprintf("the file is larger "+
 			"than %d MB", maxFile>>20)})
 		return
 	}
 	text, err := fs.ReadFile(l.fs, name)
 	if err != nil {
-		l.problem(Problem{Code: "unreadable", Path: name, Message: err.Error()})
+		l.report(Problem{Code: "unreadable", Path: name, Message: err.Error()})
 		return
 	}
 	s := &source{name: name, text: text, lines: scan.NewLines(text)}
-	parse := l.native
+	parse := l.parseNative
 	switch {
 	case strings.HasSuffix(name, ".json"):
-		parse = l.json
+		parse = l.parseJSON
 	case strings.HasSuffix(name, ".hcl"):
 		l.grunt[name] = s
 	}
 	if p := parse(s); p != nil {
 		p.Path = name
-		l.problem(*p)
+		l.report(*p)
 	}
 	if l.grunt[name] != nil {
 		return
@@ -121,18 +123,18 @@ func (l *loader) read(name string) {
 		d = &folder{dir: path.Dir(name)}
 		l.dirs[d.dir] = d
 	}
-	if values(name) {
+	if isValuesFile(name) {
 		d.values = append(d.values, s)
 	} else if len(s.blocks) > 0 {
 		d.files = append(d.files, s)
 	}
 }
 
-// native reads HCL's own syntax. A file with errors gives the blocks that could
-// be read.
-func (l *loader) native(s *source) *Problem {
+// parseNative reads HCL's own syntax. A file with errors gives the blocks that could be
+// read.
+func (l *loader) parseNative(s *source) *Problem {
 	tokens, _ := hclsyntax.LexConfig(s.text, s.name, hcl.InitialPos)
-	if p := measure(tokens); p != nil {
+	if p := checkComplexity(tokens); p != nil {
 		return p
 	}
 	file, diags := hclsyntax.ParseConfig(s.text, s.name, hcl.InitialPos)
@@ -151,18 +153,18 @@ func (l *loader) native(s *source) *Problem {
 		return problem
 	}
 	// the visitor finds no fault
-	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil })
+	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics { l.wrapForExpr(n); return nil })
 	top := nativeBlock(s, &hclsyntax.Block{Body: body})
 	s.blocks = top.blocks
-	if len(top.attributes) > 0 && (values(s.name) || strings.HasSuffix(s.name, ".hcl")) {
+	if len(top.attributes) > 0 && (isValuesFile(s.name) || strings.HasSuffix(s.name, ".hcl")) {
 		s.blocks = append(s.blocks, &block{kind: "values", source: s, attributes: top.attributes})
 	}
 	return problem
 }
 
-// measure refuses texts whose shape would need a deep stack: the parser and the
-// evaluator call themselves for each level.
-func measure(tokens hclsyntax.Tokens) *Problem {
+// checkComplexity refuses texts whose shape would need a deep stack: the parser and the
+// evaluator call themselves for each level (CWE-674).
+func checkComplexity(tokens hclsyntax.Tokens) *Problem {
 	depth, operators := 0, 0
 	for _, t := range tokens {
 		switch t.Type {
@@ -201,14 +203,14 @@ func nativeBlock(s *source, b *hclsyntax.Block) *block {
 	return out
 }
 
-// labelled gives the number of labels of the blocks of a file in JSON.
-var labelled = map[string]int{"resource": 2, "data": 2, "ephemeral": 2, "module": 1, "variable": 1, "output": 1,
+// labelCounts is the number of labels of the blocks of a file in JSON.
+var labelCounts = map[string]int{"resource": 2, "data": 2, "ephemeral": 2, "module": 1, "variable": 1, "output": 1,
 	"provider": 1, "check": 1,
 	"locals": 0, "terraform": 0, "import": 0, "moved": 0, "removed": 0}
 
-// json reads the JSON syntax, or a file of values in it.
-func (l *loader) json(s *source) *Problem {
-	if p := measureJSON(s.text); p != nil {
+// parseJSON reads the JSON syntax, or a file of values in it.
+func (l *loader) parseJSON(s *source) *Problem {
+	if p := checkJSONDepth(s.text); p != nil {
 		return p
 	}
 	file, diags := hcljson.Parse(s.text, s.name)
@@ -225,28 +227,28 @@ func (l *loader) json(s *source) *Problem {
 		top.attributes = append(top.attributes, attribute{name: name, where: a.NameRange, whole: a.Range, raw: a.Expr})
 	}
 	sortAttributes(top.attributes)
-	if values(s.name) {
+	if isValuesFile(s.name) {
 		for i := range top.attributes {
-			top.attributes[i].expr = l.fromJSON(s, top.attributes[i].raw)
+			top.attributes[i].expr = l.nativeExpression(s, top.attributes[i].raw)
 		}
 		s.blocks = []*block{top}
 		return nil
 	}
 	for _, a := range top.attributes {
-		n, ok := labelled[a.name]
+		n, ok := labelCounts[a.name]
 		if !ok {
 			continue
 		}
-		l.jsonBlocks(s, &block{kind: a.name, source: s, header: a.where}, a.raw, n)
+		l.addJSONBlocks(s, &block{kind: a.name, source: s, header: a.where}, a.raw, n)
 	}
 	return nil
 }
 
-// jsonBlocks adds the blocks that a member of a JSON object stands for.
-func (l *loader) jsonBlocks(s *source, b *block, e hcl.Expression, labels int) {
+// addJSONBlocks adds the blocks that a member of a JSON object stands for.
+func (l *loader) addJSONBlocks(s *source, b *block, e hcl.Expression, labels int) {
 	if list, diags := hcl.ExprList(e); !diags.HasErrors() {
 		for _, item := range list {
-			l.jsonBlocks(s, b, item, labels)
+			l.addJSONBlocks(s, b, item, labels)
 		}
 		return
 	}
@@ -256,8 +258,8 @@ func (l *loader) jsonBlocks(s *source, b *block, e hcl.Expression, labels int) {
 	}
 	if labels > 0 {
 		for _, p := range pairs {
-			if name, ok := key(p.Key); ok {
-				l.jsonBlocks(s, &block{kind: b.kind, source: s, header: p.Key.Range(),
+			if name, ok := literalKey(p.Key); ok {
+				l.addJSONBlocks(s, &block{kind: b.kind, source: s, header: p.Key.Range(),
 					labels: append(append([]string(nil), b.labels...), name)}, p.Value, labels-1)
 			}
 		}
@@ -265,29 +267,29 @@ func (l *loader) jsonBlocks(s *source, b *block, e hcl.Expression, labels int) {
 	}
 	out := &block{kind: b.kind, labels: b.labels, source: s, header: b.header}
 	for _, p := range pairs {
-		name, ok := key(p.Key)
+		name, ok := literalKey(p.Key)
 		switch {
 		case !ok || name == "//":
 		case name == "dynamic":
-			l.jsonDynamic(s, out, p.Value)
+			l.addJSONDynamic(s, out, p.Value)
 		default:
 			out.attributes = append(out.attributes,
 				attribute{name: name, where: p.Key.Range(), whole: hcl.RangeBetween(p.Key.Range(), p.Value.Range()),
-					expr: l.fromJSON(s, p.Value), raw: p.Value})
+					expr: l.nativeExpression(s, p.Value), raw: p.Value})
 		}
 	}
 	s.blocks = append(s.blocks, out)
 }
 
-// jsonDynamic adds dynamic blocks, with their content.
-func (l *loader) jsonDynamic(s *source, to *block, e hcl.Expression) {
+// addJSONDynamic adds dynamic blocks, with their content.
+func (l *loader) addJSONDynamic(s *source, to *block, e hcl.Expression) {
 	inner := &source{name: s.name, text: s.text, lines: s.lines}
-	l.jsonBlocks(inner, &block{kind: "dynamic", header: e.Range()}, e, 1)
+	l.addJSONBlocks(inner, &block{kind: "dynamic", header: e.Range()}, e, 1)
 	for _, d := range inner.blocks {
 		d.source = s
-		if a := d.attribute("content"); a != nil {
+		if a := d.attributeOf("content"); a != nil {
 			content := &source{name: s.name, text: s.text, lines: s.lines}
-			l.jsonBlocks(content, &block{kind: "content", header: a.where}, a.raw, 0)
+			l.addJSONBlocks(content, &block{kind: "content", header: a.where}, a.raw, 0)
 			for _, c := range content.blocks {
 				c.source = s
 			}
@@ -297,8 +299,9 @@ func (l *loader) jsonDynamic(s *source, to *block, e hcl.Expression) {
 	}
 }
 
-// measureJSON refuses JSON that is nested too deeply: the parser calls itself.
-func measureJSON(text []byte) *Problem {
+// checkJSONDepth refuses JSON that is nested too deeply: the parser calls itself for each
+// level (CWE-674).
+func checkJSONDepth(text []byte) *Problem {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -320,16 +323,16 @@ func measureJSON(text []byte) *Problem {
 	return nil
 }
 
-// fromJSON turns an expression of the JSON syntax into the native form. Its
+// nativeExpression converts an expression of the JSON syntax into the native form. Its
 // strings are templates.
-func (l *loader) fromJSON(s *source, e hcl.Expression) hclsyntax.Expression {
+func (l *loader) nativeExpression(s *source, e hcl.Expression) hclsyntax.Expression {
 	if pairs, diags := hcl.ExprMap(e); !diags.HasErrors() {
 		out := &hclsyntax.ObjectConsExpr{SrcRange: e.Range(), OpenRange: e.StartRange()}
 		for _, p := range pairs {
-			if name, ok := key(p.Key); ok {
+			if name, ok := literalKey(p.Key); ok {
 				out.Items = append(out.Items, hclsyntax.ObjectConsItem{
 					KeyExpr:   &hclsyntax.LiteralValueExpr{Val: cty.StringVal(name), SrcRange: p.Key.Range()},
-					ValueExpr: l.fromJSON(s, p.Value)})
+					ValueExpr: l.nativeExpression(s, p.Value)})
 			}
 		}
 		return out
@@ -337,7 +340,7 @@ func (l *loader) fromJSON(s *source, e hcl.Expression) hclsyntax.Expression {
 	if items, diags := hcl.ExprList(e); !diags.HasErrors() {
 		out := &hclsyntax.TupleConsExpr{SrcRange: e.Range(), OpenRange: e.StartRange()}
 		for _, item := range items {
-			out.Exprs = append(out.Exprs, l.fromJSON(s, item))
+			out.Exprs = append(out.Exprs, l.nativeExpression(s, item))
 		}
 		return out
 	}
@@ -351,8 +354,8 @@ func (l *loader) fromJSON(s *source, e hcl.Expression) hclsyntax.Expression {
 	start.Byte, start.Column = start.Byte+1, start.Column+1
 	text := []byte(v.AsString())
 	tokens, _ := hclsyntax.LexTemplate(text, s.name, start)
-	if p := measure(tokens); p != nil {
-		l.problem(Problem{Code: p.Code, Message: p.Message, Path: s.name, Line: start.Line})
+	if p := checkComplexity(tokens); p != nil {
+		l.report(Problem{Code: p.Code, Message: p.Message, Path: s.name, Line: start.Line})
 		return literal
 	}
 	template, diags := hclsyntax.ParseTemplate(text, s.name, start)
@@ -360,12 +363,12 @@ func (l *loader) fromJSON(s *source, e hcl.Expression) hclsyntax.Expression {
 		return literal
 	}
 	// the visitor finds no fault
-	_ = hclsyntax.VisitAll(template, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil })
+	_ = hclsyntax.VisitAll(template, func(n hclsyntax.Node) hcl.Diagnostics { l.wrapForExpr(n); return nil })
 	return template
 }
 
-// key returns the text of a key that needs no evaluation.
-func key(e hcl.Expression) (string, bool) {
+// literalKey returns the text of a key that needs no evaluation.
+func literalKey(e hcl.Expression) (string, bool) {
 	v, diags := e.Value(nil)
 	if diags.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.String {
 		if word := hcl.ExprAsKeyword(e); word != "" {
@@ -376,44 +379,44 @@ func key(e hcl.Expression) (string, bool) {
 	return v.AsString(), true
 }
 
-// counted is an expression whose every evaluation is counted. It stands around
-// the bodies of for expressions, so that one that never ends is stopped.
-type counted struct {
+// countedExpr is an expression whose every evaluation is counted. It wraps the bodies of
+// for expressions, so that one that never ends is stopped.
+type countedExpr struct {
 	hclsyntax.Expression
 	loader *loader
 }
 
-// tooMuch is what an evaluation beyond the limits panics with; it is caught where
+// limitExceeded is what an evaluation beyond the limits panics with; it is caught where
 // the evaluation begins.
-type tooMuch struct{ what string }
+type limitExceeded struct{ what string }
 
 // Value evaluates the expression.
-func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+func (c *countedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	v, diags := c.Expression.Value(ctx)
-	c.loader.spend(v)
+	c.loader.countStep(v)
 	return v, diags
 }
 
-// spend counts one step and the text of its result.
-func (l *loader) spend(v cty.Value) {
+// countStep counts one step and the text of its result.
+func (l *loader) countStep(v cty.Value) {
 	l.steps++
 	v, _ = v.Unmark()
 	if v != cty.NilVal && v.Type() == cty.String && v.IsKnown() && !v.IsNull() {
 		l.text += len(v.AsString())
 	}
 	if l.steps > maxSteps || l.text > maxText {
-		panic(tooMuch{"the expressions take too many steps"})
+		panic(limitExceeded{"the expressions take too many steps"})
 	}
 	if l.steps%1024 == 0 && l.ctx.Err() != nil {
-		panic(tooMuch{"the scan was stopped"})
+		panic(limitExceeded{"the scan was stopped"})
 	}
 }
 
-// count puts counters into for expressions.
-func (l *loader) count(n hclsyntax.Node) {
+// wrapForExpr puts counters into for expressions.
+func (l *loader) wrapForExpr(n hclsyntax.Node) {
 	if e, ok := n.(*hclsyntax.ForExpr); ok {
-		if _, done := e.ValExpr.(*counted); !done {
-			e.ValExpr = &counted{e.ValExpr, l}
+		if _, done := e.ValExpr.(*countedExpr); !done {
+			e.ValExpr = &countedExpr{e.ValExpr, l}
 		}
 	}
 }

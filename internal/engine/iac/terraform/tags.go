@@ -16,34 +16,35 @@ import (
 // code read of a resource has its own alone is as the provider shows it. See
 // https://registry.terraform.io/providers/hashicorp/aws/latest/docs#default_tags-configuration-block.
 
-// untagged are the types that the provider does not add them to.
-var untagged = map[string]bool{"aws_autoscaling_group": true}
+// untaggedTypes are the types that the provider does not add its tags to.
+var untaggedTypes = map[string]bool{"aws_autoscaling_group": true}
 
-// addTags adds the tags of the provider to the instances of a resource.
-func (s *scope) addTags(n *node) {
-	if kind := n.block.labels[0]; n.data || !strings.HasPrefix(kind, "aws_") || untagged[kind] || planned(n.block) {
+// addDefaultTags adds the tags of the provider to the instances of a resource.
+func (s *scope) addDefaultTags(n *node) {
+	if kind := n.block.labels[0]; n.data || !strings.HasPrefix(kind, "aws_") || untaggedTypes[kind] ||
+		isPlanned(n.block) {
 		return
 	}
 	name, alias := "aws", ""
-	if a := n.block.attribute("provider"); a != nil {
+	if a := n.block.attributeOf("provider"); a != nil {
 		name, alias = providerName(a.expr)
 	}
-	provider := s.provider(name, alias)
+	provider := s.providerConfig(name, alias)
 	if provider == nil {
 		return
 	}
 	for _, b := range provider.Blocks {
 		if a := b.Attributes["tags"]; b.Type == "default_tags" && a != nil && a.Value != nil {
 			for _, r := range n.instances {
-				r.Body.addTags(a)
+				r.Body.mergeTags(a)
 			}
 			return
 		}
 	}
 }
 
-// addTags lays the tags of the resource over those of the provider.
-func (b *Block) addTags(defaults *Attribute) {
+// mergeTags lays the tags of the resource over those of the provider.
+func (b *Block) mergeTags(defaults *Attribute) {
 	own := b.Attributes["tags"]
 	if own == nil || own.Value == nil {
 		b.Attributes["tags"] = defaults
@@ -63,10 +64,10 @@ func (b *Block) addTags(defaults *Attribute) {
 	b.Attributes["tags"] = &merged
 }
 
-// over lays what an attribute shows over what the one below it shows.
-func (a *Attribute) over(value any, node *document.Node) (any, *document.Node) {
+// mergeDocuments lays what an attribute shows over what the one below it shows.
+func (a *Attribute) mergeDocuments(value any, node *document.Node) (any, *document.Node) {
 	fields, ok := value.(map[string]any)
-	below, places := a.under.document()
+	below, places := a.under.toDocument()
 	theirs, both := below.(map[string]any)
 	if !ok || !both {
 		return value, node
@@ -88,14 +89,14 @@ func (a *Attribute) over(value any, node *document.Node) (any, *document.Node) {
 	return out, &own
 }
 
-// provider returns the configuration of a provider that the module uses under a name:
-// its own, the one that its call hands down, or that of the caller. It is nil without
-// one.
-func (s *scope) provider(name, alias string) *Block {
+// providerConfig returns the configuration of a provider that the module uses under a
+// name: its own, the one that its call hands down, or that of the caller. It is nil
+// without one.
+func (s *scope) providerConfig(name, alias string) *Block {
 	for _, f := range slices.Concat(s.folder.files, s.generated) {
 		for _, b := range f.blocks {
-			if b.kind == "provider" && len(b.labels) > 0 && b.labels[0] == name && aliasOf(b) == alias {
-				return s.configuration(b)
+			if b.kind == "provider" && len(b.labels) > 0 && b.labels[0] == name && providerAlias(b) == alias {
+				return s.evaluateProvider(b)
 			}
 		}
 	}
@@ -103,11 +104,11 @@ func (s *scope) provider(name, alias string) *Block {
 		return nil
 	}
 	if s.use != nil {
-		if a := s.use.attribute("providers"); a != nil {
+		if a := s.use.attributeOf("providers"); a != nil {
 			if o, ok := a.expr.(*hclsyntax.ObjectConsExpr); ok {
 				for _, item := range o.Items {
 					if n, as := providerName(item.KeyExpr); n == name && as == alias {
-						return s.parent.provider(providerName(item.ValueExpr))
+						return s.parent.providerConfig(providerName(item.ValueExpr))
 					}
 				}
 			}
@@ -116,11 +117,11 @@ func (s *scope) provider(name, alias string) *Block {
 	if alias != "" {
 		return nil
 	}
-	return s.parent.provider(name, "")
+	return s.parent.providerConfig(name, "")
 }
 
-// configuration evaluates the block of a provider, once.
-func (s *scope) configuration(b *block) *Block {
+// evaluateProvider evaluates the block of a provider, at most once.
+func (s *scope) evaluateProvider(b *block) *Block {
 	if s.providers[b] == nil {
 		if s.providers == nil {
 			s.providers = map[*block]*Block{}
@@ -130,9 +131,10 @@ func (s *scope) configuration(b *block) *Block {
 	return s.providers[b]
 }
 
-func aliasOf(b *block) string {
-	if a := b.attribute("alias"); a != nil {
-		alias, _ := key(a.expr)
+// providerAlias returns the alias of a provider's block, or "".
+func providerAlias(b *block) string {
+	if a := b.attributeOf("alias"); a != nil {
+		alias, _ := literalKey(a.expr)
 		return alias
 	}
 	return ""
@@ -151,7 +153,7 @@ func providerName(e hclsyntax.Expression) (name, alias string) {
 		}
 		return t.RootName(), alias
 	}
-	text, _ := key(e)
+	text, _ := literalKey(e)
 	name, alias, _ = strings.Cut(text, ".")
 	return name, alias
 }

@@ -13,8 +13,9 @@ import (
 
 // This file reads the files that expressions name: only those of the tree.
 
-// file returns the content of a file beside the root module.
-func (l *loader) file(s *scope, name string) (string, error) {
+// readTreeFile returns the content of a file beside the root module. A path out of the
+// scanned tree is an error: an expression must not read files of the machine (CWE-22).
+func (l *loader) readTreeFile(s *scope, name string) (string, error) {
 	name = path.Join(s.module.Root.Dir, name)
 	if !fs.ValidPath(name) || !l.names[name] {
 		return "", fmt.Errorf("%s is not part of the tree", name)
@@ -27,11 +28,12 @@ func (l *loader) file(s *scope, name string) (string, error) {
 		return "", fmt.Errorf("%s is too large to be followed", name)
 	}
 	b, err := fs.ReadFile(l.fs, name)
-	l.spend(cty.StringVal(string(b)))
+	l.countStep(cty.StringVal(string(b)))
 	return string(b), err
 }
 
-// templateFunc makes templatefile: a text, evaluated with the given names only.
+// templateFunc makes templatefile: a text, evaluated with the given names only. It may not
+// call itself, as in Terraform.
 func (l *loader) templateFunc(s *scope, read func(string) (string, error)) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "path", Type: cty.String},
@@ -45,7 +47,7 @@ func (l *loader) templateFunc(s *scope, read func(string) (string, error)) funct
 				return unknown, err
 			}
 			tokens, _ := hclsyntax.LexTemplate([]byte(text), "template", hcl.InitialPos)
-			if p := measure(tokens); p != nil {
+			if p := checkComplexity(tokens); p != nil {
 				return unknown, fmt.Errorf("%s", p.Message)
 			}
 			e, diags := hclsyntax.ParseTemplate([]byte(text), "template", hcl.InitialPos)
@@ -53,7 +55,7 @@ func (l *loader) templateFunc(s *scope, read func(string) (string, error)) funct
 				return unknown, diags
 			}
 			// the visitor finds no fault
-			_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil })
+			_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics { l.wrapForExpr(n); return nil })
 			names, marks := args[1].Unmark()
 			if !names.IsKnown() || names.IsNull() || !names.CanIterateElements() || names.Type().IsTupleType() ||
 				names.Type().IsListType() || names.Type().IsSetType() {

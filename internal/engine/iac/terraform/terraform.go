@@ -144,12 +144,12 @@ func Load(ctx context.Context, fsys fs.FS, names []string) (*Project, error) {
 		}
 		switch {
 		case Match(name):
-			l.read(name)
+			l.readFile(name)
 		case strings.HasSuffix(name, ".json"):
-			l.sniff(name)
+			l.readDetected(name)
 		}
 	}
-	l.evaluate()
+	l.evaluateRoots()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -163,14 +163,14 @@ func Load(ctx context.Context, fsys fs.FS, names []string) (*Project, error) {
 func Match(name string) bool {
 	for _, end := range []string{".tf", ".tf.json", ".tofu", ".tofu.json", ".hcl"} {
 		if strings.HasSuffix(name, end) {
-			return end != ".hcl" || isGrunt(name) || path.Base(name) == "root.hcl"
+			return end != ".hcl" || isTerragrunt(name) || path.Base(name) == "root.hcl"
 		}
 	}
-	return values(name)
+	return isValuesFile(name)
 }
 
-// values reports whether the file gives values to variables.
-func values(name string) bool {
+// isValuesFile reports whether the file gives values to variables.
+func isValuesFile(name string) bool {
 	return strings.HasSuffix(name, ".tfvars") || strings.HasSuffix(name, ".tfvars.json")
 }
 
@@ -196,8 +196,8 @@ type folder struct {
 	used   bool
 }
 
-// problem records a problem, each once.
-func (l *loader) problem(p Problem) {
+// report records a problem, each once.
+func (l *loader) report(p Problem) {
 	if l.told == nil {
 		l.told = map[string]bool{}
 	}
@@ -209,9 +209,9 @@ func (l *loader) problem(p Problem) {
 	l.project.Problems = append(l.project.Problems, p)
 }
 
-// evaluate evaluates every root module: a folder that no other calls. Folders
-// that only call each other are roots as well.
-func (l *loader) evaluate() {
+// evaluateRoots evaluates every root module: a folder that no other calls. Folders that
+// only call each other are roots as well.
+func (l *loader) evaluateRoots() {
 	var dirs []*folder
 	for _, d := range l.dirs {
 		// What Terraform has fetched is evaluated where it is called.
@@ -220,8 +220,8 @@ func (l *loader) evaluate() {
 		}
 	}
 	for _, d := range dirs {
-		d.instead()
-		d.override()
+		d.dropShadowed()
+		d.mergeOverrides()
 	}
 	slices.SortFunc(dirs, func(a, b *folder) int {
 		return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.files[0].name, b.files[0].name))
@@ -239,39 +239,39 @@ func (l *loader) evaluate() {
 	}
 	var units []*source
 	for name, f := range l.grunt {
-		if isGrunt(name) {
+		if isTerragrunt(name) {
 			units = append(units, f)
 		}
 	}
-	l.grunts(units)
+	l.evaluateTerragrunt(units)
 	for _, d := range dirs {
 		if !d.called {
-			l.root(d)
+			l.evaluateRoot(d)
 		}
 	}
 	for _, d := range dirs {
 		if !d.used {
-			l.root(d)
+			l.evaluateRoot(d)
 		}
 	}
 }
 
-// root evaluates a folder as a root module.
-func (l *loader) root(d *folder) {
+// evaluateRoot evaluates a folder as a root module.
+func (l *loader) evaluateRoot(d *folder) {
 	if l.ctx.Err() != nil {
 		return
 	}
 	m := &Module{Dir: d.dir}
 	m.Root = m
-	s := l.scope(d, m, nil)
+	s := l.newScope(d, m, nil)
 	s.setValues(d)
-	s.finish()
+	s.evaluateRest()
 }
 
 // localSource returns the folder that a module block names, or "" when it is not
 // one of the tree.
 func localSource(dir string, b *block) string {
-	a := b.attribute("source")
+	a := b.attributeOf("source")
 	if a == nil {
 		return ""
 	}

@@ -18,35 +18,36 @@ import (
 // when it is part of the tree, is evaluated as a root module with these inputs. What
 // other units put out, the environment and what commands print is not known.
 
-// grunt is a terragrunt.hcl under evaluation.
-type grunt struct {
+// terragruntUnit is a terragrunt.hcl under evaluation.
+type terragruntUnit struct {
 	loader *loader
 	source *source
 	dir    string // of the unit that is evaluated, also in files that it includes
 }
 
-func isGrunt(name string) bool { return path.Base(name) == "terragrunt.hcl" }
+// isTerragrunt reports whether a file is a unit of Terragrunt.
+func isTerragrunt(name string) bool { return path.Base(name) == "terragrunt.hcl" }
 
-// grunts evaluates the modules that Terragrunt's files name.
-func (l *loader) grunts(files []*source) {
+// evaluateTerragrunt evaluates the modules that Terragrunt's files name.
+func (l *loader) evaluateTerragrunt(files []*source) {
 	slices.SortFunc(files, func(a, b *source) int { return strings.Compare(a.name, b.name) })
 	for _, f := range files {
-		g := &grunt{loader: l, source: f, dir: path.Dir(f.name)}
-		chain := append(g.included(f, g.locals(f)), f)
+		g := &terragruntUnit{loader: l, source: f, dir: path.Dir(f.name)}
+		chain := append(g.includedFiles(f, g.evaluateLocals(f)), f)
 		dir, at := "", hcl.Range{}
 		inputs := map[string]cty.Value{}
 		var made []*source
 		for _, file := range chain {
-			locals := g.locals(file)
-			if where, r := g.module(file, locals); where != "" {
+			locals := g.evaluateLocals(file)
+			if where, r := g.moduleFolder(file, locals); where != "" {
 				dir, at = where, r
 			}
 			for _, b := range file.blocks {
-				if a := b.attribute("inputs"); b.kind == "values" && a != nil {
-					g.add(inputs, g.value(file, *a, locals))
+				if a := b.attributeOf("inputs"); b.kind == "values" && a != nil {
+					g.addMembers(inputs, g.evaluate(file, *a, locals))
 				}
-				if a := b.attribute("contents"); b.kind == "generate" && a != nil {
-					made = append(made, g.generated(file, *a, locals))
+				if a := b.attributeOf("contents"); b.kind == "generate" && a != nil {
+					made = append(made, g.generatedFile(file, *a, locals))
 				}
 			}
 		}
@@ -55,20 +56,20 @@ func (l *loader) grunts(files []*source) {
 			continue
 		}
 		to.called = true
-		m := &Module{Dir: dir, Calls: []Call{{Name: path.Base(g.dir), Place: f.location(at)}}}
+		m := &Module{Dir: dir, Calls: []Call{{Name: path.Base(g.dir), Place: f.locationOf(at)}}}
 		m.Root = m
-		s := l.scope(to, m, nil)
+		s := l.newScope(to, m, nil)
 		s.generated = made
 		s.setValues(to)
 		for name, v := range inputs {
 			s.given[name] = v
 		}
-		s.finish()
+		s.evaluateRest()
 	}
 }
 
-// add takes the members of an object.
-func (g *grunt) add(to map[string]cty.Value, v cty.Value) {
+// addMembers adds the members of an object.
+func (g *terragruntUnit) addMembers(to map[string]cty.Value, v cty.Value) {
 	v, marks := v.Unmark()
 	if v == cty.NilVal || !v.IsKnown() || v.IsNull() || !v.CanIterateElements() || !v.Type().IsObjectType() &&
 		!v.Type().IsMapType() {
@@ -82,8 +83,9 @@ func (g *grunt) add(to map[string]cty.Value, v cty.Value) {
 	}
 }
 
-// locals evaluates the locals of a file, those first that need no others.
-func (g *grunt) locals(f *source) map[string]cty.Value {
+// evaluateLocals evaluates the locals of a file. Four rounds resolve locals that refer to
+// others.
+func (g *terragruntUnit) evaluateLocals(f *source) map[string]cty.Value {
 	out := map[string]cty.Value{}
 	for range 4 {
 		for _, b := range f.blocks {
@@ -92,7 +94,7 @@ func (g *grunt) locals(f *source) map[string]cty.Value {
 			}
 			for _, a := range b.attributes {
 				if v, ok := out[a.name]; !ok || !v.IsWhollyKnown() {
-					out[a.name] = g.value(f, a, out)
+					out[a.name] = g.evaluate(f, a, out)
 				}
 			}
 		}
@@ -100,14 +102,14 @@ func (g *grunt) locals(f *source) map[string]cty.Value {
 	return out
 }
 
-// value evaluates an expression of a file.
-func (g *grunt) value(f *source, a attribute, locals map[string]cty.Value) (v cty.Value) {
+// evaluate evaluates an expression of a file.
+func (g *terragruntUnit) evaluate(f *source, a attribute, locals map[string]cty.Value) (v cty.Value) {
 	defer func() {
 		if r := recover(); r != nil {
-			if _, ok := r.(tooMuch); !ok {
+			if _, ok := r.(limitExceeded); !ok {
 				panic(r)
 			}
-			g.loader.problem(Problem{Code: "too-complex", Path: f.name, Line: a.where.Start.Line,
+			g.loader.report(Problem{Code: "too-complex", Path: f.name, Line: a.where.Start.Line,
 				Message: "the expressions take too many steps"})
 			v = cty.DynamicVal
 		}
@@ -121,16 +123,16 @@ func (g *grunt) value(f *source, a attribute, locals map[string]cty.Value) (v ct
 			names[root] = cty.DynamicVal // dependency, include, feature, values
 		}
 	}
-	v, diags := a.expr.Value(&hcl.EvalContext{Variables: names, Functions: g.functions()})
-	if diags.HasErrors() || weight(v, maxValue) >= maxValue {
+	v, diags := a.expr.Value(&hcl.EvalContext{Variables: names, Functions: g.functionTable()})
+	if diags.HasErrors() || estimateSize(v, maxValue) >= maxValue {
 		return cty.DynamicVal
 	}
 	return v
 }
 
-// functions are Terraform's and those of Terragrunt that depend on the tree alone.
-// Folders are given relative to the unit.
-func (g *grunt) functions() map[string]function.Function {
+// functionTable returns Terraform's functions and those of Terragrunt that depend on the
+// tree alone. Folders are relative to the unit.
+func (g *terragruntUnit) functionTable() map[string]function.Function {
 	s := &scope{loader: g.loader, module: &Module{Dir: g.dir}}
 	s.module.Root = s.module
 	out := g.loader.functionTable(s)
@@ -154,7 +156,7 @@ func (g *grunt) functions() map[string]function.Function {
 	out["path_relative_to_include"] = fixed(g.dir)
 	out["get_path_from_repo_root"] = fixed(g.dir)
 	parent := ""
-	if f := g.parent(""); f != nil {
+	if f := g.parentFile(""); f != nil {
 		parent = path.Dir(up + f.name)
 	}
 	out["get_parent_terragrunt_dir"] = fixed(parent)
@@ -165,7 +167,7 @@ func (g *grunt) functions() map[string]function.Function {
 			if len(args) > 0 {
 				name = args[0].AsString()
 			}
-			if f := g.parent(name); f != nil {
+			if f := g.parentFile(name); f != nil {
 				return cty.StringVal(path.Join(up, f.name)), nil
 			}
 			return cty.DynamicVal, fmt.Errorf("no %s above", name)
@@ -173,8 +175,8 @@ func (g *grunt) functions() map[string]function.Function {
 	return out
 }
 
-// parent returns the nearest file above the unit.
-func (g *grunt) parent(name string) *source {
+// parentFile returns the nearest file above the unit.
+func (g *terragruntUnit) parentFile(name string) *source {
 	if name == "" {
 		name = "terragrunt.hcl"
 	}
@@ -187,34 +189,34 @@ func (g *grunt) parent(name string) *source {
 	return nil
 }
 
-// generated reads a file that is put beside those of the module. A text that is not
+// generatedFile reads a file that is put beside those of the module. A text that is not
 // known is read as it is written: what of it is not known is then unknown.
-func (g *grunt) generated(f *source, a attribute, locals map[string]cty.Value) *source {
+func (g *terragruntUnit) generatedFile(f *source, a attribute, locals map[string]cty.Value) *source {
 	text := ""
-	if v, _ := g.value(f, a, locals).Unmark(); v.IsKnown() && !v.IsNull() && v.Type() == cty.String {
+	if v, _ := g.evaluate(f, a, locals).Unmark(); v.IsKnown() && !v.IsNull() && v.Type() == cty.String {
 		text = v.AsString()
-	} else if _, body, ok := strings.Cut(f.slice(a.expr.Range()), "\n"); ok {
+	} else if _, body, ok := strings.Cut(f.textOf(a.expr.Range()), "\n"); ok {
 		text = body[:max(0, strings.LastIndexByte(strings.TrimRight(body, " \t\r\n"), '\n'))]
 	}
 	// The lines of a text begin below the line of its name.
 	whole := []byte(strings.Repeat("\n", a.where.Start.Line) + text)
 	s := &source{name: f.name, text: whole, lines: scan.NewLines(whole)}
-	if p := g.loader.native(s); p != nil {
+	if p := g.loader.parseNative(s); p != nil {
 		p.Path, p.Line = f.name, a.where.Start.Line
-		g.loader.problem(*p)
+		g.loader.report(*p)
 	}
 	return s
 }
 
-// included returns the files that a file includes.
-func (g *grunt) included(f *source, locals map[string]cty.Value) []*source {
+// includedFiles returns the files that a file includes.
+func (g *terragruntUnit) includedFiles(f *source, locals map[string]cty.Value) []*source {
 	var out []*source
 	for _, b := range f.blocks {
-		a := b.attribute("path")
+		a := b.attributeOf("path")
 		if b.kind != "include" || a == nil {
 			continue
 		}
-		v, _ := g.value(f, *a, locals).Unmark()
+		v, _ := g.evaluate(f, *a, locals).Unmark()
 		if !v.IsKnown() || v.IsNull() || v.Type() != cty.String {
 			continue
 		}
@@ -225,28 +227,28 @@ func (g *grunt) included(f *source, locals map[string]cty.Value) []*source {
 	return out
 }
 
-// module returns the folder that the file's "terraform" block names, and where.
-func (g *grunt) module(f *source, locals map[string]cty.Value) (string, hcl.Range) {
+// moduleFolder returns the folder that the file's "terraform" block names, and where.
+func (g *terragruntUnit) moduleFolder(f *source, locals map[string]cty.Value) (string, hcl.Range) {
 	for _, b := range f.blocks {
-		a := b.attribute("source")
+		a := b.attributeOf("source")
 		if b.kind != "terraform" || a == nil {
 			continue
 		}
-		v, _ := g.value(f, *a, locals).Unmark()
+		v, _ := g.evaluate(f, *a, locals).Unmark()
 		if !v.IsKnown() || v.IsNull() || v.Type() != cty.String {
-			g.loader.problem(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line,
+			g.loader.report(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line,
 				Message: "it is not known which module is meant"})
 			return "", b.header
 		}
 		where := v.AsString()
 		if strings.Contains(where, "://") || strings.Contains(where, "::") || !strings.HasPrefix(where, ".") {
-			g.loader.problem(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line,
+			g.loader.report(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line,
 				Message: "the module is not part of the tree, and nothing is fetched"})
 			return "", b.header
 		}
 		dir := path.Join(g.dir, strings.ReplaceAll(where, "//", "/"))
 		if d := g.loader.dirs[dir]; d == nil || len(d.files) == 0 {
-			g.loader.problem(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line,
+			g.loader.report(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line,
 				Message: "the folder " + dir + " holds no Terraform"})
 			return "", b.header
 		}

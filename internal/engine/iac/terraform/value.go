@@ -17,8 +17,8 @@ type (
 	sensitiveMark struct{}
 )
 
-// symbol returns the text that stands for a value that is not known.
-func symbol(ref string) cty.Value {
+// placeholder returns the text that stands for a value that is not known.
+func placeholder(ref string) cty.Value {
 	return cty.StringVal("${" + ref + "}").Mark(symbolicMark{})
 }
 
@@ -26,16 +26,17 @@ func symbol(ref string) cty.Value {
 // known.
 func Symbolic(s string) bool { return strings.Contains(s, "${") }
 
-// plain is what of a value leaves the evaluator.
-type plain struct {
+// plainValue is what of a value leaves the evaluator.
+type plainValue struct {
 	value     any
 	refs      []*Resource
 	sensitive bool
 }
 
-// flatten turns a value into a plain one.
-func flatten(v cty.Value) plain {
-	var p plain
+// plainOf converts a value of the evaluator to a plain one, with the resources it refers
+// to.
+func plainOf(v cty.Value) plainValue {
+	var p plainValue
 	if v == cty.NilVal {
 		p.value = Unknown{}
 		return p
@@ -53,18 +54,20 @@ func flatten(v cty.Value) plain {
 		}
 	}
 	sortResources(p.refs)
-	w := &walk{left: maxValue}
-	p.value = w.plain(v)
+	w := &valueWalk{left: maxValue}
+	p.value = w.convert(v)
 	if w.left < 0 {
 		p.value = Unknown{}
 	}
 	return p
 }
 
-// walk turns values, and stops when they are too large.
-type walk struct{ left int }
+// valueWalk converts values, and stops when they are too large.
+type valueWalk struct{ left int }
 
-func (w *walk) plain(v cty.Value) any {
+// convert converts a value. One that was computed from a placeholder and does not show it
+// is Unknown: its text would be wrong.
+func (w *valueWalk) convert(v cty.Value) any {
 	if w.left -= 8; w.left < 0 {
 		return Unknown{}
 	}
@@ -75,15 +78,15 @@ func (w *walk) plain(v cty.Value) any {
 	if v.IsNull() {
 		return nil
 	}
-	out := w.known(v)
-	if _, ok := marks[symbolicMark{}]; ok && !shows(out) {
+	out := w.convertKnown(v)
+	if _, ok := marks[symbolicMark{}]; ok && !hasPlaceholder(out) {
 		return Unknown{}
 	}
 	return out
 }
 
-// known turns a value that is neither null nor unknown.
-func (w *walk) known(v cty.Value) any {
+// convertKnown converts a value that is neither null nor unknown.
+func (w *valueWalk) convertKnown(v cty.Value) any {
 	t := v.Type()
 	switch {
 	case t == cty.String:
@@ -98,7 +101,7 @@ func (w *walk) known(v cty.Value) any {
 		out := []any{}
 		for it := v.ElementIterator(); it.Next() && w.left >= 0; {
 			_, e := it.Element()
-			out = append(out, w.plain(e))
+			out = append(out, w.convert(e))
 		}
 		return out
 	case t.IsMapType(), t.IsObjectType():
@@ -106,15 +109,15 @@ func (w *walk) known(v cty.Value) any {
 		for it := v.ElementIterator(); it.Next() && w.left >= 0; {
 			k, e := it.Element()
 			k, _ = k.Unmark()
-			out[k.AsString()] = w.plain(e)
+			out[k.AsString()] = w.convert(e)
 		}
 		return out
 	}
 	return Unknown{}
 }
 
-// shows reports whether a value shows that something in it is not known.
-func shows(v any) bool {
+// hasPlaceholder reports whether a value shows that something in it is not known.
+func hasPlaceholder(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return Symbolic(v)
@@ -122,13 +125,13 @@ func shows(v any) bool {
 		return true
 	case []any:
 		for _, e := range v {
-			if shows(e) {
+			if hasPlaceholder(e) {
 				return true
 			}
 		}
 	case map[string]any:
 		for _, e := range v {
-			if shows(e) {
+			if hasPlaceholder(e) {
 				return true
 			}
 		}
@@ -136,8 +139,8 @@ func shows(v any) bool {
 	return false
 }
 
-// weight estimates the bytes of a value, up to a bound.
-func weight(v cty.Value, left int) int {
+// estimateSize estimates the bytes of a value, up to a bound.
+func estimateSize(v cty.Value, left int) int {
 	if v == cty.NilVal || left <= 0 {
 		return 8
 	}
@@ -152,7 +155,7 @@ func weight(v cty.Value, left int) int {
 	case v.CanIterateElements():
 		for it := v.ElementIterator(); it.Next() && n < left; {
 			k, e := it.Element()
-			n += weight(e, left-n)
+			n += estimateSize(e, left-n)
 			if k, _ = k.Unmark(); k.Type() == cty.String && k.IsKnown() && !k.IsNull() {
 				n += len(k.AsString())
 			}
@@ -161,8 +164,8 @@ func weight(v cty.Value, left int) int {
 	return n
 }
 
-// whole returns the number as an int, and false when it is none or not known.
-func whole(v cty.Value) (int, bool) {
+// intOf returns the number as an int, and false when it is none or not known.
+func intOf(v cty.Value) (int, bool) {
 	v, marks := v.Unmark()
 	if _, ok := marks[symbolicMark{}]; ok || !v.IsKnown() || v.IsNull() {
 		return 0, false
