@@ -80,33 +80,37 @@ type File struct {
 	feeds [feedKinds]feedTable
 
 	hashes []uint64 // sorted; the places below belong to them
-	places []place
-	chunks []chunkPlace
+	places []extent
+	chunks []chunkExtent
 	total  uint32 // records
 
 	zstd *zstd.Decoder
 	mu   sync.Mutex
 	held map[int]*list.Element // decoded chunks
-	used *list.List            // of heldChunk, latest first
+	used *list.List            // of cachedChunk, latest first
 }
 
-type place struct {
+// extent is a part of the data file.
+type extent struct {
 	offset uint64
 	length uint32
 }
 
-type chunkPlace struct {
+// chunkExtent is a chunk and the number of the first record in it.
+type chunkExtent struct {
 	first uint32 // number of the first record in it
-	place
+	extent
 }
 
-type heldChunk struct {
+// cachedChunk is a decoded chunk that stays in memory.
+type cachedChunk struct {
 	n       int
 	records []string
 }
 
-// maxHeld bounds the decoded chunks that a File keeps.
-const maxHeld = 4096
+// maxCachedChunks bounds the decoded chunks that a File keeps: 4,096 chunks are some 16
+// MiB of text.
+const maxCachedChunks = 4096
 
 // Open opens a data file, or builds one in a temporary file from an OSV folder or
 // zip. Close removes that file again.
@@ -163,6 +167,7 @@ func openSource(path string) (*File, error) {
 	return f, nil
 }
 
+// openFile opens a data file in place, without building one.
 func openFile(path string) (*File, error) {
 	src, err := os.Open(path)
 	if err != nil {
@@ -190,16 +195,18 @@ func (f *File) Close() error {
 func (f *File) Meta() Meta { return f.meta }
 
 // Data implements scan.Advisories.
-func (f *File) Data() scan.AdvisoryData { return f.meta.data(f.digest) }
+func (f *File) Data() scan.AdvisoryData { return f.meta.describe(f.digest) }
 
-func (m Meta) data(digest string) scan.AdvisoryData {
+// describe returns what a scan records of the data it used.
+func (m Meta) describe(digest string) scan.AdvisoryData {
 	return scan.AdvisoryData{
 		Digest: digest, Imported: m.Imported, Newest: m.Newest, Records: m.Records,
-		Unreadable: len(m.Unreadable) + m.UnreadableMore, EPSS: m.EPSS.data(), KEV: m.KEV.data(),
+		Unreadable: len(m.Unreadable) + m.UnreadableMore, EPSS: m.EPSS.describe(), KEV: m.KEV.describe(),
 	}
 }
 
-func (f *Feed) data() *scan.FeedData {
+// describe returns what a scan records of a feed; nil without one.
+func (f *Feed) describe() *scan.FeedData {
 	if f == nil {
 		return nil
 	}

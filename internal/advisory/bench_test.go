@@ -28,7 +28,7 @@ func BenchmarkMatch(b *testing.B) {
 	defer func() { _ = f.Close() }() // read only
 	var questions [][3]string
 	for i := range 20_000 {
-		blk, err := f.block(i * len(f.places) / 20_000)
+		blk, err := f.readBlock(i * len(f.places) / 20_000)
 		if err != nil {
 			b.Fatal(err)
 		}

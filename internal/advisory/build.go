@@ -76,8 +76,8 @@ func Build(ctx context.Context, o BuildOptions) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer b.close()
-	if err := b.run(ctx, o); err != nil {
+	defer b.closeFiles()
+	if err := b.importSources(ctx, o); err != nil {
 		return nil, err
 	}
 	if err := os.Rename(filepath.Join(dir, "out"), o.Output); err != nil {
@@ -86,13 +86,13 @@ func Build(ctx context.Context, o BuildOptions) (*Report, error) {
 	return &b.report, nil
 }
 
-// A builder is one run of Build.
+// builder is one run of Build.
 type builder struct {
 	report     Report
 	out, spill *output
-	ids        map[string]known
+	ids        map[string]knownRecord
 	unreadable map[string]string // id by file name → name for people
-	refs       []ref
+	refs       []affectedRef
 	held       []*File // data files whose records are taken over
 	feeds      [feedKinds]*feed
 	modified   []int64         // of each record, in milliseconds
@@ -106,8 +106,8 @@ type builder struct {
 	buf   encoder // scratch
 }
 
-// known is what the builder remembers of a record.
-type known struct {
+// knownRecord is what the builder remembers of a record.
+type knownRecord struct {
 	modified int64
 	number   uint32
 	previous bool // only in a data file, so far
@@ -115,51 +115,54 @@ type known struct {
 	salvaged bool
 }
 
-// A ref is the place in the spill file of what a record says of a package.
-type ref struct {
+// affectedRef is where in the spill file is what a record says of a package.
+type affectedRef struct {
 	hash   uint64
 	offset uint64
 	length uint32
 	number uint32
 }
 
+// newBuilder opens the temporary files of a build in a folder.
 func newBuilder(dir string) (*builder, error) {
-	b := &builder{ids: map[string]known{}, dead: map[uint32]bool{}, unreadable: map[string]string{}}
+	b := &builder{ids: map[string]knownRecord{}, dead: map[uint32]bool{}, unreadable: map[string]string{}}
 	var err error
 	if b.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderLevel(zstd.SpeedDefault)); err != nil {
 		return nil, fmt.Errorf("prepare to compress: %w", err)
 	}
-	if b.out, err = create(filepath.Join(dir, "out")); err != nil {
+	if b.out, err = createOutput(filepath.Join(dir, "out")); err != nil {
 		return nil, err
 	}
-	if b.spill, err = create(filepath.Join(dir, "spill")); err != nil {
+	if b.spill, err = createOutput(filepath.Join(dir, "spill")); err != nil {
 		return nil, errors.Join(err, b.out.file.Close())
 	}
-	if err := b.out.write([]byte(magic)); err != nil {
-		b.close()
+	if err := b.out.writeBytes([]byte(magic)); err != nil {
+		b.closeFiles()
 		return nil, err
 	}
 	return b, nil
 }
 
-// close closes the files. Both are on their way to be removed or have been
-// synced, so errors change nothing.
-func (b *builder) close() {
+// closeFiles closes the files. Both are on their way to be removed or have been synced, so
+// errors change nothing.
+func (b *builder) closeFiles() {
 	_ = b.out.file.Close()
 	_ = b.spill.file.Close()
 	_ = b.zstd.Close()
 }
 
-func (b *builder) run(ctx context.Context, o BuildOptions) error {
-	defer b.closeHeld()
-	sources, err := b.openHeld(o)
+// importSources reads the sources, copies what stays of older data files, and writes the
+// tables.
+func (b *builder) importSources(ctx context.Context, o BuildOptions) error {
+	defer b.closeDataFiles()
+	sources, err := b.openDataFiles(o)
 	if err != nil {
 		return err
 	}
 	for _, source := range sources {
 		before := b.report.Read + b.report.Feeds
-		if err := readSource(ctx, source, b.take); err != nil {
+		if err := readSource(ctx, source, b.takeInput); err != nil {
 			return err
 		}
 		if b.report.Read+b.report.Feeds == before && len(b.report.Malformed) == 0 {
@@ -167,7 +170,7 @@ func (b *builder) run(ctx context.Context, o BuildOptions) error {
 		}
 	}
 	for i := range b.held {
-		if err := b.copyHeld(ctx, i); err != nil {
+		if err := b.copyRecords(ctx, i); err != nil {
 			return fmt.Errorf("copy advisories: %w", err)
 		}
 	}
@@ -177,9 +180,10 @@ func (b *builder) run(ctx context.Context, o BuildOptions) error {
 	if o.Mirror != nil {
 		b.report.Mirror = o.Mirror
 	}
-	return b.finish(o.Now)
+	return b.writeIndex(o.Now)
 }
 
+// fromMillis returns the time of milliseconds since 1970; 0 is no time.
 func fromMillis(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -187,15 +191,16 @@ func fromMillis(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-func millis(t time.Time) int64 {
+// toMillis returns the milliseconds of a time since 1970; 0 for a time that is not known.
+func toMillis(t time.Time) int64 {
 	if t.Unix() <= 0 {
 		return 0
 	}
 	return t.UnixMilli()
 }
 
-// take takes one file of a source, as it was read.
-func (b *builder) take(in input) error {
+// takeInput takes one file of a source, as it was read.
+func (b *builder) takeInput(in input) error {
 	if errors.Is(in.err, errNotOSV) {
 		b.report.Skipped++
 		return nil
@@ -206,13 +211,13 @@ func (b *builder) take(in input) error {
 	}
 	b.report.Read++
 	if in.err != nil {
-		b.malformed(in)
+		b.reportMalformed(in)
 	}
 	if in.record == nil {
 		return nil
 	}
 	r := in.record
-	modified := millis(r.modified)
+	modified := toMillis(r.modified)
 	old, exists := b.ids[r.id]
 	switch {
 	case !exists:
@@ -239,19 +244,20 @@ func (b *builder) take(in input) error {
 	if r.dropped {
 		b.report.Withdrawn++
 	}
-	number, err := b.add(r)
-	b.ids[r.id] = known{modified: modified, number: number, salvaged: r.salvaged}
+	number, err := b.addRecord(r)
+	b.ids[r.id] = knownRecord{modified: modified, number: number, salvaged: r.salvaged}
 	return err
 }
 
-// malformed notes a record that breaks the format.
-func (b *builder) malformed(in input) {
-	b.addMalformed(Malformed{in.name, cut(in.err.Error(), 300)})
+// reportMalformed records a record that breaks the format.
+func (b *builder) reportMalformed(in input) {
+	b.addMalformed(Malformed{in.name, truncate(in.err.Error(), 300)})
 	if in.record == nil && !in.isFeed {
 		b.noteUnreadable(in.name)
 	}
 }
 
+// addMalformed adds a problem to the report, up to MaxMalformed; the rest is counted.
 func (b *builder) addMalformed(m Malformed) {
 	if len(b.report.Malformed) < MaxMalformed {
 		b.report.Malformed = append(b.report.Malformed, m)
@@ -260,6 +266,7 @@ func (b *builder) addMalformed(m Malformed) {
 	}
 }
 
+// noteUnreadable remembers a file whose packages are not known, up to MaxMalformed.
 func (b *builder) noteUnreadable(name string) {
 	if len(b.unreadable) < MaxMalformed {
 		b.unreadable[fileID(name)] = name
@@ -268,11 +275,11 @@ func (b *builder) noteUnreadable(name string) {
 	}
 }
 
-// add writes a record and returns its number.
-func (b *builder) add(r *record) (uint32, error) {
+// addRecord writes a record and returns its number.
+func (b *builder) addRecord(r *record) (uint32, error) {
 	b.buf.b = b.buf.b[:0]
-	b.buf.details(&r.details)
-	number, err := b.addRaw(string(b.buf.b), r.modified)
+	b.buf.putDetails(&r.details)
+	number, err := b.addEncoded(string(b.buf.b), r.modified)
 	if err != nil {
 		return 0, err
 	}
@@ -285,19 +292,20 @@ func (b *builder) add(r *record) (uint32, error) {
 	return number, nil
 }
 
+// noteNewest keeps the latest modification of all records.
 func (b *builder) noteNewest(t time.Time) {
 	if t.After(b.report.Newest) {
 		b.report.Newest = t
 	}
 }
 
-// addRaw writes an encoded record and returns its number.
-func (b *builder) addRaw(raw string, modified time.Time) (uint32, error) {
+// addEncoded writes an encoded record and returns its number.
+func (b *builder) addEncoded(raw string, modified time.Time) (uint32, error) {
 	number := b.numbers
-	b.modified = append(b.modified, millis(modified))
+	b.modified = append(b.modified, toMillis(modified))
 	b.noteNewest(modified)
 	b.numbers++
-	b.chunk.text(raw)
+	b.chunk.putText(raw)
 	if len(b.chunk.b) >= chunkSize {
 		return number, b.flushChunk()
 	}
@@ -309,31 +317,32 @@ func (b *builder) flushChunk() error {
 	if len(b.chunk.b) == 0 {
 		return nil
 	}
-	b.table.u32(b.first)
-	b.table.u32(0)
-	b.table.u64(b.out.offset)
+	b.table.putUint32(b.first)
+	b.table.putUint32(0)
+	b.table.putUint64(b.out.offset)
 	packed := b.zstd.EncodeAll(b.chunk.b, b.buf.b[:0])
-	b.table.u32(uint32(len(packed)))
+	b.table.putUint32(uint32(len(packed)))
 	b.buf.b = packed
 	b.chunk.b = b.chunk.b[:0]
 	b.first = b.numbers
-	return b.out.write(packed)
+	return b.out.writeBytes(packed)
 }
 
 // addAffected spills what a record says of a package.
 func (b *builder) addAffected(a *affected) error {
-	k := makeKey(a.ecosystem, a.name)
+	k := newPackageKey(a.ecosystem, a.name)
 	raw := encodeBlock(k, []affected{*a})
-	b.refs = append(b.refs, ref{hash: k.hash(), offset: b.spill.offset, length: uint32(len(raw)), number: a.number})
-	return b.spill.write(raw)
+	b.refs = append(b.refs, affectedRef{hash: k.hashKey(), offset: b.spill.offset, length: uint32(len(raw)),
+		number: a.number})
+	return b.spill.writeBytes(raw)
 }
 
-// finish writes blocks and tables.
-func (b *builder) finish(now time.Time) error {
-	if err := b.spill.flush(); err != nil {
+// writeIndex writes blocks and tables.
+func (b *builder) writeIndex(now time.Time) error {
+	if err := b.spill.syncFile(); err != nil {
 		return err
 	}
-	slices.SortFunc(b.refs, func(x, y ref) int {
+	slices.SortFunc(b.refs, func(x, y affectedRef) int {
 		return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.number, y.number), cmp.Compare(x.offset, y.offset))
 	})
 	c := newCounter(b.modified)
@@ -343,28 +352,28 @@ func (b *builder) finish(now time.Time) error {
 		for n < len(rest) && rest[n].hash == rest[0].hash {
 			n++
 		}
-		blocks, err := b.gather(rest[:n])
+		blocks, err := b.collectBlocks(rest[:n])
 		if err != nil {
 			return err
 		}
 		for _, blk := range blocks {
 			raw := encodeBlock(blk.key, blk.list)
-			index.u64(rest[0].hash)
-			index.u64(b.out.offset)
-			index.u32(uint32(len(raw)))
+			index.putUint64(rest[0].hash)
+			index.putUint64(b.out.offset)
+			index.putUint32(uint32(len(raw)))
 			if len(raw) > maxBlock {
 				return fmt.Errorf("the records of %s %s are larger than %d MiB", blk.key.base, blk.key.name,
 					maxBlock>>20)
 			}
-			if err := b.out.write(raw); err != nil {
+			if err := b.out.writeBytes(raw); err != nil {
 				return err
 			}
-			c.add(&blk)
+			c.addBlock(&blk)
 		}
 		rest = rest[n:]
 	}
 	b.report.Imported = now.UTC().Truncate(time.Millisecond)
-	b.report.Ecosystems, b.report.Records = c.ecosystems(), c.all.n
+	b.report.Ecosystems, b.report.Records = c.countByEcosystem(), c.all.n
 	for _, name := range b.unreadable {
 		b.report.Unreadable = append(b.report.Unreadable, name)
 	}
@@ -372,8 +381,8 @@ func (b *builder) finish(now time.Time) error {
 	return b.writeTables(index)
 }
 
-// gather reads what was spilled under one hash, by package.
-func (b *builder) gather(refs []ref) ([]block, error) {
+// collectBlocks reads what was spilled under one hash, by package.
+func (b *builder) collectBlocks(refs []affectedRef) ([]block, error) {
 	var out []block
 	for _, r := range refs {
 		if b.dead[r.number] {

@@ -32,7 +32,7 @@ type Snapshot struct {
 }
 
 // Data is what a scan says of the data that it used.
-func (s Snapshot) Data() scan.AdvisoryData { return s.data(s.Digest) }
+func (s Snapshot) Data() scan.AdvisoryData { return s.describe(s.Digest) }
 
 // Snapshot describes the data file that the report is about.
 func (r *Report) Snapshot(previous string) *Snapshot {
@@ -73,7 +73,7 @@ func (c *Cache) Path(ctx context.Context) (string, *scan.AdvisoryData, error) {
 		if err != nil {
 			return "", nil, fmt.Errorf("look for advisories: %w", err)
 		}
-		path, err := c.fetch(ctx, s)
+		path, err := c.fetchFile(ctx, s)
 		if errs.Is(err, errs.NotFound) && attempt < 5 {
 			continue // newer ones came while this one was copied
 		}
@@ -85,8 +85,8 @@ func (c *Cache) Path(ctx context.Context) (string, *scan.AdvisoryData, error) {
 	}
 }
 
-// fetch returns the path of the snapshot's file, after copying it if need be.
-func (c *Cache) fetch(ctx context.Context, s Snapshot) (string, error) {
+// fetchFile returns the path of the snapshot's file, after copying it if need be.
+func (c *Cache) fetchFile(ctx context.Context, s Snapshot) (string, error) {
 	if b, err := hex.DecodeString(s.Digest); err != nil || len(b) != digestLen {
 		return "", fmt.Errorf("snapshot %s has no digest", s.ID)
 	}
@@ -111,7 +111,7 @@ func (c *Cache) fetch(ctx context.Context, s Snapshot) (string, error) {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return "", err
 	}
-	return path, c.prune(path)
+	return path, c.removeOld(path)
 }
 
 // copyVerified copies a data file and compares its digest.
@@ -124,20 +124,20 @@ func copyVerified(ctx context.Context, source Source, s Snapshot, f *os.File) er
 		return err
 	}
 	if s.Size < digestLen {
-		return damaged("it is too short")
+		return damagedError("it is too short")
 	}
 	h := sha256.New()
 	if _, err := io.Copy(h, io.NewSectionReader(f, 0, s.Size-digestLen)); err != nil {
 		return err
 	}
 	if hex.EncodeToString(h.Sum(nil)) != s.Digest {
-		return damaged("its digest is wrong")
+		return damagedError("its digest is wrong")
 	}
 	return nil
 }
 
-// prune removes all but the newest files; the one at keep stays in any case.
-func (c *Cache) prune(keep string) error {
+// removeOld removes all but the newest files; the one at keep stays in any case.
+func (c *Cache) removeOld(keep string) error {
 	entries, err := os.ReadDir(c.Dir)
 	if err != nil {
 		return err

@@ -24,34 +24,37 @@ var errNoOrder = errors.New("versions of this ecosystem cannot be compared")
 type comparer struct {
 	base   string
 	plain  int // versions of at most so many numbers have the plain order
-	parsed map[string]parsed
+	parsed map[string]parsedVersion
 }
 
-type parsed struct {
+// parsedVersion is a version that was parsed, or the error of it.
+type parsedVersion struct {
 	version semantic.Version
 	err     error
 }
 
+// newComparer returns the comparer of an ecosystem, with or without a release.
 func newComparer(ecosystem string) *comparer {
 	base, _ := splitEcosystem(ecosystem)
 	return &comparer{base: base, plain: plainOrder[base]}
 }
 
-// valid returns an error when the text is no version.
-func (c *comparer) valid(s string) error {
+// checkVersion returns an error when the text is not a version of the ecosystem.
+func (c *comparer) checkVersion(s string) error {
 	if n := plainNumbers(s).n; n > 0 && n <= c.plain {
 		return nil
 	}
-	_, err := c.parse(s)
+	_, err := c.parseCached(s)
 	return err
 }
 
-func (c *comparer) parse(s string) (semantic.Version, error) {
+// parseCached parses a version, or returns what it parsed before.
+func (c *comparer) parseCached(s string) (semantic.Version, error) {
 	p, ok := c.parsed[s]
 	if !ok {
 		p.version, p.err = parseVersion(s, c.base)
 		if c.parsed == nil {
-			c.parsed = map[string]parsed{}
+			c.parsed = map[string]parsedVersion{}
 		}
 		c.parsed[s] = p
 	}
@@ -67,14 +70,14 @@ func parseVersion(s, base string) (semantic.Version, error) {
 	}
 	if s == "" || len(s) > maxVersion || strings.ContainsAny(s, " \t\r\n<>=^*${}[](),|/\\\"'") ||
 		!looksLikeVersion(s, base) || isCommit(s) {
-		return nil, fmt.Errorf("%q is not a version", cut(s, 60))
+		return nil, fmt.Errorf("%q is not a version", truncate(s, 60))
 	}
 	v, err := semantic.Parse(s, order)
 	switch {
 	case errors.Is(err, semantic.ErrUnsupportedEcosystem):
 		return nil, errNoOrder
 	case err != nil:
-		return nil, fmt.Errorf("%q is not a version", cut(s, 60))
+		return nil, fmt.Errorf("%q is not a version", truncate(s, 60))
 	}
 	return v, nil
 }
@@ -93,32 +96,32 @@ func isCommit(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// compare orders two versions that parse accepted.
-func (c *comparer) compare(a, b string) (int, error) {
+// compareVersions orders two versions that parseCached accepted.
+func (c *comparer) compareVersions(a, b string) (int, error) {
 	if x, y := plainNumbers(a), plainNumbers(b); x.n > 0 && y.n > 0 && max(x.n, y.n) <= c.plain {
-		return x.compare(y), nil
+		return x.compareNumbers(y), nil
 	}
-	va, err := c.parse(a)
+	va, err := c.parseCached(a)
 	if err != nil {
 		return 0, err
 	}
-	vb, err := c.parse(b)
+	vb, err := c.parseCached(b)
 	if err != nil {
 		return 0, err
 	}
 	return va.Compare(vb)
 }
 
-// A hit is the place of a version in a record.
-type hit struct {
+// rangeHit is where in a record a version is.
+type rangeHit struct {
 	affected   bool
 	introduced string // the start of the range that holds it
 }
 
-// affects evaluates what a record says of a package for one version.
-func (c *comparer) affects(a *affected, version string) (hit, error) {
+// isAffected evaluates what a record says of a package for one version.
+func (c *comparer) isAffected(a *affected, version string) (rangeHit, error) {
 	if slices.Contains(a.versions, version) {
-		return c.listed(a, version), nil
+		return c.listedHit(a, version), nil
 	}
 	var undecided error
 	for _, events := range a.ranges {
@@ -130,38 +133,38 @@ func (c *comparer) affects(a *affected, version string) (hit, error) {
 			undecided = err
 		}
 	}
-	equal, err := c.equalsOne(a.versions, version)
+	equal, err := c.equalsListed(a.versions, version)
 	switch {
 	case equal:
-		return hit{affected: true}, nil
+		return rangeHit{affected: true}, nil
 	case undecided != nil:
-		return hit{}, undecided
+		return rangeHit{}, undecided
 	case err != nil:
-		return hit{}, err
+		return rangeHit{}, err
 	case a.problem != "":
-		return hit{}, errors.New(a.problem)
+		return rangeHit{}, errors.New(a.problem)
 	}
-	return hit{}, nil
+	return rangeHit{}, nil
 }
 
-// listed is a hit in the list of versions, with the start of the range that
-// holds the version too, if one does.
-func (c *comparer) listed(a *affected, version string) hit {
+// listedHit is a hit in the list of versions, with the start of the range that contains
+// the version too, if one does.
+func (c *comparer) listedHit(a *affected, version string) rangeHit {
 	for _, events := range a.ranges {
 		if h, err := c.inRange(events, version); err == nil && h.affected {
 			return h
 		}
 	}
-	return hit{affected: true}
+	return rangeHit{affected: true}
 }
 
-// equalsOne reports whether the version is another spelling of one of the list.
+// equalsListed reports whether the version is another spelling of one of the list.
 // Versions whose first numbers differ are not compared: equal ones have the same.
-func (c *comparer) equalsOne(list []string, version string) (bool, error) {
+func (c *comparer) equalsListed(list []string, version string) (bool, error) {
 	if len(list) == 0 {
 		return false, nil
 	}
-	if err := c.valid(version); err != nil {
+	if err := c.checkVersion(version); err != nil {
 		return false, err
 	}
 	lead := leadingNumber(version)
@@ -169,10 +172,10 @@ func (c *comparer) equalsOne(list []string, version string) (bool, error) {
 		if leadingNumber(other) != lead {
 			continue
 		}
-		if c.valid(other) != nil {
+		if c.checkVersion(other) != nil {
 			continue // an odd spelling equals itself only, and that was looked at
 		}
-		if n, err := c.compare(version, other); err == nil && n == 0 {
+		if n, err := c.compareVersions(version, other); err == nil && n == 0 {
 			return true, nil
 		}
 	}
@@ -194,44 +197,44 @@ func leadingNumber(s string) string {
 
 // inRange reports whether the version is in the range, whose events are sorted. A version that cannot be
 // read is in a range that holds everything.
-func (c *comparer) inRange(events []event, version string) (hit, error) {
-	if everything(events) {
-		return hit{affected: true, introduced: "0"}, nil
+func (c *comparer) inRange(events []event, version string) (rangeHit, error) {
+	if coversAll(events) {
+		return rangeHit{affected: true, introduced: "0"}, nil
 	}
-	if err := c.valid(version); err != nil {
-		return hit{}, err
+	if err := c.checkVersion(version); err != nil {
+		return rangeHit{}, err
 	}
 	before, err := c.beforeLimits(events, version)
 	if err != nil || !before {
-		return hit{}, err
+		return rangeHit{}, err
 	}
-	var h hit
+	var h rangeHit
 	for _, e := range events {
 		if e.kind == limit {
 			continue
 		}
 		n := 1
-		if !e.zero() {
-			if n, err = c.compare(version, e.version); err != nil {
-				return hit{}, err
+		if !e.isZero() {
+			if n, err = c.compareVersions(version, e.version); err != nil {
+				return rangeHit{}, err
 			}
 		}
 		switch {
 		case e.kind == introduced && n >= 0:
-			h = hit{affected: true, introduced: e.version}
+			h = rangeHit{affected: true, introduced: e.version}
 		case e.kind == fixed && n >= 0, e.kind == lastAffected && n > 0:
-			h = hit{}
+			h = rangeHit{}
 		}
 	}
 	return h, nil
 }
 
-// everything reports whether a range begins before all versions and never ends.
-func everything(events []event) bool {
+// coversAll reports whether a range begins before all versions and never ends.
+func coversAll(events []event) bool {
 	starts := false
 	for _, e := range events {
 		switch {
-		case e.zero():
+		case e.isZero():
 			starts = true
 		case e.kind != introduced && !(e.kind == limit && e.version == "*"):
 			return false
@@ -252,7 +255,7 @@ func (c *comparer) beforeLimits(events []event, version string) (bool, error) {
 			return true, nil
 		}
 		none = false
-		n, err := c.compare(version, e.version)
+		n, err := c.compareVersions(version, e.version)
 		if err != nil || n < 0 {
 			return err == nil, err
 		}
@@ -260,16 +263,17 @@ func (c *comparer) beforeLimits(events []event, version string) (bool, error) {
 	return none, nil
 }
 
-// sort brings events into the order of their versions, which evaluation relies
-// on; those at one version stay in the order of the record, limits come last.
-func (c *comparer) sort(events []event) error {
+// sortEvents brings events into the order of their versions, which evaluation relies on;
+// those at one version stay in the order of the record, limits come last.
+func (c *comparer) sortEvents(events []event) error {
 	var failed error
 	slices.SortStableFunc(events, func(a, b event) int {
-		if n := cmp.Or(btoi(a.kind == limit)-btoi(b.kind == limit), btoi(b.zero())-btoi(a.zero())); n != 0 ||
-			a.kind == limit || a.zero() {
+		if n := cmp.Or(boolToInt(a.kind == limit)-boolToInt(b.kind == limit),
+			boolToInt(b.isZero())-boolToInt(a.isZero())); n != 0 ||
+			a.kind == limit || a.isZero() {
 			return n
 		}
-		n, err := c.compare(a.version, b.version)
+		n, err := c.compareVersions(a.version, b.version)
 		if err != nil {
 			failed = err
 		}
@@ -278,29 +282,30 @@ func (c *comparer) sort(events []event) error {
 	return failed
 }
 
-// zero reports whether a range begins before all versions.
-func (e event) zero() bool { return e.kind == introduced && e.version == "0" }
+// isZero reports whether a range begins before all versions.
+func (e event) isZero() bool { return e.kind == introduced && e.version == "0" }
 
-func btoi(b bool) int {
+// boolToInt orders false before true.
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// clears returns the versions that end a range of the records and are in none
-// of them, lowest first, and the lowest of those above the present version.
-func (c *comparer) clears(records []*affected, present string) (fixes []string, upgrade string) {
+// listFixes returns the versions that end a range of the records and are in none of them,
+// lowest first, and the lowest of those above the present version.
+func (c *comparer) listFixes(records []*affected, present string) (fixes []string, upgrade string) {
 	for _, candidate := range c.fixedVersions(records, "") {
 		clear := !slices.ContainsFunc(records, func(a *affected) bool {
-			h, err := c.affects(a, candidate)
+			h, err := c.isAffected(a, candidate)
 			return h.affected || err != nil
 		})
 		if !clear {
 			continue
 		}
 		fixes = append(fixes, candidate)
-		if n, err := c.compare(candidate, present); upgrade == "" && err == nil && n > 0 {
+		if n, err := c.compareVersions(candidate, present); upgrade == "" && err == nil && n > 0 {
 			upgrade = candidate
 		}
 	}
@@ -317,7 +322,7 @@ func (c *comparer) upgradeAll(list []affected, present string) string {
 	}
 	for _, candidate := range c.fixedVersions(records, present) {
 		if !slices.ContainsFunc(records, func(a *affected) bool {
-			h, err := c.affects(a, candidate)
+			h, err := c.isAffected(a, candidate)
 			return h.affected || err != nil && a.problem == ""
 		}) {
 			return candidate
@@ -333,11 +338,11 @@ func (c *comparer) fixedVersions(records []*affected, above string) []string {
 	for _, a := range records {
 		for _, events := range a.ranges {
 			for _, e := range events {
-				if e.kind != fixed || c.valid(e.version) != nil || slices.Contains(out, e.version) {
+				if e.kind != fixed || c.checkVersion(e.version) != nil || slices.Contains(out, e.version) {
 					continue
 				}
 				if above != "" {
-					if n, err := c.compare(e.version, above); err != nil || n <= 0 {
+					if n, err := c.compareVersions(e.version, above); err != nil || n <= 0 {
 						continue
 					}
 				}
@@ -346,14 +351,14 @@ func (c *comparer) fixedVersions(records []*affected, above string) []string {
 		}
 	}
 	slices.SortFunc(out, func(a, b string) int {
-		n, err := c.compare(a, b)
+		n, err := c.compareVersions(a, b)
 		if err != nil || n == 0 {
 			return strings.Compare(a, b)
 		}
 		return n
 	})
 	return slices.CompactFunc(out, func(a, b string) bool {
-		n, err := c.compare(a, b)
+		n, err := c.compareVersions(a, b)
 		return err == nil && n == 0
 	})
 }

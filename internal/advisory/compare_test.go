@@ -30,12 +30,12 @@ func TestParseVersion(t *testing.T) {
 	for _, test := range tests {
 		c := newComparer(test.ecosystem)
 		for _, s := range test.good {
-			if _, err := c.parse(s); err != nil {
+			if _, err := c.parseCached(s); err != nil {
 				t.Errorf("%s %q: got %v, want a version", test.ecosystem, s, err)
 			}
 		}
 		for _, s := range test.wrong {
-			if _, err := c.parse(s); err == nil {
+			if _, err := c.parseCached(s); err == nil {
 				t.Errorf("%s %q: taken for a version", test.ecosystem, s)
 			}
 		}
@@ -47,7 +47,7 @@ func TestSortEvents(t *testing.T) {
 		{introduced, "1.2.0"}, {introduced, "0"}, {limit, "*"}}
 	want := []event{{introduced, "0"}, {fixed, "1.2.0"}, {introduced, "1.2.0"}, {introduced, "1.10.0"},
 		{fixed, "2.0.0"}, {limit, "9.0.0"}, {limit, "*"}}
-	if err := newComparer("npm").sort(events); err != nil {
+	if err := newComparer("npm").sortEvents(events); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, events, cmp.AllowUnexported(event{})); diff != "" {
@@ -81,7 +81,7 @@ func TestClears(t *testing.T) {
 		{[]*affected{&b, &again}, "1.0.0", []string{"1.7.0"}, "1.7.0"},
 		{[]*affected{&b}, "unreadable", []string{"1.7.0"}, ""},
 	} {
-		fixes, upgrade := newComparer("npm").clears(test.records, test.present)
+		fixes, upgrade := newComparer("npm").listFixes(test.records, test.present)
 		if !slices.Equal(fixes, test.fixes) || upgrade != test.upgrade {
 			t.Errorf("%s: got %v and %q, want %v and %q", test.present, fixes, upgrade, test.fixes, test.upgrade)
 		}
@@ -94,7 +94,7 @@ func TestComponents(t *testing.T) {
 		record("A", "CVE-1"), record("B", "CVE-2"), record("C", "CVE-3"), record("D", "CVE-1", "CVE-3"), record("E"),
 	}
 	var got []string
-	for _, group := range components(list) {
+	for _, group := range groupAliases(list) {
 		var ids []string
 		for _, a := range group {
 			ids = append(ids, a.names[0])

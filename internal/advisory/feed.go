@@ -62,7 +62,7 @@ const (
 // parseCVE reads a name such as CVE-2021-44228.
 func parseCVE(name string) (uint64, bool) {
 	year, number, ok := strings.Cut(strings.TrimPrefix(name, "CVE-"), "-")
-	if !ok || !strings.HasPrefix(name, "CVE-") || len(year) != 4 || !digits(year) || !digits(number) ||
+	if !ok || !strings.HasPrefix(name, "CVE-") || len(year) != 4 || !isDigits(year) || !isDigits(number) ||
 		len(number) < 4 || len(number) > 12 {
 		return 0, false
 	}
@@ -71,8 +71,8 @@ func parseCVE(name string) (uint64, bool) {
 	return y<<48 | n, true
 }
 
-// note adds a broken entry.
-func (f *feed) note(format string, args ...any) {
+// addProblem adds a broken entry to the problems, up to a hundred; the rest is counted.
+func (f *feed) addProblem(format string, args ...any) {
 	if len(f.bad) < 100 {
 		f.bad = append(f.bad, fmt.Sprintf(format, args...))
 	} else {
@@ -80,8 +80,8 @@ func (f *feed) note(format string, args ...any) {
 	}
 }
 
-// tidy sorts the entries; of two about one CVE the worse stays.
-func (f *feed) tidy() {
+// sortEntries sorts the entries; of two about one CVE the worse stays.
+func (f *feed) sortEntries() {
 	slices.SortFunc(f.entries, func(x, y feedEntry) int {
 		if f.kind == kev { // the earlier day, and ransomware, are the worse
 			return cmp.Or(cmp.Compare(x.cve, y.cve), cmp.Compare(y.b, x.b), cmp.Compare(x.a, y.a))
@@ -92,13 +92,13 @@ func (f *feed) tidy() {
 	f.Entries = len(f.entries)
 }
 
-// encode returns the table.
-func (f *feed) encode() []byte {
+// encodeTable returns the table.
+func (f *feed) encodeTable() []byte {
 	var e encoder
 	for _, entry := range f.entries {
-		e.u64(entry.cve)
-		e.u32(entry.a)
-		e.u32(entry.b)
+		e.putUint64(entry.cve)
+		e.putUint32(entry.a)
+		e.putUint32(entry.b)
 	}
 	return e.b
 }
@@ -106,7 +106,8 @@ func (f *feed) encode() []byte {
 // A feedTable is an encoded table.
 type feedTable string
 
-func (t feedTable) at(i int) feedEntry {
+// entryAt decodes the i-th entry.
+func (t feedTable) entryAt(i int) feedEntry {
 	b := []byte(t[i*feedEntrySize : (i+1)*feedEntrySize])
 	return feedEntry{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:]),
 		binary.LittleEndian.Uint32(b[12:])}
@@ -114,60 +115,61 @@ func (t feedTable) at(i int) feedEntry {
 
 func (t feedTable) len() int { return len(t) / feedEntrySize }
 
-// find returns the entry of a CVE.
-func (t feedTable) find(cve uint64) (feedEntry, bool) {
+// findCVE returns the entry of a CVE by binary search.
+func (t feedTable) findCVE(cve uint64) (feedEntry, bool) {
 	n := t.len()
-	i := sort.Search(n, func(i int) bool { return t.at(i).cve >= cve })
-	if i == n || t.at(i).cve != cve {
+	i := sort.Search(n, func(i int) bool { return t.entryAt(i).cve >= cve })
+	if i == n || t.entryAt(i).cve != cve {
 		return feedEntry{}, false
 	}
-	return t.at(i), true
+	return t.entryAt(i), true
 }
 
-// sorted reports whether the table can be searched.
-func (t feedTable) sorted() bool {
+// isSorted reports whether the table can be searched. A damaged one could hide an entry.
+func (t feedTable) isSorted() bool {
 	for i := 1; i < t.len(); i++ {
-		if t.at(i-1).cve >= t.at(i).cve {
+		if t.entryAt(i-1).cve >= t.entryAt(i).cve {
 			return false
 		}
 	}
 	return len(t)%feedEntrySize == 0
 }
 
-// exploitation adds what the feeds say of the CVEs among an advisory's names: the
-// worst of each.
-func (f *File) exploitation(a *finding.Advisory) {
+// addExploitation adds what the feeds say of the CVEs among an advisory's names: the worst
+// of each.
+func (f *File) addExploitation(a *finding.Advisory) {
 	for _, name := range a.Aliases {
 		cve, ok := parseCVE(name)
 		if !ok {
 			continue
 		}
-		if e, ok := f.feeds[epss].find(cve); ok {
+		if e, ok := f.feeds[epss].findCVE(cve); ok {
 			if score := float64(e.a) / billion; a.EPSS == nil || score > a.EPSS.Score {
 				a.EPSS = &finding.EPSS{Score: score, Percentile: float64(e.b) / billion}
 			}
 		}
-		if e, ok := f.feeds[kev].find(cve); ok {
-			k := &finding.KEV{Added: dayOf(e.a >> 16), Due: dayOf(e.a & 0xffff), Ransomware: e.b == 1}
+		if e, ok := f.feeds[kev].findCVE(cve); ok {
+			k := &finding.KEV{Added: formatDay(e.a >> 16), Due: formatDay(e.a & 0xffff), Ransomware: e.b == 1}
 			if old := a.KEV; old != nil {
-				k.Added, k.Due, k.Ransomware = earlier(k.Added, old.Added), earlier(k.Due, old.Due), k.Ransomware ||
-					old.Ransomware
+				k.Added, k.Due, k.Ransomware = earlierTime(k.Added, old.Added), earlierTime(k.Due, old.Due),
+					k.Ransomware ||
+						old.Ransomware
 			}
 			a.KEV = k
 		}
 	}
 }
 
-// dayOf is a day counted from 1970; empty when it is not known.
-func dayOf(n uint32) string {
+// formatDay is a day counted from 1970; empty when it is not known.
+func formatDay(n uint32) string {
 	if n == 0 {
 		return ""
 	}
 	return time.Unix(int64(n)*86400, 0).UTC().Format(time.DateOnly)
 }
 
-// dayNumber counts the days from 1970; 0 when the text is no day.
-func dayNumber(text string) uint32 {
+// parseDay counts the days from 1970; 0 when the text is not a day.
+func parseDay(text string) uint32 {
 	t, err := time.Parse(time.DateOnly, strings.TrimSpace(text))
 	if n := t.Unix() / 86400; err == nil && n > 0 && n <= math.MaxUint16 {
 		return uint32(n)
@@ -186,7 +188,7 @@ func (b *builder) takeFeed(name string, f *feed) {
 	switch {
 	case old != nil && f.Date.Before(old.Date):
 		b.report.OlderFeeds = append(b.report.OlderFeeds, fmt.Sprintf("%s: %s of %s; there is "+
-			"one of %s", name, f.kind, day(f.Date), day(old.Date)))
+			"one of %s", name, f.kind, formatDate(f.Date), formatDate(old.Date)))
 		return
 	case old != nil && len(f.entries) < len(old.entries)/2:
 		b.addMalformed(Malformed{name, fmt.Sprintf("holds %d entries where %d were known: "+
@@ -194,19 +196,20 @@ func (b *builder) takeFeed(name string, f *feed) {
 		return
 	case old != nil && len(f.bad) > 0: // what was known of the broken ones stays
 		known := feed{kind: f.kind, entries: f.entries}
-		known.tidy()
-		table := feedTable(known.encode())
+		known.sortEntries()
+		table := feedTable(known.encodeTable())
 		for _, e := range old.entries {
-			if _, again := table.find(e.cve); !again {
+			if _, again := table.findCVE(e.cve); !again {
 				f.entries = append(f.entries, e)
 			}
 		}
 	}
-	f.tidy()
+	f.sortEntries()
 	b.feeds[f.kind] = f
 }
 
-func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+// formatDate is the day of a time.
+func formatDate(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // openFeeds takes over the feeds of a data file.
 func (b *builder) openFeeds(f *File) {
@@ -216,7 +219,7 @@ func (b *builder) openFeeds(f *File) {
 		}
 		held := &feed{kind: kind, Feed: *meta}
 		for i := range f.feeds[kind].len() {
-			held.entries = append(held.entries, f.feeds[kind].at(i))
+			held.entries = append(held.entries, f.feeds[kind].entryAt(i))
 		}
 		b.feeds[kind] = held
 	}
@@ -238,7 +241,7 @@ func (b *builder) writeFeeds(now time.Time) (tables [feedKinds][]byte) {
 		case kev:
 			b.report.KEV = &f.Feed
 		}
-		tables[kind] = f.encode()
+		tables[kind] = f.encodeTable()
 	}
 	return tables
 }

@@ -371,13 +371,13 @@ func FuzzFeed(f *testing.F) {
 			if got.Date.IsZero() || len(got.entries) == 0 {
 				t.Fatalf("an empty feed is taken: %+v", got)
 			}
-			got.tidy()
-			table := feedTable(got.encode())
-			if !table.sorted() {
+			got.sortEntries()
+			table := feedTable(got.encodeTable())
+			if !table.isSorted() {
 				t.Fatal("the table is not sorted")
 			}
 			for _, e := range got.entries {
-				if back, ok := table.find(e.cve); !ok || back != e {
+				if back, ok := table.findCVE(e.cve); !ok || back != e {
 					t.Fatalf("%v comes back as %v", e, back)
 				}
 			}

@@ -28,8 +28,9 @@ const maxFeed = 256 << 20
 // errNoFeed says that a file is something else than its name says.
 var errNoFeed = errors.New("neither EPSS nor KEV")
 
-// unzip decompresses what begins as gzip does.
-func unzip(data []byte) ([]byte, error) {
+// gunzip decompresses what begins as gzip does (RFC 1952), up to maxFeed bytes: a small
+// file can expand to any size (CWE-409).
+func gunzip(data []byte) ([]byte, error) {
 	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		return data, nil
 	}
@@ -50,7 +51,7 @@ func unzip(data []byte) ([]byte, error) {
 // parseCSV reads a CSV file that may be a feed, compressed or not. One whose name
 // says that it is a feed must be one.
 func parseCSV(name string, data []byte) (*feed, error) {
-	text, err := unzip(data)
+	text, err := gunzip(data)
 	if err == nil {
 		head := string(bytes.ToLower(text[:min(len(text), 200)]))
 		switch {
@@ -61,14 +62,14 @@ func parseCSV(name string, data []byte) (*feed, error) {
 		}
 		err = errNoFeed
 	}
-	if saysFeed(name) {
+	if isFeedName(name) {
 		return nil, err
 	}
 	return nil, errNotOSV
 }
 
-// saysFeed reports whether a file's name says that it is a feed.
-func saysFeed(name string) bool {
+// isFeedName reports whether a file's name says that it is a feed.
+func isFeedName(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	return strings.HasPrefix(base, "epss") || strings.HasPrefix(base, "known_exploited") ||
 		strings.HasPrefix(base, "kev")
@@ -116,11 +117,11 @@ func (f *feed) readComment(line string) error {
 		key, value, _ := strings.Cut(part, ":")
 		switch strings.TrimSpace(key) {
 		case "model_version":
-			f.Version = cut(value, 40)
+			f.Version = truncate(value, 40)
 		case "score_date":
 			t, err := parseDate(value)
 			if err != nil {
-				return fmt.Errorf("its day %q cannot be read", cut(value, 40))
+				return fmt.Errorf("its day %q cannot be read", truncate(value, 40))
 			}
 			f.Date = t
 		}
@@ -139,6 +140,7 @@ func parseDate(text string) (time.Time, error) {
 	return time.Time{}, errors.New("no date")
 }
 
+// readScore reads a line of EPSS by the columns of its header.
 func (f *feed) readScore(n int, line string, at map[string]int) {
 	cells := strings.Split(line, ",")
 	cell := func(column string) string {
@@ -148,17 +150,17 @@ func (f *feed) readScore(n int, line string, at map[string]int) {
 		return ""
 	}
 	cve, ok := parseCVE(cell("cve"))
-	score, scoreOK := fraction(cell("epss"))
-	percentile, percentileOK := fraction(cell("percentile"))
+	score, scoreOK := parseFraction(cell("epss"))
+	percentile, percentileOK := parseFraction(cell("percentile"))
 	if !ok || !scoreOK || !percentileOK {
-		f.note("line %d: %q is no CVE with its score and percentile", n, cut(line, 80))
+		f.addProblem("line %d: %q is no CVE with its score and percentile", n, truncate(line, 80))
 		return
 	}
 	f.entries = append(f.entries, feedEntry{cve, score, percentile})
 }
 
-// fraction reads a number from 0 to 1, as billionths.
-func fraction(text string) (uint32, bool) {
+// parseFraction reads a number from 0 to 1, as billionths.
+func parseFraction(text string) (uint32, bool) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v >= 0 && v <= 1) {
 		return 0, false
@@ -187,7 +189,7 @@ func parseKEV(data []byte) (*feed, error) {
 		return nil, errNotOSV
 	}
 	f := &feed{kind: kev}
-	f.Version = cut(fmt.Sprint(doc.Version), 40)
+	f.Version = truncate(fmt.Sprint(doc.Version), 40)
 	var err error
 	if f.Date, err = parseDate(fmt.Sprint(doc.Released)); err != nil {
 		return nil, errors.New("the catalogue does not say when it was released")
@@ -198,7 +200,7 @@ func parseKEV(data []byte) (*feed, error) {
 	for i, raw := range doc.Entries {
 		var e kevEntry
 		if json.Unmarshal(raw, &e) != nil {
-			f.note("entry %d is no object", i+1)
+			f.addProblem("entry %d is no object", i+1)
 			continue
 		}
 		f.readKEV(fmt.Sprintf("entry %d", i+1), e)
@@ -228,7 +230,7 @@ func parseKEVTable(text []byte) (*feed, error) {
 		}
 		var broken *csv.ParseError
 		if errors.As(err, &broken) {
-			f.note("line %d: %v", broken.StartLine, broken.Err)
+			f.addProblem("line %d: %v", broken.StartLine, broken.Err)
 			continue
 		}
 		if err != nil {
@@ -262,12 +264,13 @@ func (f *feed) readKEV(where string, e kevEntry) {
 	}
 	cve, ok := parseCVE(text(e.CVE))
 	if !ok {
-		f.note("%s: %q is no CVE", where, cut(fmt.Sprint(e.CVE), 40))
+		f.addProblem("%s: %q is no CVE", where, truncate(fmt.Sprint(e.CVE), 40))
 		return
 	}
-	added, due := dayNumber(text(e.Added)), dayNumber(text(e.Due))
+	added, due := parseDay(text(e.Added)), parseDay(text(e.Due))
 	if added == 0 {
-		f.note("%s: the day %q when %s was added cannot be read", where, cut(fmt.Sprint(e.Added), 40), text(e.CVE))
+		f.addProblem("%s: the day %q when %s was added cannot be read", where, truncate(fmt.Sprint(e.Added), 40),
+			text(e.CVE))
 	}
 	entry := feedEntry{cve: cve, a: added<<16 | due}
 	if strings.EqualFold(text(e.Ransomware), "known") {

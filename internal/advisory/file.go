@@ -48,7 +48,7 @@ type tables struct {
 // readTail finds and checks the tables.
 func (f *File) readTail(size int64) (tables, error) {
 	if size < int64(len(magic)+tailSize+digestLen) {
-		return tables{}, damaged("it is too short")
+		return tables{}, damagedError("it is too short")
 	}
 	head := make([]byte, len(magic))
 	if _, err := f.src.ReadAt(head, 0); err != nil {
@@ -69,14 +69,14 @@ func (f *File) readTail(size int64) (tables, error) {
 	sum := binary.LittleEndian.Uint32(b[tailSize-4:])
 	f.digest = hex.EncodeToString(b[tailSize:])
 	if at[0] < uint64(len(magic)) || !slices.IsSorted(at[:5]) || at[4] > uint64(end) || at[5] > 1<<31 {
-		return tables{}, damaged("its parts are not where they should be")
+		return tables{}, damagedError("its parts are not where they should be")
 	}
 	body := make([]byte, uint64(end)-at[0])
 	if _, err := f.src.ReadAt(body, int64(at[0])); err != nil {
 		return tables{}, fmt.Errorf("read the tables: %w", err)
 	}
 	if checksum(append(slices.Clone(b[:tailSize-4]), body...)) != sum {
-		return tables{}, damaged("the checksum of its tables is wrong")
+		return tables{}, damagedError("the checksum of its tables is wrong")
 	}
 	f.total = uint32(at[5])
 	s := string(body)
@@ -87,55 +87,56 @@ func (f *File) readTail(size int64) (tables, error) {
 // readTables decodes the tables.
 func (f *File) readTables(t tables) error {
 	if err := json.Unmarshal([]byte(t.meta), &f.meta); err != nil {
-		return damaged("its description cannot be read")
+		return damagedError("its description cannot be read")
 	}
 	if len(t.chunks)%chunkEntry != 0 || len(t.index)%indexEntry != 0 {
-		return damaged("a table has a wrong length")
+		return damagedError("a table has a wrong length")
 	}
 	u32, u64 := func(s string) uint32 { return binary.LittleEndian.Uint32([]byte(s[:4])) },
 		func(s string) uint64 { return binary.LittleEndian.Uint64([]byte(s[:8])) }
 	for s := t.chunks; s != ""; s = s[chunkEntry:] {
-		f.chunks = append(f.chunks, chunkPlace{u32(s), place{u64(s[8:]), u32(s[16:])}})
+		f.chunks = append(f.chunks, chunkExtent{u32(s), extent{u64(s[8:]), u32(s[16:])}})
 	}
 	f.hashes = make([]uint64, 0, len(t.index)/indexEntry)
-	f.places = make([]place, 0, len(t.index)/indexEntry)
+	f.places = make([]extent, 0, len(t.index)/indexEntry)
 	for s := t.index; s != ""; s = s[indexEntry:] {
 		f.hashes = append(f.hashes, u64(s))
-		f.places = append(f.places, place{u64(s[8:]), u32(s[16:])})
+		f.places = append(f.places, extent{u64(s[8:]), u32(s[16:])})
 	}
 	f.feeds = t.feeds
-	if !f.feeds[epss].sorted() || !f.feeds[kev].sorted() {
-		return damaged("a table is not sorted")
+	if !f.feeds[epss].isSorted() || !f.feeds[kev].isSorted() {
+		return damagedError("a table is not sorted")
 	}
-	if !slices.IsSorted(f.hashes) || !slices.IsSortedFunc(f.chunks, func(a, b chunkPlace) int {
+	if !slices.IsSorted(f.hashes) || !slices.IsSortedFunc(f.chunks, func(a, b chunkExtent) int {
 		return int(a.first) - int(b.first)
 	}) {
-		return damaged("a table is not sorted")
+		return damagedError("a table is not sorted")
 	}
 	return nil
 }
 
-// read returns a part of the file.
-func (f *File) read(p place, limit int) ([]byte, error) {
+// readExtent returns a part of the file. The limit keeps a damaged table from asking for
+// more memory than a part can need.
+func (f *File) readExtent(p extent, limit int) ([]byte, error) {
 	if int64(p.length) > int64(limit) || p.offset > 1<<50 {
-		return nil, damaged("a part is too long")
+		return nil, damagedError("a part is too long")
 	}
 	b := make([]byte, p.length)
 	if _, err := f.src.ReadAt(b, int64(p.offset)); err != nil {
 		if errors.Is(err, io.EOF) {
-			return nil, damaged("it ends too early")
+			return nil, damagedError("it ends too early")
 		}
 		return nil, fmt.Errorf("read advisories: %w", err)
 	}
 	return b, nil
 }
 
-// lookup returns what records say of a package.
-func (f *File) lookup(k key) ([]affected, error) {
-	h := k.hash()
+// findPackage returns what records say of a package.
+func (f *File) findPackage(k packageKey) ([]affected, error) {
+	h := k.hashKey()
 	i, _ := slices.BinarySearch(f.hashes, h)
 	for ; i < len(f.hashes) && f.hashes[i] == h; i++ {
-		b, err := f.block(i)
+		b, err := f.readBlock(i)
 		if err != nil {
 			return nil, err
 		}
@@ -146,40 +147,40 @@ func (f *File) lookup(k key) ([]affected, error) {
 	return nil, nil
 }
 
-// block reads the i-th package of the index.
-func (f *File) block(i int) (block, error) {
-	b, err := f.read(f.places[i], maxBlock)
+// readBlock reads the i-th package of the index.
+func (f *File) readBlock(i int) (block, error) {
+	b, err := f.readExtent(f.places[i], maxBlock)
 	if err != nil {
 		return block{}, err
 	}
 	return decodeBlock(b)
 }
 
-// record returns what a record says.
-func (f *File) record(number uint32) (details, error) {
+// readRecord returns what a record says.
+func (f *File) readRecord(number uint32) (details, error) {
 	n := sort.Search(len(f.chunks), func(i int) bool { return f.chunks[i].first > number }) - 1
 	if n < 0 {
-		return details{}, damaged("a record is missing")
+		return details{}, damagedError("a record is missing")
 	}
-	records, err := f.chunk(n)
+	records, err := f.cachedChunk(n)
 	if err != nil {
 		return details{}, err
 	}
 	at := int(number - f.chunks[n].first)
 	if at >= len(records) {
-		return details{}, damaged("a record is missing")
+		return details{}, damagedError("a record is missing")
 	}
 	d := decoder{s: records[at]}
-	return d.details(), d.err
+	return d.takeDetails(), d.err
 }
 
-// chunk returns the encoded records of a chunk, and keeps them for a while.
-func (f *File) chunk(n int) ([]string, error) {
+// cachedChunk returns the encoded records of a chunk, and keeps them for a while.
+func (f *File) cachedChunk(n int) ([]string, error) {
 	f.mu.Lock()
 	if e := f.held[n]; e != nil {
 		f.used.MoveToFront(e)
 		f.mu.Unlock()
-		return e.Value.(heldChunk).records, nil
+		return e.Value.(cachedChunk).records, nil
 	}
 	f.mu.Unlock()
 	records, err := f.readChunk(n)
@@ -189,28 +190,28 @@ func (f *File) chunk(n int) ([]string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.held[n] == nil {
-		f.held[n] = f.used.PushFront(heldChunk{n, records})
+		f.held[n] = f.used.PushFront(cachedChunk{n, records})
 	}
-	if f.used.Len() > maxHeld {
-		delete(f.held, f.used.Remove(f.used.Back()).(heldChunk).n)
+	if f.used.Len() > maxCachedChunks {
+		delete(f.held, f.used.Remove(f.used.Back()).(cachedChunk).n)
 	}
 	return records, nil
 }
 
 // readChunk decodes a chunk.
 func (f *File) readChunk(n int) ([]string, error) {
-	b, err := f.read(f.chunks[n].place, maxChunk)
+	b, err := f.readExtent(f.chunks[n].extent, maxChunk)
 	if err != nil {
 		return nil, err
 	}
 	raw, err := f.zstd.DecodeAll(b, nil)
 	if err != nil {
-		return nil, damaged("records cannot be decompressed")
+		return nil, damagedError("records cannot be decompressed")
 	}
 	d := decoder{s: string(raw)}
 	var records []string
 	for d.s != "" {
-		records = append(records, d.text())
+		records = append(records, d.takeText())
 	}
 	return records, d.err
 }

@@ -45,7 +45,8 @@ const (
 // errDamaged says that a data file does not hold what it should.
 var errDamaged = errors.New("the advisory data file is damaged")
 
-func damaged(what string) error { return fmt.Errorf("%w: %s", errDamaged, what) }
+// damagedError is an errDamaged that says what is wrong.
+func damagedError(what string) error { return fmt.Errorf("%w: %s", errDamaged, what) }
 
 // checksum guards a part of the file.
 func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
@@ -55,12 +56,14 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // An encoder appends values to b.
 type encoder struct{ b []byte }
 
-func (e *encoder) int(n int)     { e.b = binary.AppendUvarint(e.b, uint64(n)) }
-func (e *encoder) byte(c byte)   { e.b = append(e.b, c) }
-func (e *encoder) text(s string) { e.int(len(s)); e.b = append(e.b, s...) }
-func (e *encoder) u32(n uint32)  { e.b = binary.LittleEndian.AppendUint32(e.b, n) }
-func (e *encoder) u64(n uint64)  { e.b = binary.LittleEndian.AppendUint64(e.b, n) }
-func (e *encoder) time(t time.Time) {
+func (e *encoder) putInt(n int)       { e.b = binary.AppendUvarint(e.b, uint64(n)) }
+func (e *encoder) putByte(c byte)     { e.b = append(e.b, c) }
+func (e *encoder) putText(s string)   { e.putInt(len(s)); e.b = append(e.b, s...) }
+func (e *encoder) putUint32(n uint32) { e.b = binary.LittleEndian.AppendUint32(e.b, n) }
+func (e *encoder) putUint64(n uint64) { e.b = binary.LittleEndian.AppendUint64(e.b, n) }
+
+// putTime writes a time in milliseconds since 1970, 0 when it is not known.
+func (e *encoder) putTime(t time.Time) {
 	var ms uint64
 	if t.Unix() > 0 {
 		ms = uint64(t.UnixMilli())
@@ -68,10 +71,10 @@ func (e *encoder) time(t time.Time) {
 	e.b = binary.AppendUvarint(e.b, ms)
 }
 
-func (e *encoder) texts(list []string) {
-	e.int(len(list))
+func (e *encoder) putTexts(list []string) {
+	e.putInt(len(list))
 	for _, s := range list {
-		e.text(s)
+		e.putText(s)
 	}
 }
 
@@ -83,14 +86,16 @@ type decoder struct {
 	err error
 }
 
-func (d *decoder) fail() {
+// setDamaged notes that a value is not there; everything after it is zero.
+func (d *decoder) setDamaged() {
 	d.s = ""
 	if d.err == nil {
-		d.err = damaged("a part ends too early")
+		d.err = damagedError("a part ends too early")
 	}
 }
 
-func (d *decoder) uvarint() uint64 {
+// takeUvarint reads an unsigned varint. It is spelled out because it reads from a string.
+func (d *decoder) takeUvarint() uint64 {
 	var n uint64
 	for i := range min(len(d.s), binary.MaxVarintLen64) {
 		c := d.s[i]
@@ -100,23 +105,23 @@ func (d *decoder) uvarint() uint64 {
 			return n
 		}
 	}
-	d.fail()
+	d.setDamaged()
 	return 0
 }
 
-// count reads a number of things that take at least one byte each.
-func (d *decoder) count() int {
-	n := d.uvarint()
+// takeCount reads a number of things that take at least one byte each.
+func (d *decoder) takeCount() int {
+	n := d.takeUvarint()
 	if n > uint64(len(d.s)) {
-		d.fail()
+		d.setDamaged()
 		return 0
 	}
 	return int(n)
 }
 
-func (d *decoder) byte() byte {
+func (d *decoder) takeByte() byte {
 	if d.s == "" {
-		d.fail()
+		d.setDamaged()
 		return 0
 	}
 	c := d.s[0]
@@ -124,27 +129,27 @@ func (d *decoder) byte() byte {
 	return c
 }
 
-func (d *decoder) text() string {
-	n := d.count()
+func (d *decoder) takeText() string {
+	n := d.takeCount()
 	t := d.s[:n]
 	d.s = d.s[n:]
 	return t
 }
 
-func (d *decoder) texts() []string {
-	n := d.count()
+func (d *decoder) takeTexts() []string {
+	n := d.takeCount()
 	if n == 0 {
 		return nil
 	}
 	out := make([]string, n)
 	for i := range out {
-		out[i] = d.text()
+		out[i] = d.takeText()
 	}
 	return out
 }
 
-func (d *decoder) time() time.Time {
-	ms := d.uvarint()
+func (d *decoder) takeTime() time.Time {
+	ms := d.takeUvarint()
 	if ms == 0 || ms > 1<<50 {
 		return time.Time{}
 	}
@@ -153,61 +158,63 @@ func (d *decoder) time() time.Time {
 
 // details
 
-func (e *encoder) details(d *details) {
-	e.text(d.id)
-	e.time(d.modified)
+// putDetails writes what a record says for people. Identifier and time come first, so that
+// an import reads them without the rest.
+func (e *encoder) putDetails(d *details) {
+	e.putText(d.id)
+	e.putTime(d.modified)
 	dropped := byte(0)
 	if d.dropped {
 		dropped = 1
 	}
-	e.byte(dropped)
-	e.texts(d.names)
-	e.time(d.published)
-	e.text(d.schema)
-	e.text(d.summary)
-	e.text(d.text)
-	e.severities(d.severities)
-	e.int(len(d.references))
+	e.putByte(dropped)
+	e.putTexts(d.names)
+	e.putTime(d.published)
+	e.putText(d.schema)
+	e.putText(d.summary)
+	e.putText(d.text)
+	e.putSeverities(d.severities)
+	e.putInt(len(d.references))
 	for _, r := range d.references {
-		e.text(r.Type)
-		e.text(r.URL)
+		e.putText(r.Type)
+		e.putText(r.URL)
 	}
-	e.texts(d.cwe)
-	e.text(d.label)
+	e.putTexts(d.cwe)
+	e.putText(d.label)
 }
 
-// head reads the part of details that stands first.
-func (d *decoder) head() (id string, modified time.Time, dropped bool) {
-	return d.text(), d.time(), d.byte() != 0
+// takeHead reads the part of details that comes first.
+func (d *decoder) takeHead() (id string, modified time.Time, dropped bool) {
+	return d.takeText(), d.takeTime(), d.takeByte() != 0
 }
 
-func (d *decoder) details() details {
+func (d *decoder) takeDetails() details {
 	var out details
-	out.id, out.modified, out.dropped = d.head()
-	out.names = d.texts()
-	out.published = d.time()
-	out.schema, out.summary, out.text = d.text(), d.text(), d.text()
-	out.severities = d.severities()
-	for range d.count() {
-		out.references = append(out.references, finding.AdvisoryReference{Type: d.text(), URL: d.text()})
+	out.id, out.modified, out.dropped = d.takeHead()
+	out.names = d.takeTexts()
+	out.published = d.takeTime()
+	out.schema, out.summary, out.text = d.takeText(), d.takeText(), d.takeText()
+	out.severities = d.takeSeverities()
+	for range d.takeCount() {
+		out.references = append(out.references, finding.AdvisoryReference{Type: d.takeText(), URL: d.takeText()})
 	}
-	out.cwe = d.texts()
-	out.label = d.text()
+	out.cwe = d.takeTexts()
+	out.label = d.takeText()
 	return out
 }
 
-func (e *encoder) severities(list []finding.AdvisorySeverity) {
-	e.int(len(list))
+func (e *encoder) putSeverities(list []finding.AdvisorySeverity) {
+	e.putInt(len(list))
 	for _, s := range list {
-		e.text(s.Type)
-		e.text(s.Score)
+		e.putText(s.Type)
+		e.putText(s.Score)
 	}
 }
 
-func (d *decoder) severities() []finding.AdvisorySeverity {
+func (d *decoder) takeSeverities() []finding.AdvisorySeverity {
 	var out []finding.AdvisorySeverity
-	for range d.count() {
-		out = append(out, finding.AdvisorySeverity{Type: d.text(), Score: d.text()})
+	for range d.takeCount() {
+		out = append(out, finding.AdvisorySeverity{Type: d.takeText(), Score: d.takeText()})
 	}
 	return out
 }
@@ -216,91 +223,93 @@ func (d *decoder) severities() []finding.AdvisorySeverity {
 // a table, because versions and names come again and again.
 
 // encodeBlock returns the block of a package.
-func encodeBlock(k key, list []affected) []byte {
-	t := table{at: map[string]int{}}
+func encodeBlock(k packageKey, list []affected) []byte {
+	t := textTable{at: map[string]int{}}
 	var body encoder
-	body.int(len(list))
+	body.putInt(len(list))
 	for i := range list {
-		t.affected(&body, &list[i])
+		t.putAffected(&body, &list[i])
 	}
 	var e encoder
-	e.text(k.base)
-	e.text(k.name)
-	e.texts(t.texts)
+	e.putText(k.base)
+	e.putText(k.name)
+	e.putTexts(t.texts)
 	e.b = append(e.b, body.b...)
-	e.u32(checksum(e.b))
+	e.putUint32(checksum(e.b))
 	return e.b
 }
 
-// A table numbers texts in the order in which they come.
-type table struct {
+// textTable numbers texts in the order in which they come.
+type textTable struct {
 	texts []string
 	at    map[string]int
 }
 
-func (t *table) put(e *encoder, s string) {
+// putText writes the number of a text, a new one for a text that was not there.
+func (t *textTable) putText(e *encoder, s string) {
 	n, ok := t.at[s]
 	if !ok {
 		n = len(t.texts)
 		t.at[s] = n
 		t.texts = append(t.texts, s)
 	}
-	e.int(n)
+	e.putInt(n)
 }
 
-func (t *table) putAll(e *encoder, list []string) {
-	e.int(len(list))
+func (t *textTable) putTexts(e *encoder, list []string) {
+	e.putInt(len(list))
 	for _, s := range list {
-		t.put(e, s)
+		t.putText(e, s)
 	}
 }
 
-func (t *table) affected(e *encoder, a *affected) {
-	e.int(int(a.number))
-	t.put(e, a.ecosystem)
-	t.put(e, a.name)
-	t.putAll(e, a.names)
-	e.int(len(a.severities))
+// putAffected writes what a record says of a package.
+func (t *textTable) putAffected(e *encoder, a *affected) {
+	e.putInt(int(a.number))
+	t.putText(e, a.ecosystem)
+	t.putText(e, a.name)
+	t.putTexts(e, a.names)
+	e.putInt(len(a.severities))
 	for _, s := range a.severities {
-		t.put(e, s.Type)
-		t.put(e, s.Score)
+		t.putText(e, s.Type)
+		t.putText(e, s.Score)
 	}
-	t.put(e, a.label)
-	e.int(len(a.ranges))
+	t.putText(e, a.label)
+	e.putInt(len(a.ranges))
 	for _, events := range a.ranges {
-		e.int(len(events))
+		e.putInt(len(events))
 		for _, ev := range events {
-			e.byte(byte(ev.kind))
-			t.put(e, ev.version)
+			e.putByte(byte(ev.kind))
+			t.putText(e, ev.version)
 		}
 	}
-	t.putAll(e, a.versions)
-	t.put(e, a.problem)
-	e.int(len(a.symbols))
+	t.putTexts(e, a.versions)
+	t.putText(e, a.problem)
+	e.putInt(len(a.symbols))
 	for _, s := range a.symbols {
-		t.put(e, s.Path)
-		t.putAll(e, s.Names)
+		t.putText(e, s.Path)
+		t.putTexts(e, s.Names)
 	}
 }
 
 // A block is the decoded form.
 type block struct {
-	key  key
+	key  packageKey
 	list []affected
 }
 
 // decodeBlock reads a block whose checksum stands at its end.
 func decodeBlock(b []byte) (block, error) {
 	if len(b) < 4 || checksum(b[:len(b)-4]) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
-		return block{}, damaged("a package's checksum is wrong")
+		return block{}, damagedError("a package's checksum is wrong")
 	}
 	d := tableDecoder{decoder: decoder{s: string(b[:len(b)-4])}}
-	out := block{key: key{d.text(), d.text()}}
-	d.table = d.texts()
-	n := d.count()
+	out := block{key: packageKey{d.takeText(), d.takeText()}}
+	d.table = d.takeTexts()
+	n := d.takeCount()
 	out.list = make([]affected, 0, min(n, 1<<10))
 	for range n {
-		out.list = append(out.list, d.affected())
+		out.list = append(out.list, d.takeAffected())
 		if d.err != nil {
 			break
 		}
@@ -308,50 +317,52 @@ func decodeBlock(b []byte) (block, error) {
 	return out, d.err
 }
 
-// A tableDecoder reads numbers of texts as the texts.
+// tableDecoder reads numbers of texts as the texts.
 type tableDecoder struct {
 	decoder
 	table []string
 }
 
-func (d *tableDecoder) take() string {
-	n := d.uvarint()
+// takeShared reads the number of a text and returns the text.
+func (d *tableDecoder) takeShared() string {
+	n := d.takeUvarint()
 	if n >= uint64(len(d.table)) {
-		d.fail()
+		d.setDamaged()
 		return ""
 	}
 	return d.table[n]
 }
 
-func (d *tableDecoder) takeAll() []string {
-	n := d.count()
+func (d *tableDecoder) takeAllShared() []string {
+	n := d.takeCount()
 	if n == 0 {
 		return nil
 	}
 	out := make([]string, n)
 	for i := range out {
-		out[i] = d.take()
+		out[i] = d.takeShared()
 	}
 	return out
 }
 
-func (d *tableDecoder) affected() affected {
-	a := affected{number: uint32(d.uvarint()), ecosystem: d.take(), name: d.take(), names: d.takeAll()}
-	for range d.count() {
-		a.severities = append(a.severities, finding.AdvisorySeverity{Type: d.take(), Score: d.take()})
+func (d *tableDecoder) takeAffected() affected {
+	a := affected{number: uint32(d.takeUvarint()), ecosystem: d.takeShared(), name: d.takeShared(),
+		names: d.takeAllShared()}
+	for range d.takeCount() {
+		a.severities = append(a.severities, finding.AdvisorySeverity{Type: d.takeShared(), Score: d.takeShared()})
 	}
-	a.label = d.take()
-	for range d.count() {
-		events := make([]event, d.count())
+	a.label = d.takeShared()
+	for range d.takeCount() {
+		events := make([]event, d.takeCount())
 		for i := range events {
-			events[i] = event{eventKind(d.byte()), d.take()}
+			events[i] = event{eventKind(d.takeByte()), d.takeShared()}
 		}
 		a.ranges = append(a.ranges, events)
 	}
-	a.versions = d.takeAll()
-	a.problem = d.take()
-	for range d.count() {
-		a.symbols = append(a.symbols, finding.Symbols{Path: d.take(), Names: d.takeAll()})
+	a.versions = d.takeAllShared()
+	a.problem = d.takeShared()
+	for range d.takeCount() {
+		a.symbols = append(a.symbols, finding.Symbols{Path: d.takeShared(), Names: d.takeAllShared()})
 	}
 	return a
 }

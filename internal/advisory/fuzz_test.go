@@ -21,7 +21,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"id":"X","modified":3,"affected":[{"package":{"ecosystem":"Go","name":"y"}}]}`))
 	f.Add([]byte(`{"id":"X","withdrawn":"2024-01-01T00:00:00Z"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := parse("X-1.json", data)
+		r, err := parseRecord("X-1.json", data)
 		if r == nil {
 			if err == nil {
 				t.Fatal("neither a record nor an error")
@@ -29,14 +29,14 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		var e encoder
-		e.details(&r.details)
+		e.putDetails(&r.details)
 		d := decoder{s: string(e.b)}
-		if got := d.details(); d.err != nil || got.id != r.id || d.s != "" {
+		if got := d.takeDetails(); d.err != nil || got.id != r.id || d.s != "" {
 			t.Fatalf("encoded as %q, read back as %q: %v", r.id, got.id, d.err)
 		}
 		for i := range r.affected {
 			a := &r.affected[i]
-			blk, err := decodeBlock(encodeBlock(makeKey(a.ecosystem, a.name), []affected{*a}))
+			blk, err := decodeBlock(encodeBlock(newPackageKey(a.ecosystem, a.name), []affected{*a}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,8 +46,8 @@ func FuzzParse(f *testing.F) {
 			}
 			for _, version := range []string{"1.0", "1.2.3-rc.1", "latest", ""} {
 				c := newComparer(a.ecosystem)
-				if _, err := c.affects(a, version); err == nil {
-					c.clears([]*affected{a}, version)
+				if _, err := c.isAffected(a, version); err == nil {
+					c.listFixes([]*affected{a}, version)
 				}
 			}
 		}
@@ -91,9 +91,9 @@ func FuzzOpen(f *testing.F) {
 		// must not panic
 		_, _ = file.Match(t.Context(), "npm", "x", "1.0.0")
 		// must not panic
-		_ = file.eachRecord(func(_ uint32, raw string) error { d := decoder{s: raw}; d.details(); return d.err })
+		_ = file.eachRecord(func(_ uint32, raw string) error { d := decoder{s: raw}; d.takeDetails(); return d.err })
 		for i := range file.places {
-			_, _ = file.block(i) // must not panic
+			_, _ = file.readBlock(i) // must not panic
 		}
 	})
 }
@@ -107,6 +107,6 @@ func mend(data []byte) {
 	if at > uint64(end) {
 		return
 	}
-	e.u32(checksum(append(slices.Clone(d[:tailSize-4]), data[at:end]...)))
+	e.putUint32(checksum(append(slices.Clone(d[:tailSize-4]), data[at:end]...)))
 	copy(d[tailSize-4:], e.b)
 }

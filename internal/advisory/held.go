@@ -16,10 +16,10 @@ import (
 // This file takes over the records of data files: the one before, and bundles
 // that were carried here from another site.
 
-// openHeld opens the data files among what an import reads, and returns the other
-// sources. The previous data file of another version of the format is left out:
-// nothing can be read from it.
-func (b *builder) openHeld(o BuildOptions) (sources []string, err error) {
+// openDataFiles opens the data files among what an import reads, and returns the other
+// sources. The previous data file of another version of the format is left out: nothing
+// can be read from it.
+func (b *builder) openDataFiles(o BuildOptions) (sources []string, err error) {
 	if o.Previous != "" {
 		f, err := openFile(o.Previous)
 		switch {
@@ -28,7 +28,7 @@ func (b *builder) openHeld(o BuildOptions) (sources []string, err error) {
 		case err != nil:
 			return nil, err
 		default:
-			if err := b.note(f, false); err != nil {
+			if err := b.indexRecords(f, false); err != nil {
 				return nil, err
 			}
 			b.report.Mirror = f.meta.Mirror
@@ -66,9 +66,10 @@ func (b *builder) openBundle(path string) error {
 		return err
 	}
 	b.report.Feeds += f.countFeeds()
-	return b.note(f, true)
+	return b.indexRecords(f, true)
 }
 
+// countFeeds returns how many feeds the file has.
 func (f *File) countFeeds() int {
 	n := 0
 	for _, t := range f.feeds {
@@ -93,7 +94,7 @@ func VerifyFile(path string) error {
 	}
 	size := info.Size() - digestLen
 	if size < 0 {
-		return errs.Wrap(errs.Invalid, damaged("it is too short"), "%s is refused", path)
+		return errs.Wrap(errs.Invalid, damagedError("it is too short"), "%s is refused", path)
 	}
 	h := sha256.New()
 	if _, err := io.Copy(h, io.NewSectionReader(f, 0, size)); err != nil {
@@ -104,15 +105,15 @@ func VerifyFile(path string) error {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	if got := h.Sum(nil); string(got) != string(want) {
-		return errs.Wrap(errs.Invalid, damaged("its digest is "+hex.EncodeToString(got)+" and should be "+
+		return errs.Wrap(errs.Invalid, damagedError("its digest is "+hex.EncodeToString(got)+" and should be "+
 			hex.EncodeToString(want)), "%s is refused", path)
 	}
 	return nil
 }
 
-// note remembers what a data file holds: of two versions of a record the newer
-// one will be copied.
-func (b *builder) note(f *File, bundle bool) error {
+// indexRecords remembers what a data file has: of two versions of a record the newer one
+// will be copied.
+func (b *builder) indexRecords(f *File, bundle bool) error {
 	n := len(b.held)
 	b.held = append(b.held, f)
 	for _, name := range f.meta.Unreadable {
@@ -122,8 +123,8 @@ func (b *builder) note(f *File, bundle bool) error {
 	b.openFeeds(f)
 	err := f.eachRecord(func(number uint32, raw string) error {
 		d := decoder{s: raw}
-		id, at, _ := d.head()
-		modified := millis(at)
+		id, at, _ := d.takeHead()
+		modified := toMillis(at)
 		old, exists := b.ids[id]
 		if bundle {
 			b.report.Read++
@@ -140,7 +141,7 @@ func (b *builder) note(f *File, bundle bool) error {
 		}
 		if !exists || modified > old.modified {
 			// A clone, because id is a piece of a chunk and would keep all of it.
-			b.ids[strings.Clone(id)] = known{modified: modified, number: number, previous: true, held: n}
+			b.ids[strings.Clone(id)] = knownRecord{modified: modified, number: number, previous: true, held: n}
 		}
 		return d.err
 	})
@@ -150,17 +151,17 @@ func (b *builder) note(f *File, bundle bool) error {
 	return nil
 }
 
-// copyHeld takes over the records of a data file that nothing newer replaces.
-func (b *builder) copyHeld(ctx context.Context, n int) error {
+// copyRecords copies the records of a data file that nothing newer replaces.
+func (b *builder) copyRecords(ctx context.Context, n int) error {
 	f := b.held[n]
 	renumbered := make(map[uint32]uint32)
 	err := f.eachRecord(func(old uint32, raw string) error {
 		d := decoder{s: raw}
-		id, modified, _ := d.head()
+		id, modified, _ := d.takeHead()
 		if k := b.ids[id]; !k.previous || k.held != n || k.number != old {
 			return d.err
 		}
-		number, err := b.addRaw(raw, modified)
+		number, err := b.addEncoded(raw, modified)
 		renumbered[old] = number
 		return errors.Join(d.err, err)
 	})
@@ -171,7 +172,7 @@ func (b *builder) copyHeld(ctx context.Context, n int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		blk, err := f.block(i)
+		blk, err := f.readBlock(i)
 		if err != nil {
 			return err
 		}
@@ -189,7 +190,7 @@ func (b *builder) copyHeld(ctx context.Context, n int) error {
 	return nil
 }
 
-func (b *builder) closeHeld() {
+func (b *builder) closeDataFiles() {
 	for _, f := range b.held {
 		_ = f.Close() // read only
 	}
@@ -209,8 +210,8 @@ func Modified(path string) (map[string]int64, error) {
 	out := make(map[string]int64, f.total)
 	err = f.eachRecord(func(_ uint32, raw string) error {
 		d := decoder{s: raw}
-		id, modified, _ := d.head()
-		out[strings.Clone(id)] = millis(modified)
+		id, modified, _ := d.takeHead()
+		out[strings.Clone(id)] = toMillis(modified)
 		return d.err
 	})
 	if err != nil {

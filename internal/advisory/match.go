@@ -24,7 +24,7 @@ func (f *File) Match(ctx context.Context, ecosystem, name, version string) ([]sc
 	if !f.Knows(ecosystem) {
 		return nil, errs.E(errs.NotFound, "there is no vulnerability data for %s", ecosystem)
 	}
-	list, err := f.lookup(makeKey(ecosystem, name))
+	list, err := f.findPackage(newPackageKey(ecosystem, name))
 	if err != nil {
 		return nil, err
 	}
@@ -33,20 +33,20 @@ func (f *File) Match(ctx context.Context, ecosystem, name, version string) ([]sc
 		return nil, nil
 	}
 	compare := newComparer(ecosystem)
-	hits, undecided := evaluate(compare, list, version)
+	hits, undecided := evaluateRecords(compare, list, version)
 	if len(hits) == 0 {
 		return nil, undecided
 	}
 	upgradeAll := compare.upgradeAll(list, version)
 	var out []scan.AdvisoryMatch
-	for _, group := range components(list) {
-		m, ok, err := f.match(compare, group, hits, version)
+	for _, group := range groupAliases(list) {
+		m, ok, err := f.describeMatch(compare, group, hits, version)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
 			m.UpgradeAll = upgradeAll
-			f.exploitation(m.Advisory)
+			f.addExploitation(m.Advisory)
 			out = append(out, m)
 		}
 	}
@@ -54,13 +54,13 @@ func (f *File) Match(ctx context.Context, ecosystem, name, version string) ([]sc
 	return out, undecided
 }
 
-// evaluate decides each record. The error sums up those that it cannot decide.
-func evaluate(compare *comparer, list []affected, version string) (map[*affected]hit, error) {
-	hits := map[*affected]hit{}
+// evaluateRecords decides each record. The error sums up those that it cannot decide.
+func evaluateRecords(compare *comparer, list []affected, version string) (map[*affected]rangeHit, error) {
+	hits := map[*affected]rangeHit{}
 	var undecided []string
 	var cause error
 	for i := range list {
-		h, err := compare.affects(&list[i], version)
+		h, err := compare.isAffected(&list[i], version)
 		if h.affected {
 			hits[&list[i]] = h
 		}
@@ -72,7 +72,7 @@ func evaluate(compare *comparer, list []affected, version string) (map[*affected
 	if len(undecided) == 0 {
 		return hits, nil
 	}
-	if err := compare.valid(version); err != nil {
+	if err := compare.checkVersion(version); err != nil {
 		cause = err
 	}
 	more := ""
@@ -82,8 +82,9 @@ func evaluate(compare *comparer, list []affected, version string) (map[*affected
 	return hits, fmt.Errorf("%w (needed to decide %s%s)", cause, strings.Join(undecided, ", "), more)
 }
 
-// components groups records that share a name: they are about one flaw.
-func components(list []affected) [][]*affected {
+// groupAliases groups records that share a name: they are about one vulnerability. It is a
+// union-find over the names.
+func groupAliases(list []affected) [][]*affected {
 	group := make([]int, len(list)) // index of a record with a lower or the same index
 	root := func(i int) int {
 		for group[i] != i {
@@ -119,8 +120,8 @@ func components(list []affected) [][]*affected {
 	return out
 }
 
-// match describes a flaw, when one of its records affects the version.
-func (f *File) match(compare *comparer, group []*affected, hits map[*affected]hit,
+// describeMatch describes a vulnerability, when one of its records affects the version.
+func (f *File) describeMatch(compare *comparer, group []*affected, hits map[*affected]rangeHit,
 	version string) (scan.AdvisoryMatch, bool, error) {
 	var m scan.AdvisoryMatch
 	found := false
@@ -134,21 +135,21 @@ func (f *File) match(compare *comparer, group []*affected, hits map[*affected]hi
 	if !found {
 		return m, false, nil
 	}
-	m.Fixed, m.Upgrade = compare.clears(group, version)
+	m.Fixed, m.Upgrade = compare.listFixes(group, version)
 	var records []details
 	for _, a := range group {
-		d, err := f.record(a.number)
+		d, err := f.readRecord(a.number)
 		if err != nil {
 			return m, false, err
 		}
 		if len(a.names) == 0 || d.id != a.names[0] {
-			return m, false, damaged("a record is not the one that a package names")
+			return m, false, damagedError("a record is not the one that a package names")
 		}
 		d.severities = append(d.severities, a.severities...)
 		d.label = cmp.Or(a.label, d.label)
 		records = append(records, d)
 	}
-	m.Advisory = merge(records)
+	m.Advisory = mergeRecords(records)
 	return m, true, nil
 }
 
@@ -165,10 +166,10 @@ func addSymbols(list, more []finding.Symbols) []finding.Symbols {
 	return list
 }
 
-// merge makes one advisory of the records of a flaw.
-func merge(records []details) *finding.Advisory {
+// mergeRecords makes one advisory of the records of a vulnerability.
+func mergeRecords(records []details) *finding.Advisory {
 	slices.SortStableFunc(records, func(a, b details) int {
-		return cmp.Or(cmp.Compare(rank(a.id), rank(b.id)), compareNames(a.id, b.id))
+		return cmp.Or(cmp.Compare(rankSource(a.id), rankSource(b.id)), compareNames(a.id, b.id))
 	})
 	out := &finding.Advisory{
 		Severities: []finding.AdvisorySeverity{}, References: []finding.AdvisoryReference{}, CWE: []string{},
@@ -179,8 +180,8 @@ func merge(records []details) *finding.Advisory {
 		out.Summary = cmp.Or(out.Summary, d.summary)
 		out.Details = cmp.Or(out.Details, d.text)
 		out.SchemaVer = cmp.Or(out.SchemaVer, d.schema)
-		out.Published = earlier(out.Published, stamp(d.published))
-		out.Modified = max(out.Modified, stamp(d.modified))
+		out.Published = earlierTime(out.Published, formatTime(d.published))
+		out.Modified = max(out.Modified, formatTime(d.modified))
 		out.CWE = append(out.CWE, d.cwe...)
 		for _, s := range d.severities {
 			if !slices.Contains(out.Severities, s) {
@@ -200,6 +201,6 @@ func merge(records []details) *finding.Advisory {
 	slices.SortFunc(out.CWE, compareNames)
 	out.CWE = slices.Compact(out.CWE)
 	out.Summary = cmp.Or(out.Summary, firstLine(out.Details), out.ID)
-	rate(out, records)
+	setSeverity(out, records)
 	return out
 }

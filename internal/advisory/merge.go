@@ -14,9 +14,9 @@ import (
 	"merlon/internal/finding"
 )
 
-// rank orders records by how much their texts are worth to people: reviewed
-// first, enumerations last.
-func rank(id string) int {
+// rankSource orders records by how much their texts are worth to people: reviewed first,
+// enumerations last.
+func rankSource(id string) int {
 	switch {
 	case strings.HasPrefix(id, "GHSA-"):
 		return 0
@@ -51,7 +51,7 @@ func compareNames(a, b string) int {
 	pa, pb := strings.Split(a, "-"), strings.Split(b, "-")
 	for i := range min(len(pa), len(pb)) {
 		x, y := pa[i], pb[i]
-		if digits(x) && digits(y) && len(x) != len(y) {
+		if isDigits(x) && isDigits(y) && len(x) != len(y) {
 			return cmp.Compare(len(x), len(y))
 		}
 		if n := strings.Compare(x, y); n != 0 {
@@ -61,20 +61,21 @@ func compareNames(a, b string) int {
 	return cmp.Compare(len(pa), len(pb))
 }
 
-func digits(s string) bool {
+// isDigits reports whether a text is digits only.
+func isDigits(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// stamp is a time on the wire; empty when unknown.
-func stamp(t time.Time) string {
+// formatTime is a time as RFC 3339; empty when it is not known.
+func formatTime(t time.Time) string {
 	if t.Unix() <= 0 {
 		return ""
 	}
 	return t.UTC().Format(time.RFC3339)
 }
 
-// earlier returns the earlier of two stamps, of which either may be empty.
-func earlier(a, b string) string {
+// earlierTime returns the earlier of two times, of which either may be empty.
+func earlierTime(a, b string) string {
 	if a == "" || b != "" && b < a {
 		return b
 	}
@@ -88,7 +89,7 @@ func firstLine(text string) string {
 		if line == "" {
 			continue
 		}
-		if short := cut(line, 120); short != line {
+		if short := truncate(line, 120); short != line {
 			return short + "…"
 		}
 		return line
@@ -96,12 +97,12 @@ func firstLine(text string) string {
 	return ""
 }
 
-// rate sets the severity: malicious packages are critical; else the worst score
-// of the newest version of CVSS that can be scored; else the worst word of the
-// records; else medium.
-func rate(a *finding.Advisory, records []details) {
+// setSeverity sets the severity: malicious packages are critical; else the worst score of
+// the newest version of CVSS that can be scored; else the worst word of the records; else
+// medium.
+func setSeverity(a *finding.Advisory, records []details) {
 	for _, s := range a.Severities {
-		version, score, ok := cvss(s.Score)
+		version, score, ok := scoreCVSS(s.Score)
 		if ok && (version > a.CVSSVersion || version == a.CVSSVersion && score > a.CVSS) {
 			a.CVSSVersion, a.CVSS, a.CVSSVector = version, score, s.Score
 		}
@@ -136,8 +137,8 @@ func fromLabel(label string) finding.Severity {
 	return ""
 }
 
-// cvss scores a vector of any version; false when it cannot be read.
-func cvss(vector string) (version string, score float64, ok bool) {
+// scoreCVSS scores a vector of any version; false when it cannot be read.
+func scoreCVSS(vector string) (version string, score float64, ok bool) {
 	switch {
 	case strings.HasPrefix(vector, "CVSS:4.0/"):
 		v, err := gocvss40.ParseVector(vector)

@@ -56,14 +56,14 @@ func TestCVSS(t *testing.T) {
 		{"CVSS:3.1/AV:N/AC:L/PR:L/UI:N/S:C/C:L/I:L/A:N", "3.1", 6.4},
 		{"CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N", "4.0", 9.3},
 	} {
-		version, score, ok := cvss(test.vector)
+		version, score, ok := scoreCVSS(test.vector)
 		if !ok || version != test.version || score != test.score {
 			t.Errorf("%s: got %s %v %t, want %s %v", test.vector, version, score, ok, test.version, test.score)
 		}
 	}
 	for _, vector := range []string{"", "7.5", "CVSS:3.1/AV:N", "CVSS:4.0/",
 		"CVSS:9.9/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "AV:X"} {
-		if version, score, ok := cvss(vector); ok {
+		if version, score, ok := scoreCVSS(vector); ok {
 			t.Errorf("%q: scored %v by %s", vector, score, version)
 		}
 	}

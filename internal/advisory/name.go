@@ -66,16 +66,17 @@ func pep503(name string) string {
 	return b.String()
 }
 
-// A key names a package in the index.
-type key struct{ base, name string }
+// packageKey names a package in the index.
+type packageKey struct{ base, name string }
 
-func makeKey(ecosystem, name string) key {
+// newPackageKey returns the key of a package, in the one spelling that the index has.
+func newPackageKey(ecosystem, name string) packageKey {
 	base, _ := splitEcosystem(ecosystem)
-	return key{base, normalName(base, name)}
+	return packageKey{base, normalName(base, name)}
 }
 
-// hash is the place of the key in the index. Keys may share one.
-func (k key) hash() uint64 {
+// hashKey is the position of the key in the index. Keys may share one.
+func (k packageKey) hashKey() uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(k.base)) // never fails
 	_, _ = h.Write([]byte{0})

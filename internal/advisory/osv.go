@@ -181,31 +181,31 @@ func (d *osvDatabase) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// label is the severity in words, or empty.
-func (d osvDatabase) label() string {
+// severityLabel is the severity in words, or empty.
+func (d osvDatabase) severityLabel() string {
 	if d.severity == "" && d.info != "" {
 		return "low" // a note about a package, not a vulnerability
 	}
 	return strings.ToLower(d.severity)
 }
 
-// parse reads the record of a file. The error names what is wrong; with it
-// comes what could be saved of the record, or nil.
-func parse(file string, data []byte) (*record, error) {
+// parseRecord reads the record of a file. The error names what is wrong; with it comes
+// what could be saved of the record, or nil.
+func parseRecord(file string, data []byte) (*record, error) {
 	var o osvRecord
 	err := json.Unmarshal(data, &o)
 	if err == nil && !validName(o.ID) {
 		err = errors.New("the record has no usable id")
 	}
 	if err != nil {
-		return salvage(file, data, err)
+		return salvageRecord(file, data, err)
 	}
-	r := &record{details: o.reduce()}
+	r := &record{details: o.toDetails()}
 	if r.dropped {
 		return r, nil
 	}
 	for i := range o.Affected {
-		if a, ok := o.Affected[i].reduce(r); ok {
+		if a, ok := o.Affected[i].toAffected(r); ok {
 			r.affected = append(r.affected, a)
 			if a.problem != "" && err == nil {
 				err = fmt.Errorf("%s %s: %s", a.ecosystem, a.name, a.problem)
@@ -213,19 +213,20 @@ func parse(file string, data []byte) (*record, error) {
 		}
 	}
 	if len(r.affected) == 0 {
-		r.drop()
+		r.dropContent()
 	}
 	return r, err
 }
 
-// drop removes everything but what outlives an older version of the record.
-func (r *record) drop() {
+// dropContent removes everything but what outlives an older version of the record.
+func (r *record) dropContent() {
 	r.details = details{id: r.id, names: []string{r.id}, modified: r.modified, dropped: true}
 	r.affected = nil
 }
 
-// salvage saves the id and the packages of a record that cannot be read whole.
-func salvage(file string, data []byte, cause error) (*record, error) {
+// salvageRecord saves the id and the packages of a record that cannot be read whole:
+// without them a scan would report its packages as not affected.
+func salvageRecord(file string, data []byte, cause error) (*record, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(data, &members); err != nil {
 		return nil, cause
@@ -250,12 +251,12 @@ func salvage(file string, data []byte, cause error) (*record, error) {
 		var a struct {
 			Package osvPackage `json:"package"`
 		}
-		if json.Unmarshal(raw, &a) != nil || !a.Package.valid() {
+		if json.Unmarshal(raw, &a) != nil || !a.Package.isValid() {
 			return nil, cause
 		}
 		r.affected = append(r.affected, affected{
 			ecosystem: a.Package.Ecosystem, name: a.Package.Name, names: r.names,
-			problem: "the record cannot be read: " + cut(cause.Error(), 200),
+			problem: "the record cannot be read: " + truncate(cause.Error(), 200),
 		})
 	}
 	if len(r.affected) == 0 {
@@ -274,16 +275,18 @@ func validName(s string) bool {
 	})
 }
 
-func (p osvPackage) valid() bool {
+// isValid reports whether ecosystem and name are there and of a length that names have.
+func (p osvPackage) isValid() bool {
 	return p.Ecosystem != "" && p.Name != "" && len(p.Ecosystem) <= maxPackage && len(p.Name) <= maxPackage
 }
 
-func (o *osvRecord) reduce() details {
+// toDetails returns what is kept of a record for people.
+func (o *osvRecord) toDetails() details {
 	d := details{
 		id: o.ID, names: []string{o.ID}, modified: o.Modified.UTC(), published: o.Published.UTC(),
-		schema: cut(o.Schema, 20), summary: cut(strings.TrimSpace(o.Summary), maxSummary),
-		text:       cut(o.Details, maxDetails),
-		severities: reduceSeverities(o.Severity), cwe: o.Database.cwe, label: o.Database.label(),
+		schema: truncate(o.Schema, 20), summary: truncate(strings.TrimSpace(o.Summary), maxSummary),
+		text:       truncate(o.Details, maxDetails),
+		severities: reduceSeverities(o.Severity), cwe: o.Database.cwe, label: o.Database.severityLabel(),
 	}
 	if o.Withdrawn != nil {
 		return details{id: o.ID, names: d.names, modified: d.modified, dropped: true}
@@ -300,34 +303,35 @@ func (o *osvRecord) reduce() details {
 	}
 	for _, ref := range o.References {
 		if len(d.references) < maxReferences && ref.URL != "" && len(ref.URL) <= maxURL {
-			d.references = append(d.references, finding.AdvisoryReference{Type: cut(ref.Type, 20), URL: ref.URL})
+			d.references = append(d.references, finding.AdvisoryReference{Type: truncate(ref.Type, 20), URL: ref.URL})
 		}
 	}
 	return d
 }
 
+// reduceSeverities returns the scores that can be kept, at most ten.
 func reduceSeverities(list []osvSeverity) []finding.AdvisorySeverity {
 	var out []finding.AdvisorySeverity
 	for _, s := range list {
 		if s.Score != "" && len(s.Score) <= maxVersion && len(out) < 10 {
-			out = append(out, finding.AdvisorySeverity{Type: cut(s.Type, 20), Score: s.Score})
+			out = append(out, finding.AdvisorySeverity{Type: truncate(s.Type, 20), Score: s.Score})
 		}
 	}
 	return out
 }
 
-// reduce returns what is kept; false when the entry names no package.
-func (o *osvAffected) reduce(r *record) (affected, bool) {
-	if !o.Package.valid() {
+// toAffected returns what is kept; false when the entry names no package.
+func (o *osvAffected) toAffected(r *record) (affected, bool) {
+	if !o.Package.isValid() {
 		return affected{}, false
 	}
 	a := affected{
 		ecosystem: o.Package.Ecosystem, name: o.Package.Name, names: r.names,
 		severities: reduceSeverities(o.Severity), versions: o.Versions,
-		label: o.Database.label(),
+		label: o.Database.severityLabel(),
 	}
 	if a.label == "" {
-		a.label = o.Ecosystem.label()
+		a.label = o.Ecosystem.severityLabel()
 	}
 	a.symbols = append(o.Ecosystem.symbols, o.Database.symbols...)
 	for _, v := range a.versions {
@@ -339,7 +343,7 @@ func (o *osvAffected) reduce(r *record) (affected, bool) {
 		if o.Ranges[i].Type == "GIT" { // commits, not versions
 			continue
 		}
-		events, err := o.Ranges[i].reduce(a.ecosystem)
+		events, err := o.Ranges[i].toEvents(a.ecosystem)
 		if err != nil {
 			a.problem = err.Error()
 			continue
@@ -352,9 +356,11 @@ func (o *osvAffected) reduce(r *record) (affected, bool) {
 	return a, true
 }
 
-func (o *osvRange) reduce(ecosystem string) ([]event, error) {
+// toEvents returns the events of a range in the order of their versions. The error says
+// why the range cannot be evaluated.
+func (o *osvRange) toEvents(ecosystem string) ([]event, error) {
 	if o.Type != "SEMVER" && o.Type != "ECOSYSTEM" {
-		return nil, fmt.Errorf("unknown type of range %q", cut(o.Type, 20))
+		return nil, fmt.Errorf("unknown type of range %q", truncate(o.Type, 20))
 	}
 	compare := newComparer(ecosystem)
 	var events []event
@@ -368,7 +374,7 @@ func (o *osvRange) reduce(ecosystem string) ([]event, error) {
 				continue
 			}
 			wild := m.kind == introduced && *m.version == "0" || m.kind == limit && *m.version == "*"
-			if err := compare.valid(*m.version); err != nil && !wild && !errors.Is(err, errNoOrder) {
+			if err := compare.checkVersion(*m.version); err != nil && !wild && !errors.Is(err, errNoOrder) {
 				return nil, err
 			}
 			starts = starts || m.kind == introduced
@@ -378,14 +384,14 @@ func (o *osvRange) reduce(ecosystem string) ([]event, error) {
 	if !starts {
 		return nil, errors.New("a range does not say where it begins")
 	}
-	if err := compare.sort(events); err != nil && !errors.Is(err, errNoOrder) {
+	if err := compare.sortEvents(events); err != nil && !errors.Is(err, errNoOrder) {
 		return nil, err
 	}
 	return events, nil
 }
 
-// cut shortens s to at most n bytes at the border of a character.
-func cut(s string, n int) string {
+// truncate shortens s to at most n bytes at the border of a character.
+func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

@@ -47,7 +47,8 @@ func plainNumbers(s string) plainVersion {
 	return v
 }
 
-func (v plainVersion) compare(w plainVersion) int {
+// compareNumbers orders two versions by their numbers; those that are missing are zero.
+func (v plainVersion) compareNumbers(w plainVersion) int {
 	for i := range v.numbers {
 		if n := cmp.Compare(v.numbers[i], w.numbers[i]); n != 0 {
 			return n

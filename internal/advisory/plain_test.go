@@ -46,7 +46,7 @@ func TestPlainOrder(t *testing.T) {
 				break
 			}
 			want, err := va.Compare(vb)
-			if got := x.compare(y); err != nil || got != want {
+			if got := x.compareNumbers(y); err != nil || got != want {
 				t.Errorf("%s: %s and %s: got %d, want %d, %v", base, a, b, got, want, err)
 				break
 			}

@@ -56,12 +56,12 @@ func readSource(ctx context.Context, path string, take func(input) error) error 
 			}
 			return nil
 		}}
-		return w.source(path)
+		return w.walkSource(path)
 	})
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() error {
 			for b := range work {
-				b.parse()
+				b.parseFiles()
 			}
 			return nil
 		})
@@ -88,6 +88,7 @@ type batch struct {
 	done  chan struct{}
 }
 
+// rawFile is a file of a source that was read and not parsed yet.
 type rawFile struct {
 	name string
 	data []byte
@@ -95,29 +96,30 @@ type rawFile struct {
 	err  error // instead of data
 }
 
-func (b *batch) parse() {
+// parseFiles parses the files of a batch on one core.
+func (b *batch) parseFiles() {
 	defer close(b.done)
 	for _, f := range b.files {
 		in := input{name: f.name, err: f.err}
 		if f.err == nil {
-			in.parse(f)
+			in.parseFile(f)
 		}
 		b.out = append(b.out, in)
 	}
 	b.files = nil
 }
 
-// parse reads the file as what it is.
-func (in *input) parse(f rawFile) {
+// parseFile parses the file as what it is.
+func (in *input) parseFile(f rawFile) {
 	if f.csv {
 		in.feed, in.err = parseCSV(f.name, f.data)
 		in.isFeed = true
 		return
 	}
-	if in.record, in.err = parse(f.name, f.data); errors.Is(in.err, errNotOSV) {
+	if in.record, in.err = parseRecord(f.name, f.data); errors.Is(in.err, errNotOSV) {
 		in.feed, in.err = parseKEV(f.data)
 		in.isFeed = true
-		if errors.Is(in.err, errNotOSV) && saysFeed(f.name) {
+		if errors.Is(in.err, errNotOSV) && isFeedName(f.name) {
 			in.err = errNoFeed
 		}
 	}
@@ -132,26 +134,26 @@ type walker struct {
 	bytes int64
 }
 
-// source reads a folder, a zip or a JSON file.
-func (w *walker) source(path string) error {
+// walkSource reads a folder, a zip or a JSON file.
+func (w *walker) walkSource(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return errs.Wrap(errs.Invalid, err, "cannot open %s", path)
 	}
 	if info.IsDir() {
-		err = w.folder(path)
+		err = w.walkFolder(path)
 	} else {
-		err = w.named(filepath.Base(path), func() (io.ReadCloser, error) { return os.Open(path) }, info.Size(), 0)
+		err = w.walkFile(filepath.Base(path), func() (io.ReadCloser, error) { return os.Open(path) }, info.Size(), 0)
 	}
 	if err != nil {
 		return err
 	}
-	return w.flush()
+	return w.sendBatch()
 }
 
-// folder reads every file below the folder. Links that lead out of it are not
+// walkFolder reads every file below the folder. Links that lead out of it are not
 // followed.
-func (w *walker) folder(path string) error {
+func (w *walker) walkFolder(path string) error {
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return errs.Wrap(errs.Invalid, err, "cannot open %s", path)
@@ -174,12 +176,12 @@ func (w *walker) folder(path string) error {
 		if !info.Mode().IsRegular() {
 			return nil
 		}
-		return w.named(name, func() (io.ReadCloser, error) { return root.Open(name) }, info.Size(), 0)
+		return w.walkFile(name, func() (io.ReadCloser, error) { return root.Open(name) }, info.Size(), 0)
 	})
 }
 
-// named reads a file as its name says what it is.
-func (w *walker) named(name string, open func() (io.ReadCloser, error), size int64, depth int) error {
+// walkFile reads a file as its name says what it is.
+func (w *walker) walkFile(name string, open func() (io.ReadCloser, error), size int64, depth int) error {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json":
 		return w.json(name, open, size)
@@ -189,9 +191,9 @@ func (w *walker) named(name string, open func() (io.ReadCloser, error), size int
 		}
 	case ".zip":
 		if depth >= maxNesting {
-			return w.add(rawFile{name: name, err: errors.New("zips are nested too deep")})
+			return w.addFile(rawFile{name: name, err: errors.New("zips are nested too deep")})
 		}
-		return w.zip(name, open, size, depth)
+		return w.walkZip(name, open, size, depth)
 	}
 	return nil
 }
@@ -199,16 +201,16 @@ func (w *walker) named(name string, open func() (io.ReadCloser, error), size int
 // json reads one record.
 func (w *walker) json(name string, open func() (io.ReadCloser, error), size int64) error {
 	if size > maxRecord {
-		return w.add(rawFile{name: name, err: fmt.Errorf("the record is larger than %d MiB", maxRecord>>20)})
+		return w.addFile(rawFile{name: name, err: fmt.Errorf("the record is larger than %d MiB", maxRecord>>20)})
 	}
 	data, err := readAll(open, maxRecord)
-	return w.add(rawFile{name: name, data: data, err: err})
+	return w.addFile(rawFile{name: name, data: data, err: err})
 }
 
 // csv reads a table that may be a feed.
 func (w *walker) csv(name string, open func() (io.ReadCloser, error)) error {
 	data, err := readAll(open, maxFeed)
-	return w.add(rawFile{name: name, csv: true, data: data, err: err})
+	return w.addFile(rawFile{name: name, csv: true, data: data, err: err})
 }
 
 // readAll reads a file of at most limit bytes.
@@ -228,9 +230,9 @@ func readAll(open func() (io.ReadCloser, error), limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// zip reads the files of a zip. One inside of a zip is first copied to a
-// temporary file, because the format is read from its end.
-func (w *walker) zip(name string, open func() (io.ReadCloser, error), size int64, depth int) error {
+// walkZip reads the files of a zip. One inside of a zip is first copied to a temporary
+// file, because the format is read from its end.
+func (w *walker) walkZip(name string, open func() (io.ReadCloser, error), size int64, depth int) error {
 	r, err := open()
 	if err != nil {
 		return fmt.Errorf("open %s: %w", name, err)
@@ -259,15 +261,15 @@ func (w *walker) zip(name string, open func() (io.ReadCloser, error), size int64
 		if f.FileInfo().IsDir() {
 			continue
 		}
-		if err := w.named(name+": "+f.Name, f.Open, int64(min(f.UncompressedSize64, 1<<62)), depth+1); err != nil {
+		if err := w.walkFile(name+": "+f.Name, f.Open, int64(min(f.UncompressedSize64, 1<<62)), depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// add queues a file.
-func (w *walker) add(f rawFile) error {
+// addFile queues a file.
+func (w *walker) addFile(f rawFile) error {
 	w.files++
 	w.bytes += int64(len(f.data))
 	if w.files > maxFiles || w.bytes > maxSourceSize {
@@ -279,12 +281,13 @@ func (w *walker) add(f rawFile) error {
 	w.next.files = append(w.next.files, f)
 	w.next.size += len(f.data)
 	if len(w.next.files) >= 256 || w.next.size >= 1<<20 {
-		return w.flush()
+		return w.sendBatch()
 	}
 	return nil
 }
 
-func (w *walker) flush() error {
+// sendBatch sends the files that wait.
+func (w *walker) sendBatch() error {
 	b := w.next
 	w.next = nil
 	if b == nil {

@@ -28,7 +28,7 @@ func goSymbols(v any) []finding.Symbols {
 			continue
 		}
 		names, _ := m["symbols"].([]any)
-		out = append(out, finding.Symbols{Path: path, Names: texts(names)})
+		out = append(out, finding.Symbols{Path: path, Names: textsOf(names)})
 	}
 	return out
 }
@@ -39,7 +39,7 @@ func rustSymbols(v any) []finding.Symbols {
 	list, _ := m["functions"].([]any)
 	byPath := map[string]int{}
 	var out []finding.Symbols
-	for _, name := range texts(list) {
+	for _, name := range textsOf(list) {
 		path, symbol := "", name
 		if i := strings.LastIndex(name, "::"); i >= 0 {
 			path, symbol = name[:i], name[i+2:]
@@ -55,8 +55,8 @@ func rustSymbols(v any) []finding.Symbols {
 	return out
 }
 
-// texts are the texts of a list.
-func texts(list []any) []string {
+// textsOf are the texts of a list.
+func textsOf(list []any) []string {
 	var out []string
 	for _, v := range list {
 		if s, ok := v.(string); ok && s != "" && len(s) <= maxPackage && len(out) < maxSymbols {

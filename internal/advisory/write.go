@@ -23,23 +23,23 @@ func (b *builder) writeTables(index encoder) error {
 	at := b.out.offset
 	var tail encoder
 	for _, part := range parts {
-		tail.u64(at)
+		tail.putUint64(at)
 		at += uint64(len(part))
 	}
-	tail.u64(uint64(b.numbers))
-	tail.u32(checksum(slices.Concat(tail.b, slices.Concat(parts...))))
+	tail.putUint64(uint64(b.numbers))
+	tail.putUint32(checksum(slices.Concat(tail.b, slices.Concat(parts...))))
 	for _, part := range append(parts, tail.b) {
-		if err := b.out.write(part); err != nil {
+		if err := b.out.writeBytes(part); err != nil {
 			return err
 		}
 	}
 	digest := b.out.sum.Sum(nil)
 	b.report.Digest = fmt.Sprintf("%x", digest)
-	if err := b.out.write(digest); err != nil {
+	if err := b.out.writeBytes(digest); err != nil {
 		return err
 	}
 	b.report.Size = int64(b.out.offset)
-	return b.out.flush()
+	return b.out.syncFile()
 }
 
 // An output is a file being written, its length and its digest.
@@ -50,7 +50,8 @@ type output struct {
 	offset uint64
 }
 
-func create(path string) (*output, error) {
+// createOutput creates a file that is hashed while it is written.
+func createOutput(path string) (*output, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("create a data file: %w", err)
@@ -58,7 +59,7 @@ func create(path string) (*output, error) {
 	return &output{file: f, sum: sha256.New(), buf: bufio.NewWriterSize(f, 1<<20)}, nil
 }
 
-func (o *output) write(b []byte) error {
+func (o *output) writeBytes(b []byte) error {
 	o.offset += uint64(len(b))
 	_, _ = o.sum.Write(b) // never fails
 	if _, err := o.buf.Write(b); err != nil {
@@ -67,8 +68,8 @@ func (o *output) write(b []byte) error {
 	return nil
 }
 
-// flush makes everything that was written durable.
-func (o *output) flush() error {
+// syncFile makes everything that was written durable.
+func (o *output) syncFile() error {
 	if err := o.buf.Flush(); err != nil {
 		return fmt.Errorf("write the data file: %w", err)
 	}
@@ -93,20 +94,23 @@ type tally struct {
 	newest   int64 // in milliseconds
 }
 
+// newCounter returns a counter of records and packages by ecosystem.
 func newCounter(modified []int64) *counter {
 	return &counter{by: map[string]*tally{}, all: newTally(len(modified)), modified: modified}
 }
 
+// newTally returns a tally with a bit for each record.
 func newTally(records int) tally { return tally{seen: make([]uint64, records/64+1)} }
 
-func (t *tally) add(number uint32) {
+// addRecord counts a record, once however many of its packages it names.
+func (t *tally) addRecord(number uint32) {
 	if bit := uint64(1) << (number % 64); t.seen[number/64]&bit == 0 {
 		t.seen[number/64] |= bit
 		t.n++
 	}
 }
 
-func (c *counter) add(b *block) {
+func (c *counter) addBlock(b *block) {
 	t := c.by[b.key.base]
 	if t == nil {
 		one := tally{seen: make([]uint64, len(c.all.seen))}
@@ -115,13 +119,13 @@ func (c *counter) add(b *block) {
 	}
 	t.packages++
 	for i := range b.list {
-		t.add(b.list[i].number)
+		t.addRecord(b.list[i].number)
 		t.newest = max(t.newest, c.modified[b.list[i].number])
-		c.all.add(b.list[i].number)
+		c.all.addRecord(b.list[i].number)
 	}
 }
 
-func (c *counter) ecosystems() map[string]Count {
+func (c *counter) countByEcosystem() map[string]Count {
 	out := map[string]Count{}
 	for base, t := range c.by {
 		out[base] = Count{Records: t.n, Packages: t.packages, Newest: fromMillis(t.newest)}

@@ -31,21 +31,21 @@ const (
 	parallel   = 8          // records that are fetched at the same time
 )
 
-// changes returns the ids of the records that are newer at the mirror than at
-// hand; nil when the mirror does not say, or need not be asked.
-func (f *fetch) changes(ctx context.Context, name string) (map[string]bool, error) {
+// listChanges returns the ids of the records that are newer at the mirror than at hand;
+// nil when the mirror does not say, or need not be asked.
+func (f *fetch) listChanges(ctx context.Context, name string) (map[string]bool, error) {
 	key := name + "/modified_id.csv"
 	if _, before := f.out.Mirror.Files[name+"/all.zip"]; !before {
 		return nil, nil // everything is new
 	}
-	path := f.path(name, "modified_id.csv")
-	file, err := f.download(ctx, get{address: f.below(name, "modified_id.csv"), path: path, limit: maxList,
+	path := f.localPath(name, "modified_id.csv")
+	file, err := f.fetchFile(ctx, request{address: f.mirrorURL(name, "modified_id.csv"), path: path, limit: maxList,
 		known: f.out.Mirror.Files[key]})
 	switch {
-	case errs.Is(err, errs.NotFound), f.verified() && errs.Is(err, errs.Forbidden): // then it is not believed
+	case errs.Is(err, errs.NotFound), f.requiresProof() && errs.Is(err, errs.Forbidden): // then it is not believed
 		return nil, nil
 	case errors.Is(err, errUnchanged):
-		f.taken(key, f.out.Mirror.Files[key])
+		f.recordFile(key, f.out.Mirror.Files[key])
 		return map[string]bool{}, nil
 	case err != nil:
 		return nil, err
@@ -62,7 +62,7 @@ func (f *fetch) changes(ctx context.Context, name string) (map[string]bool, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key, err)
 	}
-	f.pending = func() { f.taken(key, file) }
+	f.pending = func() { f.recordFile(key, file) }
 	return changed, nil
 }
 
@@ -103,14 +103,15 @@ func readChanges(file string, known map[string]int64) (map[string]bool, error) {
 // recordID matches what can be the id of a record and the name of its file.
 var recordID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,149}$`)
 
-// records fetches records one by one; NotFound when one of them is not there.
-func (f *fetch) records(ctx context.Context, name string, ids map[string]bool) error {
+// fetchRecords fetches records one by one; NotFound when one of them is not there.
+func (f *fetch) fetchRecords(ctx context.Context, name string, ids map[string]bool) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
-	dir := f.path(name, "records")
+	dir := f.localPath(name, "records")
 	for id := range ids {
 		g.Go(func() error {
-			_, err := f.download(ctx, get{address: f.below(name, id+".json"), path: filepath.Join(dir, id+".json"),
+			_, err := f.fetchFile(ctx, request{address: f.mirrorURL(name, id+".json"),
+				path:  filepath.Join(dir, id+".json"),
 				limit: maxRecord, alone: true})
 			return err
 		})
@@ -131,9 +132,9 @@ func checkZip(file string) error {
 	return z.Close()
 }
 
-// reduce leaves only some records in a zip, without unpacking any, and says
-// whether it found all of them.
-func reduce(file string, ids map[string]bool) (all bool, err error) {
+// keepRecords leaves only some records in a zip, without unpacking any, and says whether
+// it found all of them.
+func keepRecords(file string, ids map[string]bool) (all bool, err error) {
 	z, err := zip.OpenReader(file)
 	if err != nil {
 		return false, errs.Wrap(errs.Invalid, err, "all.zip is not a zip that can be read")

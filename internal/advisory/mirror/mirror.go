@@ -76,24 +76,24 @@ func Fetch(ctx context.Context, o Options, known Known) (*Fetched, error) {
 	if err != nil {
 		return nil, err
 	}
-	ecosystems, err := f.ecosystems(ctx)
+	ecosystems, err := f.listEcosystems(ctx)
 	if err != nil {
-		f.problem("ecosystems.txt", err)
+		f.addProblem("ecosystems.txt", err)
 	}
 	for _, name := range ecosystems {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := f.ecosystem(ctx, name); err != nil {
-			f.problem(name, err)
+		if err := f.fetchEcosystem(ctx, name); err != nil {
+			f.addProblem(name, err)
 		}
 	}
 	for _, part := range []struct{ name, address string }{{"EPSS", o.EPSS}, {"KEV", o.KEV}} {
 		if part.address == "" {
 			continue
 		}
-		if err := f.feed(ctx, part.name, part.address); err != nil {
-			f.problem(part.name, err)
+		if err := f.fetchFeed(ctx, part.name, part.address); err != nil {
+			f.addProblem(part.name, err)
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -105,12 +105,12 @@ func Fetch(ctx context.Context, o Options, known Known) (*Fetched, error) {
 		return nil, errors.Join(out.Problems...)
 	}
 	if len(out.Problems) == 0 {
-		out.Mirror.Checked = f.now()
+		out.Mirror.Checked = f.currentTime()
 	}
 	return out, nil
 }
 
-// A fetch is one run of Fetch.
+// fetch is one run of Fetch.
 type fetch struct {
 	Options
 	base     *url.URL // nil without a mirror
@@ -121,6 +121,7 @@ type fetch struct {
 	out      *Fetched
 }
 
+// newFetch checks the addresses of the options.
 func newFetch(o Options, known Known) (*fetch, error) {
 	f := &fetch{Options: o, known: known,
 		out: &Fetched{Mirror: &advisory.Mirror{Files: map[string]advisory.MirroredFile{}}}}
@@ -140,7 +141,7 @@ func newFetch(o Options, known Known) (*fetch, error) {
 		}
 	}
 	if f.base != nil {
-		f.out.Mirror.Base = public(f.base)
+		f.out.Mirror.Base = publicURL(f.base)
 	}
 	if old := known.Mirror; old != nil {
 		f.out.Mirror.Checked = old.Checked
@@ -153,30 +154,32 @@ func newFetch(o Options, known Known) (*fetch, error) {
 	return f, nil
 }
 
-// public is an address without credentials and query.
-func public(u *url.URL) string {
+// publicURL is an address without credentials and query, for messages and for the keys of
+// what is known.
+func publicURL(u *url.URL) string {
 	v := *u
 	v.User, v.RawQuery, v.Fragment = nil, "", ""
 	return v.String()
 }
 
-func (f *fetch) now() time.Time { return f.Now().UTC().Truncate(time.Second) }
+func (f *fetch) currentTime() time.Time { return f.Now().UTC().Truncate(time.Second) }
 
-func (f *fetch) problem(part string, err error) {
+// addProblem records a part that could not be fetched.
+func (f *fetch) addProblem(part string, err error) {
 	f.out.Problems = append(f.out.Problems, fmt.Errorf("%s: %w", part, err))
 }
 
-// below is the address of a file of the mirror.
-func (f *fetch) below(parts ...string) *url.URL { return f.base.JoinPath(parts...) }
+// mirrorURL is the address of a file of the mirror.
+func (f *fetch) mirrorURL(parts ...string) *url.URL { return f.base.JoinPath(parts...) }
 
-// ecosystems are those that are configured, or else those that the mirror lists.
-func (f *fetch) ecosystems(ctx context.Context) ([]string, error) {
+// listEcosystems are those that are configured, or else those that the mirror lists.
+func (f *fetch) listEcosystems(ctx context.Context) ([]string, error) {
 	if f.base == nil {
 		return nil, nil
 	}
 	list := f.Ecosystems
 	if len(list) == 0 {
-		text, err := f.text(ctx, f.below("ecosystems.txt"), 1<<20)
+		text, err := f.fetchText(ctx, f.mirrorURL("ecosystems.txt"), 1<<20)
 		if errs.Is(err, errs.NotFound) {
 			return nil, errs.E(errs.NotFound, "the mirror does not list its ecosystems: set advisories-ecosystem")
 		}
@@ -204,8 +207,8 @@ func (f *fetch) ecosystems(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// ecosystem fetches what has changed of an ecosystem.
-func (f *fetch) ecosystem(ctx context.Context, name string) error {
+// fetchEcosystem fetches what has changed of an ecosystem.
+func (f *fetch) fetchEcosystem(ctx context.Context, name string) error {
 	f.pending = func() {}
 	err := f.ecosystemFiles(ctx, name)
 	if err == nil {
@@ -214,19 +217,21 @@ func (f *fetch) ecosystem(ctx context.Context, name string) error {
 	return err
 }
 
+// ecosystemFiles fetches the changed records one by one when they are few, else the zip of
+// all, reduced to the changed ones.
 func (f *fetch) ecosystemFiles(ctx context.Context, name string) error {
 	zip := name + "/all.zip"
-	changed, err := f.changes(ctx, name)
+	changed, err := f.listChanges(ctx, name)
 	switch {
 	case err != nil:
 		return err
 	case changed != nil && len(changed) == 0:
-		f.unchanged(name, zip)
+		f.recordUnchanged(name, zip)
 		return nil
-	case len(changed) > 0 && len(changed) <= maxSingle && !f.verified():
-		err := f.records(ctx, name, changed)
+	case len(changed) > 0 && len(changed) <= maxSingle && !f.requiresProof():
+		err := f.fetchRecords(ctx, name, changed)
 		if err == nil {
-			f.taken(zip, f.out.Mirror.Files[zip])
+			f.recordFile(zip, f.out.Mirror.Files[zip])
 			f.out.Changed = append(f.out.Changed, fmt.Sprintf("%s (%d records)", name, len(changed)))
 			return nil
 		}
@@ -234,14 +239,14 @@ func (f *fetch) ecosystemFiles(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	path := f.path(name, "all.zip")
-	file, err := f.download(ctx, get{address: f.below(name, "all.zip"), path: path, limit: maxZip,
+	path := f.localPath(name, "all.zip")
+	file, err := f.fetchFile(ctx, request{address: f.mirrorURL(name, "all.zip"), path: path, limit: maxZip,
 		known: f.out.Mirror.Files[zip]})
 	if errors.Is(err, errUnchanged) {
 		if changed != nil { // the list is ahead of the zip: look again next time
 			f.pending = func() {}
 		}
-		f.unchanged(name, zip)
+		f.recordUnchanged(name, zip)
 		return nil
 	}
 	if err != nil {
@@ -252,7 +257,7 @@ func (f *fetch) ecosystemFiles(ctx context.Context, name string) error {
 		err = checkZip(path)
 	} else {
 		var all bool
-		if all, err = reduce(path, changed); !all {
+		if all, err = keepRecords(path, changed); !all {
 			f.pending = func() {}
 		}
 		text = fmt.Sprintf("%s (%d records)", name, len(changed))
@@ -260,23 +265,23 @@ func (f *fetch) ecosystemFiles(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	f.taken(zip, file)
+	f.recordFile(zip, file)
 	f.out.Sources = append(f.out.Sources, path)
 	f.out.Changed = append(f.out.Changed, text)
 	return nil
 }
 
-// feed fetches EPSS or KEV.
-func (f *fetch) feed(ctx context.Context, name, address string) error {
+// fetchFeed fetches EPSS or KEV.
+func (f *fetch) fetchFeed(ctx context.Context, name, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
 		return errs.E(errs.Invalid, "the address of %s is none", name)
 	}
-	key := public(u)
-	path := f.path("feeds", strings.ToLower(name)+".csv")
-	file, err := f.download(ctx, get{address: u, path: path, limit: maxFeed, known: f.out.Mirror.Files[key]})
+	key := publicURL(u)
+	path := f.localPath("feeds", strings.ToLower(name)+".csv")
+	file, err := f.fetchFile(ctx, request{address: u, path: path, limit: maxFeed, known: f.out.Mirror.Files[key]})
 	if errors.Is(err, errUnchanged) {
-		f.unchanged(name, key)
+		f.recordUnchanged(name, key)
 		return nil
 	}
 	if err != nil {
@@ -285,7 +290,7 @@ func (f *fetch) feed(ctx context.Context, name, address string) error {
 	if err := nameByContent(&path); err != nil {
 		return err
 	}
-	f.taken(key, file)
+	f.recordFile(key, file)
 	f.out.Sources = append(f.out.Sources, path)
 	f.out.Changed = append(f.out.Changed, name)
 	return nil
@@ -308,21 +313,22 @@ func nameByContent(path *string) error {
 	return err
 }
 
-// verified reports whether what is below the base must prove where it comes from.
-func (f *fetch) verified() bool { return f.Key != nil || f.Digest }
+// requiresProof reports whether what is below the base must prove where it comes from.
+func (f *fetch) requiresProof() bool { return f.Key != nil || f.Digest }
 
-// taken remembers a file that was fetched.
-func (f *fetch) taken(name string, file advisory.MirroredFile) {
-	file.Checked = f.now()
+// recordFile remembers a file that was fetched.
+func (f *fetch) recordFile(name string, file advisory.MirroredFile) {
+	file.Checked = f.currentTime()
 	f.out.Mirror.Files[name] = file
 }
 
-func (f *fetch) unchanged(part, name string) {
-	f.taken(name, f.out.Mirror.Files[name])
+// recordUnchanged remembers that a part has not changed since the last update.
+func (f *fetch) recordUnchanged(part, name string) {
+	f.recordFile(name, f.out.Mirror.Files[name])
 	f.out.Unchanged = append(f.out.Unchanged, part)
 }
 
-// path is where a file of a part goes.
-func (f *fetch) path(part, name string) string {
+// localPath is where a file of a part goes.
+func (f *fetch) localPath(part, name string) string {
 	return filepath.Join(f.Dir, strings.ReplaceAll(part, ":", "_"), name)
 }

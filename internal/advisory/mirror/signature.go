@@ -45,7 +45,7 @@ func ParseKey(text string) (*Key, error) {
 	return &Key{id: [8]byte(b[2:10]), key: ed25519.PublicKey(b[10:])}, nil
 }
 
-// a signature file, taken apart
+// signature is a signature file of minisign.
 type signature struct {
 	algorithm string // "ED" over the digest, "Ed" over the file
 	id        [8]byte
@@ -54,6 +54,8 @@ type signature struct {
 	global    []byte
 }
 
+// parseSignature reads a signature file: an untrusted comment, the signature, a trusted
+// comment, and the signature of both.
 func parseSignature(text string) (*signature, error) {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if len(lines) < 4 || !strings.HasPrefix(lines[0], "untrusted comment:") ||
@@ -81,9 +83,9 @@ func (k *Key) Verify(path, text string) error {
 		return fmt.Errorf("its signature %w", err)
 	}
 	if s.id != k.id {
-		return fmt.Errorf("it is signed with the key %X, not with %X", reversed(s.id), reversed(k.id))
+		return fmt.Errorf("it is signed with the key %X, not with %X", reverseID(s.id), reverseID(k.id))
 	}
-	message, err := signed(path, s.algorithm)
+	message, err := signedContent(path, s.algorithm)
 	if err != nil {
 		return err
 	}
@@ -96,8 +98,8 @@ func (k *Key) Verify(path, text string) error {
 	return nil
 }
 
-// reversed is a key's name as minisign prints it.
-func reversed(id [8]byte) []byte {
+// reverseID is a key's name as minisign prints it.
+func reverseID(id [8]byte) []byte {
 	out := make([]byte, 8)
 	for i, b := range id {
 		out[7-i] = b
@@ -105,8 +107,8 @@ func reversed(id [8]byte) []byte {
 	return out
 }
 
-// signed is what a signature of the algorithm is made over.
-func signed(path, algorithm string) ([]byte, error) {
+// signedContent is what a signature of the algorithm is made over.
+func signedContent(path, algorithm string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

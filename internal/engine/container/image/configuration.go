@@ -23,69 +23,69 @@ const (
 	ConfigPath  = "image-config"
 )
 
-// configuration is one examination of it.
-type configuration struct {
+// configurationCheck is one examination of the configuration.
+type configurationCheck struct {
 	*scan.ImagePass
-	steps   steps
+	steps   buildSteps
 	secrets *secretFinder
 }
 
 // checkConfiguration reports what is wrong with the configuration.
 func (e *examination) checkConfiguration() error {
-	c := configuration{ImagePass: e.ImagePass, secrets: e.secrets, steps: e.steps}
-	c.user()
-	c.base()
-	c.ports()
-	c.health()
-	if err := c.environment(); err != nil {
+	c := configurationCheck{ImagePass: e.ImagePass, secrets: e.secrets, steps: e.steps}
+	c.checkUser()
+	c.checkBase()
+	c.checkPorts()
+	c.checkHealth()
+	if err := c.checkEnvironment(); err != nil {
 		return err
 	}
-	c.history()
+	c.checkHistory()
 	return nil
 }
 
-// steps are the steps of the history as they may be shown, and what must not be.
-type steps struct {
+// buildSteps are the steps of the history as they may be shown, and the secrets in them.
+type buildSteps struct {
 	shown   []string
 	ofLayer map[int]string // the step that made a layer
-	secrets [][]told
+	secrets [][]stepSecret
 }
 
-// told is a secret of a step.
-type told struct {
+// stepSecret is a secret of a step.
+type stepSecret struct {
 	name  string
 	match *finding.SecretMatch
 }
 
-// unshown stands for a step of which it is not known where the secret begins and ends.
-const unshown = "(not shown: the step holds a secret)"
+// hiddenStep stands for a step of which it is not known where the secret begins and ends.
+const hiddenStep = "(not shown: the step holds a secret)"
 
-// readSteps reads the history: the arguments of the build, assignments in commands,
-// and what detectors find in them. Variables that stay are looked at by environment.
-func (s *secretFinder) readSteps(ctx context.Context, img *oci.Image) (steps, error) {
-	out := steps{ofLayer: map[int]string{}}
+// readSteps reads the history: the arguments of the build, assignments in commands, and
+// what detectors find in them. Variables that stay are checked by checkEnvironment.
+func (s *secretFinder) readSteps(ctx context.Context, img *oci.Image) (buildSteps, error) {
+	out := buildSteps{ofLayer: map[int]string{}}
 	for _, h := range img.History {
 		step := oci.Instructed(h.Text)
 		text := step
 		if m := buildArguments.FindStringSubmatch(h.Text); m != nil {
 			text = m[1] + " " + step
 		}
-		var found []told
+		var found []stepSecret
 		for _, m := range assignment.FindAllStringSubmatch(text, -1) {
-			if telling(m[1], strings.Trim(m[2], `"'`)) &&
-				!slices.ContainsFunc(found, func(t told) bool { return t.name == m[1] }) {
-				found = append(found, told{name: m[1]})
+			if isSecretVariable(m[1], strings.Trim(m[2], `"'`)) &&
+				!slices.ContainsFunc(found, func(t stepSecret) bool { return t.name == m[1] }) {
+				found = append(found, stepSecret{name: m[1]})
 			}
 		}
-		shown := hide(step)
-		hits, err := s.inText(ctx, "history.sh", []byte(hide(text)+"\n"))
-		if stop := stopped(ctx); err != nil && stop != nil {
+		shown := redactAssignments(step)
+		hits, err := s.findInText(ctx, "history.sh", []byte(redactAssignments(text)+"\n"))
+		if stop := contextError(ctx); err != nil && stop != nil {
 			return out, stop
 		}
 		for _, x := range hits {
 			if x.Secret != nil {
-				found = append(found, told{x.Secret.Kind, x.Secret})
-				shown = unshown
+				found = append(found, stepSecret{x.Secret.Kind, x.Secret})
+				shown = hiddenStep
 			}
 		}
 		shown = inventory.OneLine(shown)
@@ -97,82 +97,86 @@ func (s *secretFinder) readSteps(ctx context.Context, img *oci.Image) (steps, er
 	return out, nil
 }
 
-// set reports a flaw of what is set for running the image.
-func (c *configuration) set(r *finding.Rule, message, identity string) {
+// reportConfig reports a finding in what is set for running the image.
+func (c *configurationCheck) reportConfig(r *finding.Rule, message, identity string) {
 	c.Report(r, finding.Finding{Message: message, Language: "dockerfile", Location: finding.Location{Path: ConfigPath},
 		Identity: identity})
 }
 
-// user looks for the user that a container runs as.
-func (c *configuration) user() {
+// checkUser reports a container that runs as root.
+func (c *configurationCheck) checkUser() {
 	user, _, _ := strings.Cut(strings.TrimSpace(c.Image.Config.Config.User), ":")
 	if user == "" || user == "0" || user == "root" {
-		c.set(ruleRoot, "A container of the image runs as root: no other user is set", "user")
+		c.reportConfig(ruleRoot, "A container of the image runs as root: no other user is set", "user")
 	}
 }
 
-// base looks for an image to build from that is not fixed.
-func (c *configuration) base() {
+// checkBase reports a base image that is not pinned.
+func (c *configurationCheck) checkBase() {
 	name := c.Image.BaseName()
 	if name == "" || strings.Contains(name, "@sha256:") || strings.HasPrefix(name, "sha256:") {
 		return
 	}
 	last := name[strings.LastIndexByte(name, '/')+1:]
 	if _, tag, ok := strings.Cut(last, ":"); !ok || tag == "latest" {
-		c.set(ruleMovingBase, fmt.Sprintf("The image is built from %s, which is another image every time that one is "+
+		c.reportConfig(ruleMovingBase, fmt.Sprintf("The image is built from %s, which is another image every time "+
+			"that one is "+
 			"published", inventory.OneLine(name)), "base "+last)
 	}
 }
 
-// ports looks for ports of services that do not belong into a container.
-func (c *configuration) ports() {
+// checkPorts reports ports of remote login: a shell service does not belong into a
+// container.
+func (c *configurationCheck) checkPorts() {
 	for _, port := range []string{"22/tcp", "22", "2222/tcp", "23/tcp", "23"} {
 		if _, ok := c.Image.Config.Config.ExposedPorts[port]; ok {
-			c.set(ruleRemoteLogin, fmt.Sprintf("The image exposes port %s, where one signs in to the container", port),
+			c.reportConfig(ruleRemoteLogin, fmt.Sprintf("The image exposes port %s, where one signs in to the "+
+				"container", port),
 				"port "+port)
 		}
 	}
 }
 
-// health looks for a check that tells whether the container works.
-func (c *configuration) health() {
+// checkHealth reports an image that offers a service without a health check.
+func (c *configurationCheck) checkHealth() {
 	h := c.Image.Config.Config.Healthcheck
 	if len(c.Image.Config.Config.ExposedPorts) > 0 && (h == nil || len(h.Test) == 0 || h.Test[0] == "NONE") {
-		c.set(ruleHealth, "The image offers a service and has no check of its health", "health")
+		c.reportConfig(ruleHealth, "The image offers a service and has no check of its health", "health")
 	}
 }
 
 // secretName matches names of variables that hold secrets.
 var secretName = regexp.MustCompile(`(?i)(^|_)(pass(wd|word|phrase)?|secret|token|api_?key|access_?key|private_?key|secret_?key|credentials?|auth)$`)
 
-// reference matches values that are no secrets: a place where one is, a setting, or
-// what somebody is to replace.
-var reference = regexp.MustCompile(`(?i)^($|/|file:|https?://[^@]*$|\$|<.*>$|\{\{|(true|false|yes|no|on|off|none|null|nil|required|optional|disabled|enabled|\d{1,5})$)|(change_?me|your[-_ ]|example|placeholder|replace[-_ ]|xxxx|\*\*\*)`)
+// notSecret matches values that are not secrets: a path to one, a setting, or a
+// placeholder.
+var notSecret = regexp.MustCompile(`(?i)^($|/|file:|https?://[^@]*$|\$|<.*>$|\{\{|(true|false|yes|no|on|off|none|null|nil|required|optional|disabled|enabled|\d{1,5})$)|(change_?me|your[-_ ]|example|placeholder|replace[-_ ]|xxxx|\*\*\*)`)
 
-// telling reports whether a variable holds a secret by its name.
-func telling(name, value string) bool {
+// isSecretVariable reports whether a variable holds a secret by its name.
+func isSecretVariable(name, value string) bool {
 	return secretName.MatchString(name) && !strings.HasSuffix(strings.ToUpper(name), "_FILE") &&
-		!reference.MatchString(value)
+		!notSecret.MatchString(value)
 }
 
-// environment looks for secrets in the variables of every container.
-func (c *configuration) environment() error {
+// checkEnvironment looks for secrets in the variables of every container.
+func (c *configurationCheck) checkEnvironment() error {
 	for n, variable := range c.Image.Config.Config.Env {
 		name, value, _ := strings.Cut(variable, "=")
 		line := n + 1
-		if telling(name, value) {
-			c.secret(ruleEnvironment, secretAt{ConfigPath, line, name, "ENV " + name + "=" + finding.Redacted}, nil)
+		if isSecretVariable(name, value) {
+			c.reportSecret(ruleEnvironment, secretAt{ConfigPath, line, name, "ENV " + name + "=" + finding.Redacted},
+				nil)
 			continue
 		}
-		if reference.MatchString(value) {
+		if notSecret.MatchString(value) {
 			continue
 		}
-		hits, err := c.secrets.inText(c.Context, ".env", []byte(variable+"\n"))
-		if err != nil && stopped(c.Context) != nil {
-			return stopped(c.Context)
+		hits, err := c.secrets.findInText(c.Context, ".env", []byte(variable+"\n"))
+		if err != nil && contextError(c.Context) != nil {
+			return contextError(c.Context)
 		}
 		if len(hits) > 0 {
-			c.secret(ruleEnvironment, secretAt{ConfigPath, line, name, "ENV " + name + "=" + finding.Redacted},
+			c.reportSecret(ruleEnvironment, secretAt{ConfigPath, line, name, "ENV " + name + "=" + finding.Redacted},
 				hits[0].Secret)
 		}
 	}
@@ -187,8 +191,8 @@ type secretAt struct {
 	snippet string
 }
 
-// secret reports a secret of the configuration; match is what a detector saw.
-func (c *configuration) secret(r *finding.Rule, at secretAt, match *finding.SecretMatch) {
+// reportSecret reports a secret of the configuration; match is what a detector saw.
+func (c *configurationCheck) reportSecret(r *finding.Rule, at secretAt, match *finding.SecretMatch) {
 	if match == nil {
 		match = &finding.SecretMatch{Kind: "Value of " + inventory.OneLine(at.name)}
 	}
@@ -211,9 +215,9 @@ var (
 	everybody      = regexp.MustCompile(`\bchmod\s+(?:-\S+\s+)*(?:0?777|a\+w|ugo\+w|o\+w)\b`)
 )
 
-// history looks at the steps of the build. Whoever built the base image answers for its
-// steps; what they hold is in the history of that image already.
-func (c *configuration) history() {
+// checkHistory analyzes the steps of the build. Whoever built the base image answers for
+// its steps; what they hold is in the history of that image already.
+func (c *configurationCheck) checkHistory() {
 	for n, h := range c.Image.History {
 		if h.Base {
 			continue
@@ -229,25 +233,25 @@ func (c *configuration) history() {
 			{ruleEverybody, everybody, "Files are made writable for every user"},
 		} {
 			if m := check.pattern.FindString(step); m != "" && strings.HasPrefix(step, "RUN ") {
-				c.step(check.rule, n, check.message, m)
+				c.reportStep(check.rule, n, check.message, m)
 			}
 		}
 		if m := remoteAdd.FindStringSubmatch(step); m != nil && !strings.Contains(step, "--checksum=") {
-			c.step(ruleRemoteAdd, n, fmt.Sprintf("A file from %s is added without its checksum", m[1]), m[2])
+			c.reportStep(ruleRemoteAdd, n, fmt.Sprintf("A file from %s is added without its checksum", m[1]), m[2])
 		}
 		word, _, _ := strings.Cut(step, " ")
 		if word == "ENV" || word == "LABEL" {
 			continue
 		}
 		for _, t := range c.steps.secrets[n] {
-			c.secret(ruleHistory, secretAt{HistoryPath, n + 1, t.name, c.steps.shown[n]}, t.match)
+			c.reportSecret(ruleHistory, secretAt{HistoryPath, n + 1, t.name, c.steps.shown[n]}, t.match)
 		}
 	}
 }
 
-// step reports a flaw of a step of the history.
-func (c *configuration) step(r *finding.Rule, n int, message, identity string) {
-	f := finding.Finding{Message: message, Language: "dockerfile", Identity: r.ID + " " + hide(identity),
+// reportStep reports a finding in a step of the history.
+func (c *configurationCheck) reportStep(r *finding.Rule, n int, message, identity string) {
+	f := finding.Finding{Message: message, Language: "dockerfile", Identity: r.ID + " " + redactAssignments(identity),
 		Location: finding.Location{Path: HistoryPath, StartLine: n + 1, EndLine: n + 1},
 		Snippet:  &finding.Snippet{StartLine: n + 1, Lines: []string{c.steps.shown[n]}}}
 	if h := c.Image.History[n]; h.Layer >= 0 {
@@ -257,11 +261,11 @@ func (c *configuration) step(r *finding.Rule, n int, message, identity string) {
 	c.Report(r, f)
 }
 
-// hide takes the values out of assignments to names that tell of secrets.
-func hide(step string) string {
+// redactAssignments takes the values out of assignments to names of secrets.
+func redactAssignments(step string) string {
 	return assignment.ReplaceAllStringFunc(step, func(s string) string {
 		name, value, _ := strings.Cut(s, "=")
-		if telling(name, strings.Trim(value, `"'`)) {
+		if isSecretVariable(name, strings.Trim(value, `"'`)) {
 			return name + "=" + finding.Redacted
 		}
 		return s

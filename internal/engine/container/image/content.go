@@ -13,37 +13,38 @@ import (
 // This file keeps the content of a file for readers that go back and forth in it:
 // a small one in memory, a large one in a temporary file.
 
-// readable is a content at its start.
-type readable interface {
+// contentReader is a content at its start.
+type contentReader interface {
 	io.Reader
 	io.ReaderAt
 	io.Seeker
 }
 
-type content interface {
-	readable
+// fileContent is a content that is closed after use.
+type fileContent interface {
+	contentReader
 	io.Closer
 }
 
 const (
-	inMemory = 2 << 20 // bytes of a file that is kept in memory
-	largest  = 1 << 30 // bytes of an archive, a program or a database that is looked into
+	maxInMemory = 2 << 20 // bytes of a file that is kept in memory
+	maxContent  = 1 << 30 // bytes of an archive, a program or a database that is looked into
 )
 
-// memory is a content in memory.
-type memory struct {
+// memoryContent is a content in memory.
+type memoryContent struct {
 	*bytes.Reader
 	bytes []byte
 }
 
 // Close does nothing.
-func (memory) Close() error { return nil }
+func (memoryContent) Close() error { return nil }
 
-// spooled is a content in a temporary file.
-type spooled struct{ *os.File }
+// spooledFile is a content in a temporary file.
+type spooledFile struct{ *os.File }
 
 // Close removes the file.
-func (s spooled) Close() error {
+func (s spooledFile) Close() error {
 	err := s.File.Close()
 	if gone := os.Remove(s.Name()); err == nil {
 		err = gone
@@ -51,34 +52,34 @@ func (s spooled) Close() error {
 	return err
 }
 
-// keep reads the content of an entry. It is errs.TooLarge beyond the limit.
-func keep(e *oci.Entry, limit int64) (content, error) {
+// readContent reads the content of an entry. It is errs.TooLarge beyond the limit.
+func readContent(e *oci.Entry, limit int64) (fileContent, error) {
 	if e.Size > limit {
 		return nil, errs.E(errs.TooLarge, "%d bytes; a scan looks at files up to %d", e.Size, limit)
 	}
-	if e.Size <= inMemory {
+	if e.Size <= maxInMemory {
 		b := make([]byte, e.Size)
 		if _, err := io.ReadFull(e.Content, b); err != nil {
-			return nil, broken(err)
+			return nil, layerError(err)
 		}
-		return &memory{bytes.NewReader(b), b}, nil
+		return &memoryContent{bytes.NewReader(b), b}, nil
 	}
-	return spool(e.Content, e.Size)
+	return spoolContent(e.Content, e.Size)
 }
 
-// spool writes a content into a temporary file.
-func spool(r io.Reader, size int64) (content, error) {
+// spoolContent writes a content into a temporary file.
+func spoolContent(r io.Reader, size int64) (fileContent, error) {
 	f, err := os.CreateTemp("", "merlon-layer-*")
 	if err != nil {
 		return nil, fmt.Errorf("make room for a file of the image: %w", err)
 	}
-	s := spooled{f}
+	s := spooledFile{f}
 	n, err := io.Copy(f, r)
 	switch {
 	case err != nil:
-		err = broken(err)
+		err = layerError(err)
 	case n != size:
-		err = broken(io.ErrUnexpectedEOF)
+		err = layerError(io.ErrUnexpectedEOF)
 	default:
 		_, err = f.Seek(0, io.SeekStart)
 	}

@@ -26,26 +26,26 @@ var Analyzer = &scan.Analyzer{
 	Doc:      doc,
 	Rules:    listRules,
 	Needs:    scan.Needs{Advisories: true},
-	Image:    run,
+	Image:    examineImage,
 }
 
-// run examines the image.
-func run(p *scan.ImagePass) error {
+// examineImage examines the image: layers first, then packages, configuration and secrets.
+func examineImage(p *scan.ImagePass) error {
 	e, err := newExamination(p)
 	if err != nil {
 		return err
 	}
-	if err := e.layers(); err != nil {
+	if err := e.readLayers(); err != nil {
 		return err
 	}
 	p.Looked(e.looked)
-	d := e.distribution()
-	p.System(d.system())
-	packages := e.packages(d)
+	d := e.findDistribution()
+	p.System(d.describeOS())
+	packages := e.listPackages(d)
 	for _, item := range packages {
 		p.Package(item.Package)
 	}
-	e.lacksDistribution(d, packages)
+	e.reportUnknownRelease(d, packages)
 	if err := checkPackages(p, packages); err != nil {
 		return err
 	}
@@ -54,5 +54,5 @@ func run(p *scan.ImagePass) error {
 	return e.checkConfiguration()
 }
 
-// stopped returns why the context ended, or nil.
-func stopped(ctx context.Context) error { return ctx.Err() }
+// contextError returns why the context ended, or nil.
+func contextError(ctx context.Context) error { return ctx.Err() }

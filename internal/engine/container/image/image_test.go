@@ -291,7 +291,8 @@ func (k known) Match(_ context.Context, ecosystem, name, _ string) ([]scan.Advis
 
 func (k known) Knows(ecosystem string) bool {
 	for key := range k {
-		if strings.HasPrefix(key, family(ecosystem)+":") || strings.HasPrefix(key, family(ecosystem)+" ") {
+		if strings.HasPrefix(key, ecosystemFamily(ecosystem)+":") ||
+			strings.HasPrefix(key, ecosystemFamily(ecosystem)+" ") {
 			return true
 		}
 	}
@@ -584,11 +585,11 @@ func FuzzReaders(f *testing.F) {
 	e := &examination{readers: readers}
 	f.Fuzz(func(t *testing.T, which uint8, content []byte) {
 		name := names[int(which)%len(names)]
-		r := e.named(name)
+		r := e.readerFor(name)
 		if r == nil {
 			t.Fatalf("nobody reads %s", name)
 		}
-		items, _, err := r.read(context.Background(), oci.Entry{Path: name, Size: int64(len(content))},
+		items, _, err := r.readPackages(context.Background(), oci.Entry{Path: name, Size: int64(len(content))},
 			bytes.NewReader(content))
 		if err != nil && strings.Contains(err.Error(), "crashed") {
 			t.Log(err)

@@ -18,29 +18,29 @@ import (
 // what is there, so they count only where the image shows no installed package of
 // theirs: an application that was bundled into a few files.
 
-// lockNames are the lock files of languages whose packages may be bundled.
-var lockNames = []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock",
+// lockFileNames are the lock files of languages whose packages may be bundled.
+var lockFileNames = []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock",
 	"Pipfile.lock", "poetry.lock", "pdm.lock", "uv.lock",
 	"Cargo.lock", "composer.lock", "Gemfile.lock", "gems.locked", "mix.lock", "packages.lock.json", "gradle.lockfile"}
 
-// lockFile reports whether the file is a lock file of an application, not of a
-// package that is installed.
-func lockFile(name string) bool {
-	return slices.Contains(lockNames, path.Base(name)) && !belowAny(name, published, installed)
+// isLockFile reports whether the file is a lock file of an application, not of a package
+// that is installed.
+func isLockFile(name string) bool {
+	return slices.Contains(lockFileNames, path.Base(name)) && !isBelowAny(name, publishedFolders, installedFolders)
 }
 
-// belowAny reports whether the file lies in one of the folders, or its path has one of
-// the parts.
-func belowAny(name string, folders, parts []string) bool {
+// isBelowAny reports whether the file is in one of the folders, or its path has one of the
+// parts.
+func isBelowAny(name string, folders, parts []string) bool {
 	below := "/" + name
 	return slices.ContainsFunc(folders, func(dir string) bool { return strings.HasPrefix(name, dir) }) ||
 		slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(below, part) })
 }
 
-// lockedPackages reads a lock file alone, without the manifest beside it.
-func lockedPackages(ctx context.Context, name string, b []byte) ([]item, error) {
+// readLockFile reads a lock file alone, without the manifest beside it.
+func readLockFile(ctx context.Context, name string, b []byte) ([]imagePackage, error) {
 	var problems []error
-	packages, err := inventory.Take(inventory.Tree{Context: ctx, FS: single{path: name, content: b},
+	packages, err := inventory.Take(inventory.Tree{Context: ctx, FS: singleFileFS{path: name, content: b},
 		Files: []scan.File{{Path: name, Size: int64(len(b))}},
 		Degrade: func(r scan.Reason) {
 			if r.Code == "malformed" || r.Code == "too-large" {
@@ -50,11 +50,11 @@ func lockedPackages(ctx context.Context, name string, b []byte) ([]item, error) 
 	if err != nil {
 		return nil, err
 	}
-	var out []item
+	var out []imagePackage
 	for _, p := range packages {
 		if !p.Dev && p.Version != "" {
 			p.Scope, p.Via = finding.UnknownDependency, nil
-			out = append(out, item{Package: p, locked: true})
+			out = append(out, imagePackage{Package: p, locked: true})
 		}
 	}
 	return out, errors.Join(problems...)
@@ -62,7 +62,7 @@ func lockedPackages(ctx context.Context, name string, b []byte) ([]item, error) 
 
 // withoutInstalled removes the packages of the lock files of which the image shows
 // one as installed.
-func withoutInstalled(packages []item) []item {
+func withoutInstalled(packages []imagePackage) []imagePackage {
 	type known struct{ ecosystem, name, version string }
 	there := map[known]bool{}
 	for _, it := range packages {
@@ -76,17 +76,17 @@ func withoutInstalled(packages []item) []item {
 			done[it.Path] = true
 		}
 	}
-	return slices.DeleteFunc(packages, func(it item) bool { return it.locked && done[it.Path] })
+	return slices.DeleteFunc(packages, func(it imagePackage) bool { return it.locked && done[it.Path] })
 }
 
-// single is a file system with one file.
-type single struct {
+// singleFileFS is a file system with one file.
+type singleFileFS struct {
 	path    string
 	content []byte
 }
 
 // Open opens the file.
-func (s single) Open(name string) (fs.File, error) {
+func (s singleFileFS) Open(name string) (fs.File, error) {
 	if name != s.path {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}

@@ -13,16 +13,16 @@ import (
 
 // This file looks the packages up and reports what is known of them.
 
-// A match is an advisory that affects a package.
-type match struct {
+// packageMatch is an advisory that affects a package.
+type packageMatch struct {
 	scan.AdvisoryMatch
-	item
+	imagePackage
 	also   []string           // further packages built from the same source
 	copies []finding.Location // where the package is installed once more
 }
 
 // checkPackages looks every package up and reports the matches.
-func checkPackages(p *scan.ImagePass, packages []item) error {
+func checkPackages(p *scan.ImagePass, packages []imagePackage) error {
 	if len(packages) == 0 {
 		return nil // whatever the data, there is nothing to look up
 	}
@@ -35,31 +35,32 @@ func checkPackages(p *scan.ImagePass, packages []item) error {
 		p.Degrade(scan.Reason{Code: "unavailable", Message: inventory.Count(n, "record") + " of the vulnerability " +
 			"data could not be read at the import (merlon advisories status names them)"})
 	}
-	l := lookup{ImagePass: p, unknown: map[string][]string{}, undecided: map[string][]string{}, seen: map[string]int{}}
+	l := advisoryLookup{ImagePass: p, unknown: map[string][]string{}, undecided: map[string][]string{},
+		seen: map[string]int{}}
 	for _, it := range packages {
-		if err := stopped(p.Context); err != nil {
+		if err := contextError(p.Context); err != nil {
 			return err
 		}
-		if err := l.item(it); err != nil {
+		if err := l.matchPackage(it); err != nil {
 			return err
 		}
 	}
-	l.degrade()
-	l.report()
+	l.reportGaps()
+	l.reportMatches()
 	return nil
 }
 
-// lookup gathers matches, and what could not be decided.
-type lookup struct {
+// advisoryLookup gathers matches, and what could not be decided.
+type advisoryLookup struct {
 	*scan.ImagePass
-	matches   []match
+	matches   []packageMatch
 	seen      map[string]int      // index in matches
 	unknown   map[string][]string // packages by ecosystem without data
 	undecided map[string][]string // packages by path
 }
 
-// item looks one package up.
-func (l *lookup) item(it item) error {
+// matchPackage looks one package up.
+func (l *advisoryLookup) matchPackage(it imagePackage) error {
 	if it.Ecosystem == "Linux" || it.Version == "" {
 		return nil // said already, or the program itself
 	}
@@ -68,26 +69,27 @@ func (l *lookup) item(it item) error {
 		return nil
 	}
 	version := cmp.Or(it.SourceVersion, it.Version)
-	for _, ecosystem := range asked(it) {
+	for _, ecosystem := range queriedEcosystems(it) {
 		for _, name := range advisoryNames(it) {
 			found, err := l.Advisories.Match(l.Context, ecosystem, name, version)
 			if err != nil {
-				if stop := stopped(l.Context); stop != nil {
+				if stop := contextError(l.Context); stop != nil {
 					return stop
 				}
 				l.undecided[it.Path] = append(l.undecided[it.Path], it.Name+" "+version+": "+
 					inventory.OneLine(err.Error()))
 			}
 			for _, m := range found {
-				l.add(m, it, name)
+				l.addMatch(m, it, name)
 			}
 		}
 	}
 	return nil
 }
 
-// asked returns the ecosystems in which the package is looked up.
-func asked(it item) []string {
+// queriedEcosystems returns the ecosystems in which the package is looked up: one package
+// of Red Hat can be in any of its repositories.
+func queriedEcosystems(it imagePackage) []string {
 	if rest, ok := strings.CutSuffix(it.Ecosystem, "::baseos"); ok {
 		return []string{it.Ecosystem, rest + "::appstream", rest + "::crb"}
 	}
@@ -97,7 +99,7 @@ func asked(it item) []string {
 // advisoryNames returns the names under which advisories know the package: those of
 // Debian, Ubuntu and Alpine speak of source packages, those of the distributions
 // with rpm of what is installed, and two with apk of either.
-func advisoryNames(it item) []string {
+func advisoryNames(it imagePackage) []string {
 	source := cmp.Or(it.Source, it.Name)
 	if it.system == "apk" && source != it.Name && (it.Ecosystem == "Wolfi" || it.Ecosystem == "Chainguard" ||
 		it.Ecosystem == "MinimOS") {
@@ -106,8 +108,8 @@ func advisoryNames(it item) []string {
 	return []string{source}
 }
 
-// add adds a match, or a further package to that of its source.
-func (l *lookup) add(m scan.AdvisoryMatch, it item, name string) {
+// addMatch adds a match, or a further package to that of its source.
+func (l *advisoryLookup) addMatch(m scan.AdvisoryMatch, it imagePackage, name string) {
 	key := strings.Join([]string{it.Ecosystem, name, cmp.Or(it.SourceVersion, it.Version), m.Advisory.ID}, "\x00")
 	if at, ok := l.seen[key]; ok {
 		o := &l.matches[at]
@@ -120,24 +122,24 @@ func (l *lookup) add(m scan.AdvisoryMatch, it item, name string) {
 		return
 	}
 	l.seen[key] = len(l.matches)
-	l.matches = append(l.matches, match{AdvisoryMatch: m, item: it})
+	l.matches = append(l.matches, packageMatch{AdvisoryMatch: m, imagePackage: it})
 }
 
-// degrade says which packages were not decided, and why.
-func (l *lookup) degrade() {
-	for _, ecosystem := range sorted(l.unknown) {
+// reportGaps says which packages were not decided, and why.
+func (l *advisoryLookup) reportGaps() {
+	for _, ecosystem := range sortedKeys(l.unknown) {
 		l.Degrade(scan.Reason{Code: "no-data", Message: "there is no vulnerability " +
 			"data for " + ecosystem + ", so these were not checked: " + inventory.List(l.unknown[ecosystem])})
 	}
-	for _, path := range sorted(l.undecided) {
+	for _, path := range sortedKeys(l.undecided) {
 		l.Degrade(scan.Reason{Code: "undecided", Path: path, Message: "it could not be decided whether these are " +
 			"affected: " + inventory.List(l.undecided[path])})
 	}
 }
 
-// report reports the matches, each advisory with one rule.
-func (l *lookup) report() {
-	byAdvisory := map[string][]*match{}
+// reportMatches reports the matches, each advisory with one rule.
+func (l *advisoryLookup) reportMatches() {
+	byAdvisory := map[string][]*packageMatch{}
 	for i := range l.matches {
 		m := &l.matches[i]
 		byAdvisory[m.Advisory.ID] = append(byAdvisory[m.Advisory.ID], m)
@@ -147,33 +149,34 @@ func (l *lookup) report() {
 		rules[id] = advisoryRule(list)
 	}
 	for i := range l.matches {
-		l.Report(rules[l.matches[i].Advisory.ID], l.matches[i].finding())
+		l.Report(rules[l.matches[i].Advisory.ID], l.matches[i].toFinding())
 	}
 }
 
 // advisoryRule describes an advisory to people. Records of one flaw may differ from
 // package to package; the worst speaks.
-func advisoryRule(list []*match) *finding.Rule {
-	a := slices.MaxFunc(list, func(x, y *match) int {
+func advisoryRule(list []*packageMatch) *finding.Rule {
+	a := slices.MaxFunc(list, func(x, y *packageMatch) int {
 		return cmp.Compare(x.Advisory.Severity.Rank(), y.Advisory.Severity.Rank())
 	}).Advisory
 	r := a.Rule(finding.Container, "container/")
-	r.HowToPrevent = remedies(list)
+	r.HowToPrevent = listRemedies(list)
 	return r
 }
 
-// remedies says what clears the advisory, for each package.
-func remedies(list []*match) string {
+// listRemedies says what fixes the vulnerability, for each package.
+func listRemedies(list []*packageMatch) string {
 	var lines []string
 	for _, m := range list {
-		if line := m.remedy(); !slices.Contains(lines, line) {
+		if line := m.describeRemedy(); !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
 	}
 	return strings.Join(lines, "\n\n")
 }
 
-func (m *match) remedy() string {
+// describeRemedy says how the package is fixed: by removal, by an upgrade, or not yet.
+func (m *packageMatch) describeRemedy() string {
 	where := ""
 	if m.Layer != nil && m.Layer.Base {
 		where = " It came with the base image: take a newer one, or upgrade the package in a step of your own."
@@ -192,8 +195,8 @@ func (m *match) remedy() string {
 		"part is not used.", m.Name)
 }
 
-// finding describes the match.
-func (m *match) finding() finding.Finding {
+// toFinding describes the match.
+func (m *packageMatch) toFinding() finding.Finding {
 	what := m.Name + " " + m.Version
 	if len(m.also) > 0 {
 		what += " (also " + inventory.List(m.also) + ")"
@@ -203,18 +206,19 @@ func (m *match) finding() finding.Finding {
 		Location: finding.Location{Path: m.Path, StartLine: m.Line, EndLine: m.Line}, Layer: m.Layer, Also: m.copies,
 		Package: &finding.PackageMatch{Package: m.Package, Introduced: m.Introduced, Fixed: m.Fixed,
 			Upgrade: m.Upgrade},
-		Identity: m.Advisory.ID + " " + family(m.Ecosystem) + " " + cmp.Or(m.Source, m.Name),
+		Identity: m.Advisory.ID + " " + ecosystemFamily(m.Ecosystem) + " " + cmp.Or(m.Source, m.Name),
 	}
 }
 
-// family cuts the release off an ecosystem: an image that moves to the next release
-// keeps the decisions on its findings.
-func family(ecosystem string) string {
+// ecosystemFamily cuts the release off an ecosystem: an image that moves to the next
+// release keeps the decisions on its findings.
+func ecosystemFamily(ecosystem string) string {
 	name, _, _ := strings.Cut(ecosystem, ":")
 	return name
 }
 
-func sorted(m map[string][]string) []string {
+// sortedKeys returns the keys in order.
+func sortedKeys(m map[string][]string) []string {
 	out := make([]string, 0, len(m))
 	for k := range m {
 		out = append(out, k)

@@ -12,20 +12,20 @@ import (
 // This file knows what of the lower layers the higher ones hide. It keeps the paths
 // at which something was found, and no others.
 
-// A version is what a file holds in one layer.
-type version struct {
+// fileVersion is what a file holds in one layer.
+type fileVersion struct {
 	layer  int
 	entry  int // its number in the layer; of two entries with one name the later is the file
 	gone   int // the layer that removes or replaces it, or -1
-	items  []item
-	hits   []hit
+	items  []imagePackage
+	hits   []secretHit
 	text   string // of a file that is read at the end
-	setuid *setuid
+	setuid *setuidFile
 }
 
-// overlay holds the versions of files, lowest layer first.
-type overlay struct {
-	held    map[string][]*version
+// layerOverlay has the versions of files, lowest layer first.
+type layerOverlay struct {
+	held    map[string][]*fileVersion
 	folders map[string]int // folders that lead to held files, with how many
 
 	// Of the layer that passes by:
@@ -33,11 +33,11 @@ type overlay struct {
 	emptied map[string]bool // folders of which nothing of lower layers is left inside
 }
 
-// begin starts a layer.
-func (o *overlay) begin() { o.hidden, o.emptied = map[string]bool{}, map[string]bool{} }
+// beginLayer starts a layer.
+func (o *layerOverlay) beginLayer() { o.hidden, o.emptied = map[string]bool{}, map[string]bool{} }
 
-// note takes what an entry does to lower layers.
-func (o *overlay) note(e *oci.Entry) {
+// noteEntry takes what an entry does to lower layers.
+func (o *layerOverlay) noteEntry(e *oci.Entry) {
 	_, file := o.held[e.Path]
 	_, folder := o.folders[e.Path]
 	switch {
@@ -54,12 +54,12 @@ func (o *overlay) note(e *oci.Entry) {
 	}
 }
 
-// end hides what the layer hides, and adds what it holds.
-func (o *overlay) end(layer int, fresh map[string]*version) {
+// endLayer hides what the layer hides, and adds what it has.
+func (o *layerOverlay) endLayer(layer int, fresh map[string]*fileVersion) {
 	if len(o.hidden) > 0 || len(o.emptied) > 0 {
 		for name, versions := range o.held {
 			last := versions[len(versions)-1]
-			if last.gone < 0 && o.hides(name) {
+			if last.gone < 0 && o.isHidden(name) {
 				last.gone = layer
 			}
 		}
@@ -82,8 +82,8 @@ func (o *overlay) end(layer int, fresh map[string]*version) {
 	}
 }
 
-// hides reports whether the layer hides the file of the lower ones.
-func (o *overlay) hides(name string) bool {
+// isHidden reports whether the layer hides the file of the lower ones.
+func (o *layerOverlay) isHidden(name string) bool {
 	if o.hidden[name] || o.emptied["."] {
 		return true
 	}
@@ -95,8 +95,8 @@ func (o *overlay) hides(name string) bool {
 	return false
 }
 
-// seen returns the version of a file that the image shows, or nil.
-func (o *overlay) seen(name string) *version {
+// visibleVersion returns the version of a file that the image shows, or nil.
+func (o *layerOverlay) visibleVersion(name string) *fileVersion {
 	versions := o.held[name]
 	if len(versions) == 0 {
 		return nil
@@ -107,8 +107,8 @@ func (o *overlay) seen(name string) *version {
 	return nil
 }
 
-// names returns the paths at which something is held, sorted.
-func (o *overlay) names() []string {
+// sortedPaths returns the paths at which something is kept, sorted.
+func (o *layerOverlay) sortedPaths() []string {
 	out := make([]string, 0, len(o.held))
 	for name := range o.held {
 		out = append(out, name)
@@ -117,26 +117,26 @@ func (o *overlay) names() []string {
 	return out
 }
 
-// brought returns the layer that brought the package of the visible version at the
-// path: the lowest from which on the file has held it, however often the file was
-// written again.
-func (o *overlay) brought(name string, it item) int {
+// originLayer returns the layer that brought the package of the visible version at the
+// path: the lowest from which on the file has had it, however often the file was written
+// again.
+func (o *layerOverlay) originLayer(name string, it imagePackage) int {
 	versions := o.held[name]
 	n := len(versions) - 1
 	layer := versions[n].layer
-	for n--; n >= 0 && versions[n].gone == versions[n+1].layer && versions[n].holds(it); n-- {
+	for n--; n >= 0 && versions[n].gone == versions[n+1].layer && versions[n].hasPackage(it); n-- {
 		layer = versions[n].layer
 	}
 	return layer
 }
 
-// holds reports whether the file names the package.
-func (v *version) holds(it item) bool {
+// hasPackage reports whether the file names the package.
+func (v *fileVersion) hasPackage(it imagePackage) bool {
 	if len(v.items) < 16 {
-		return slices.ContainsFunc(v.items, func(o item) bool { return o.key() == it.key() })
+		return slices.ContainsFunc(v.items, func(o imagePackage) bool { return o.packageKey() == it.packageKey() })
 	}
-	_, found := slices.BinarySearchFunc(v.items, it.key(), func(o item, key string) int {
-		return cmp.Compare(o.key(), key)
+	_, found := slices.BinarySearchFunc(v.items, it.packageKey(), func(o imagePackage, key string) int {
+		return cmp.Compare(o.packageKey(), key)
 	})
 	return found
 }

@@ -37,8 +37,8 @@ import (
 // This file reads installed packages. The readers of osv-scalibr are used one by
 // one, each on the content of one file; none of them gets a file system.
 
-// A reader reads one form of installed packages.
-type reader struct {
+// packageReader reads one form of installed packages.
+type packageReader struct {
 	match     func(name string) bool
 	ecosystem string // as OSV spells it; empty for those of an operating system
 	system    string // kind of an operating system's packages: deb, apk or rpm
@@ -46,61 +46,63 @@ type reader struct {
 	keepText  bool   // the file itself is wanted at the end
 	make      func(*cpb.PluginConfig) (filesystem.Extractor, error)
 	extractor filesystem.Extractor
-	parse     func(ctx context.Context, path string, b []byte) ([]item, error) // of ours, in place of an extractor
-	database  func(ctx context.Context, c readable, size int64) ([]item, error)
+	// of ours, in place of an extractor
+	parse    func(ctx context.Context, path string, b []byte) ([]imagePackage, error)
+	database func(ctx context.Context, c contentReader, size int64) ([]imagePackage, error)
 }
 
-// readers are tried in order; the first that matches the name reads the file.
-// Programs are found by what they hold, not here.
-var readers = []reader{
-	{match: release, keepText: true},
-	{match: debian, system: "deb", large: true, make: dpkg.New},
-	{match: named("lib/apk/db/installed", "var/lib/apk/db/installed", "usr/lib/apk/db/installed"), system: "apk",
+// packageReaders are tried in order; the first that matches the name reads the file.
+// Programs are found by their content, not here.
+var packageReaders = []packageReader{
+	{match: isReleaseFile, keepText: true},
+	{match: isDpkgStatus, system: "deb", large: true, make: dpkg.New},
+	{match: hasName("lib/apk/db/installed", "var/lib/apk/db/installed", "usr/lib/apk/db/installed"), system: "apk",
 		large: true, make: apk.New},
-	{match: rpmDatabase, system: "rpm", large: true, database: installedRPMs},
-	{match: base("package.json"), ecosystem: "npm", make: packagejson.New},
-	{match: pythonMetadata, ecosystem: "PyPI", make: wheelegg.New},
+	{match: isRPMDatabase, system: "rpm", large: true, database: installedRPMs},
+	{match: hasBaseName("package.json"), ecosystem: "npm", make: packagejson.New},
+	{match: isPythonMetadata, ecosystem: "PyPI", make: wheelegg.New},
 	{match: archive.IsArchive, ecosystem: "Maven", large: true, make: archive.New},
-	{match: installedGem, ecosystem: "RubyGems", make: gemspec.New},
-	{match: base("installed.json"), ecosystem: "Packagist", parse: composerInstalled},
-	{match: ending(".deps.json"), parse: listedPackages},
-	{match: ending(".egg"), ecosystem: "PyPI", large: true, make: wheelegg.New},
-	{match: bitnamiBill, parse: bitnamiPackages},
-	{match: installedR, parse: packageOfR},
-	{match: lockFile, parse: lockedPackages},
+	{match: isInstalledGem, ecosystem: "RubyGems", make: gemspec.New},
+	{match: hasBaseName("installed.json"), ecosystem: "Packagist", parse: readComposer},
+	{match: hasSuffix(".deps.json"), parse: readListed},
+	{match: hasSuffix(".egg"), ecosystem: "PyPI", large: true, make: wheelegg.New},
+	{match: isBitnamiSBOM, parse: readBitnamiSBOM},
+	{match: isInstalledR, parse: readPackageOfR},
+	{match: isLockFile, parse: readLockFile},
 }
 
 // Readers of programs.
 var (
-	goProgram   = reader{ecosystem: "Go", make: gobinary.New}
-	rustProgram = reader{ecosystem: "crates.io", make: cargoauditable.New}
+	goProgram   = packageReader{ecosystem: "Go", make: gobinary.New}
+	rustProgram = packageReader{ecosystem: "crates.io", make: cargoauditable.New}
 )
 
 // makeReaders makes the readers once per process.
-var makeReaders = sync.OnceValues(func() ([]reader, error) {
-	scalibrlog.SetLogger(quiet{})
-	out := slices.Clone(readers)
-	for _, r := range []*reader{&goProgram, &rustProgram} {
-		if err := r.prepare(); err != nil {
+var makeReaders = sync.OnceValues(func() ([]packageReader, error) {
+	scalibrlog.SetLogger(silentLogger{})
+	out := slices.Clone(packageReaders)
+	for _, r := range []*packageReader{&goProgram, &rustProgram} {
+		if err := r.makeExtractor(); err != nil {
 			return nil, err
 		}
 	}
 	for i := range out {
-		if err := out[i].prepare(); err != nil {
+		if err := out[i].makeExtractor(); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 })
 
-func (r *reader) prepare() error {
+// makeExtractor makes the extractor of the library.
+func (r *packageReader) makeExtractor() error {
 	if r.make == nil {
 		return nil
 	}
 	// The digest of a jar serves a service on the network only.
 	no := false
 	config := &cpb.PluginConfig{PluginSpecific: []*cpb.PluginSpecificConfig{{Config: &cpb.PluginSpecificConfig_JavaArchive{
-		JavaArchive: &cpb.JavaArchiveConfig{HashJars: &no, MaxOpenedBytes: largest, MaxZipDepth: 8}}}}}
+		JavaArchive: &cpb.JavaArchiveConfig{HashJars: &no, MaxOpenedBytes: maxContent, MaxZipDepth: 8}}}}}
 	x, err := r.make(config)
 	if err != nil {
 		return fmt.Errorf("prepare to read packages: %w", err)
@@ -109,8 +111,8 @@ func (r *reader) prepare() error {
 	return nil
 }
 
-// named returns the reader for the file with the name, or nil.
-func (e *examination) named(name string) *reader {
+// readerFor returns the reader for the file with the name, or nil.
+func (e *examination) readerFor(name string) *packageReader {
 	for i := range e.readers {
 		if e.readers[i].match(name) {
 			return &e.readers[i]
@@ -119,57 +121,62 @@ func (e *examination) named(name string) *reader {
 	return nil
 }
 
-func named(names ...string) func(string) bool {
+// hasName matches paths by list.
+func hasName(names ...string) func(string) bool {
 	return func(name string) bool { return slices.Contains(names, name) }
 }
 
-func base(file string) func(string) bool {
+// hasBaseName matches a file name in any folder.
+func hasBaseName(file string) func(string) bool {
 	return func(name string) bool { return strings.HasSuffix(name, file) && path.Base(name) == file }
 }
 
-func ending(end string) func(string) bool {
+// hasSuffix matches the end of a path.
+func hasSuffix(end string) func(string) bool {
 	return func(name string) bool { return strings.HasSuffix(name, end) }
 }
 
-// debian reports whether the file lists packages of dpkg; distroless images have a
+// isDpkgStatus reports whether the file lists packages of dpkg; distroless images have a
 // file for each in place of the one.
-func debian(name string) bool {
+func isDpkgStatus(name string) bool {
 	return name == "var/lib/dpkg/status" || strings.HasPrefix(name, "var/lib/dpkg/status.d/") &&
 		!strings.HasSuffix(name, ".md5sums")
 }
 
-func rpmDatabase(name string) bool {
+// isRPMDatabase reports whether the file is the database of rpm.
+func isRPMDatabase(name string) bool {
 	dir, file := path.Split(name)
 	return (file == "rpmdb.sqlite" || file == "Packages.db" || file == "Packages") &&
 		(dir == "var/lib/rpm/" || dir == "usr/lib/sysimage/rpm/" || dir == "usr/share/rpm/")
 }
 
-// pythonMetadata reports whether the file describes an installed distribution.
-func pythonMetadata(name string) bool {
+// isPythonMetadata reports whether the file describes an installed distribution.
+func isPythonMetadata(name string) bool {
 	return strings.HasSuffix(name, ".dist-info/METADATA") || strings.HasSuffix(name, ".egg-info/PKG-INFO") ||
 		strings.HasSuffix(name, "/EGG-INFO/PKG-INFO") || strings.HasSuffix(name, ".egg-info")
 }
 
-// installedGem reports whether the file is the specification that installing a gem
+// isInstalledGem reports whether the file is the specification that installing a gem
 // writes; those in source trees are programs with any content.
-func installedGem(name string) bool {
+func isInstalledGem(name string) bool {
 	return strings.HasSuffix(name, ".gemspec") && strings.Contains(name, "/specifications/")
 }
 
-// An item is a package of an image.
-type item struct {
+// imagePackage is a package of an image.
+type imagePackage struct {
 	finding.Package
 	system string // deb, apk or rpm; empty for a package of a language
 	arch   string
 	locked bool // a lock file names it
 }
 
-// key tells the packages of one file apart.
-func (i item) key() string { return i.Name + "\x00" + i.Version + "\x00" + i.arch }
+// packageKey distinguishes the packages of one file.
+func (i imagePackage) packageKey() string { return i.Name + "\x00" + i.Version + "\x00" + i.arch }
 
-// read returns the packages of the content, sorted by their keys, or its text.
-func (r *reader) read(ctx context.Context, e oci.Entry, c readable) ([]item, string, error) {
-	var items []item
+// readPackages returns the packages of the content, sorted by their keys, or its text.
+func (r *packageReader) readPackages(ctx context.Context, e oci.Entry,
+	c contentReader) ([]imagePackage, string, error) {
+	var items []imagePackage
 	var err error
 	switch {
 	case r.keepText:
@@ -183,7 +190,7 @@ func (r *reader) read(ctx context.Context, e oci.Entry, c readable) ([]item, str
 	case r.database != nil:
 		items, err = r.database(ctx, c, e.Size)
 	default:
-		items, err = r.extract(ctx, e, c)
+		items, err = r.runExtractor(ctx, e, c)
 	}
 	for i := range items {
 		items[i].Path, items[i].system = e.Path, r.system
@@ -191,31 +198,32 @@ func (r *reader) read(ctx context.Context, e oci.Entry, c readable) ([]item, str
 			items[i].Ecosystem = r.ecosystem
 		}
 	}
-	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.key(), b.key()) })
-	return slices.CompactFunc(items, func(a, b item) bool { return a.key() == b.key() }), "", err
+	slices.SortFunc(items, func(a, b imagePackage) int { return strings.Compare(a.packageKey(), b.packageKey()) })
+	return slices.CompactFunc(items, func(a, b imagePackage) bool { return a.packageKey() == b.packageKey() }), "", err
 }
 
-// extract runs an extractor of the library, which may crash on what it does not
+// runExtractor runs an extractor of the library, which may crash on what it does not
 // expect: that is an error of the file.
-func (r *reader) extract(ctx context.Context, e oci.Entry, c readable) (items []item, err error) {
+func (r *packageReader) runExtractor(ctx context.Context, e oci.Entry,
+	c contentReader) (items []imagePackage, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			items, err = nil, fmt.Errorf("the reader of %s crashed (%T)", r.extractor.Name(), v)
 		}
 	}()
 	found, err := r.extractor.Extract(ctx, &filesystem.ScanInput{
-		FS: empty{}, Path: e.Path, Reader: c, Info: fileInfo{name: path.Base(e.Path), size: e.Size, mode: e.Mode}})
+		FS: emptyFS{}, Path: e.Path, Reader: c, Info: fileInfo{name: path.Base(e.Path), size: e.Size, mode: e.Mode}})
 	for _, x := range found.Packages {
-		if it, ok := r.item(x); ok {
+		if it, ok := r.toPackage(x); ok {
 			items = append(items, it)
 		}
 	}
 	return items, err
 }
 
-// item makes a package of ours of one of the library.
-func (r *reader) item(x *extractor.Package) (item, bool) {
-	it := item{Package: finding.Package{Name: x.Name, Version: x.Version, Licenses: x.Licenses}}
+// toPackage makes a package of ours of one of the library.
+func (r *packageReader) toPackage(x *extractor.Package) (imagePackage, bool) {
+	it := imagePackage{Package: finding.Package{Name: x.Name, Version: x.Version, Licenses: x.Licenses}}
 	if at := x.Location.Descriptor; at != nil && at.File != nil {
 		it.Line = at.File.LineNumber
 	}
@@ -246,7 +254,7 @@ func (r *reader) item(x *extractor.Package) (item, bool) {
 
 // packageURL returns the purl of a package of a language, and of an operating
 // system with the namespace and the release of its distribution.
-func (i item) packageURL(d distribution) string {
+func (i imagePackage) packageURL(d distribution) string {
 	u := purl.PackageURL{Name: i.Name, Version: i.Version}
 	q := map[string]string{}
 	switch {
@@ -282,9 +290,9 @@ var purlTypes = map[string]string{
 	"Bitnami": "bitnami", "CRAN": purl.TypeCran,
 }
 
-// composerInstalled reads vendor/composer/installed.json, of which there are two
-// forms: a list, and since version 2 an object with the list.
-func composerInstalled(_ context.Context, _ string, b []byte) ([]item, error) {
+// readComposer reads vendor/composer/installed.json, of which there are two forms: a list,
+// and since version 2 an object with the list.
+func readComposer(_ context.Context, _ string, b []byte) ([]imagePackage, error) {
 	type entry struct {
 		Name    string   `json:"name"`
 		Version string   `json:"version"`
@@ -299,21 +307,22 @@ func composerInstalled(_ context.Context, _ string, b []byte) ([]item, error) {
 	} else if json.Unmarshal(b, &list) != nil {
 		return nil, err
 	}
-	var out []item
+	var out []imagePackage
 	for _, p := range list {
 		if vendor, name, ok := strings.Cut(p.Name, "/"); ok && vendor != "" && name != "" && p.Version != "" {
-			out = append(out, item{Package: finding.Package{Name: p.Name, Version: p.Version, Licenses: p.License}})
+			out = append(out, imagePackage{Package: finding.Package{Name: p.Name, Version: p.Version,
+				Licenses: p.License}})
 		}
 	}
 	return out, nil
 }
 
 // installedRPMs reads a database of rpm.
-func installedRPMs(ctx context.Context, c readable, size int64) ([]item, error) {
+func installedRPMs(ctx context.Context, c contentReader, size int64) ([]imagePackage, error) {
 	packages, err := rpmdb.Read(ctx, c, size)
-	var out []item
+	var out []imagePackage
 	for _, p := range packages {
-		it := item{Package: finding.Package{Name: p.Name, Version: p.Version + "-" + p.Release}, arch: p.Arch}
+		it := imagePackage{Package: finding.Package{Name: p.Name, Version: p.Version + "-" + p.Release}, arch: p.Arch}
 		if p.Epoch > 0 {
 			it.Version = fmt.Sprintf("%d:%s", p.Epoch, it.Version)
 		}
@@ -325,20 +334,20 @@ func installedRPMs(ctx context.Context, c readable, size int64) ([]item, error) 
 	return out, err
 }
 
-// empty is a file system without files: a reader gets the one file only.
-type empty struct{}
+// emptyFS is a file system without files: a reader gets the one file only.
+type emptyFS struct{}
 
-func (empty) Open(name string) (fs.File, error) {
+func (emptyFS) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
 // ReadDir finds nothing.
-func (e empty) ReadDir(name string) ([]fs.DirEntry, error) {
+func (e emptyFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrNotExist}
 }
 
 // Stat finds nothing.
-func (e empty) Stat(name string) (fs.FileInfo, error) {
+func (e emptyFS) Stat(name string) (fs.FileInfo, error) {
 	return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
 }
 
@@ -356,23 +365,23 @@ func (fileInfo) ModTime() time.Time  { return time.Time{} }
 func (fileInfo) IsDir() bool         { return false }
 func (fileInfo) Sys() any            { return nil }
 
-// quiet drops what the library logs: what matters comes back as an error.
-type quiet struct{}
+// silentLogger drops what the library logs: what matters comes back as an error.
+type silentLogger struct{}
 
-func (quiet) Errorf(string, ...any) {}
-func (quiet) Error(...any)          {}
-func (quiet) Warnf(string, ...any)  {}
-func (quiet) Warn(...any)           {}
-func (quiet) Infof(string, ...any)  {}
-func (quiet) Info(...any)           {}
-func (quiet) Debugf(string, ...any) {}
-func (quiet) Debug(...any)          {}
+func (silentLogger) Errorf(string, ...any) {}
+func (silentLogger) Error(...any)          {}
+func (silentLogger) Warnf(string, ...any)  {}
+func (silentLogger) Warn(...any)           {}
+func (silentLogger) Infof(string, ...any)  {}
+func (silentLogger) Info(...any)           {}
+func (silentLogger) Debugf(string, ...any) {}
+func (silentLogger) Debug(...any)          {}
 
-// smallest is the size below which nothing is a program.
-const smallest = 64
+// minProgram is the size below which nothing is a program.
+const minProgram = 64
 
-// program reports whether a file begins like a program: ELF, Windows, macOS.
-func program(head []byte) bool {
+// isProgram reports whether a file begins like a program: ELF, Windows, macOS.
+func isProgram(head []byte) bool {
 	for _, magic := range []string{"\x7fELF", "MZ", "\xcf\xfa\xed\xfe", "\xfe\xed\xfa\xcf", "\xca\xfe\xba\xbe"} {
 		if bytes.HasPrefix(head, []byte(magic)) {
 			return true
@@ -389,43 +398,43 @@ var (
 	rustMark = []byte(".dep-v0")
 )
 
-// program looks for a list of packages in a program.
-func (e *examination) program(entry *oci.Entry, head []byte) error {
-	if entry.Size > largest {
-		_, err := keep(entry, largest)
-		return e.missed(entry, err)
+// readProgram looks for a list of packages in a program.
+func (e *examination) readProgram(entry *oci.Entry, head []byte) error {
+	if entry.Size > maxContent {
+		_, err := readContent(entry, maxContent)
+		return e.reportMissed(entry, err)
 	}
 	entry.Content = io.MultiReader(bytes.NewReader(head), entry.Content)
 	marks := &markFinder{marks: [][]byte{goMark, rustMark}, found: make([]bool, 2)}
-	var c readable
-	if entry.Size <= inMemory {
-		b := e.scratch(entry.Size)
+	var c contentReader
+	if entry.Size <= maxInMemory {
+		b := e.scratchBuffer(entry.Size)
 		if _, err := io.ReadFull(entry.Content, b); err != nil {
-			return broken(err)
+			return layerError(err)
 		}
-		marks.search(b)
+		marks.findMarks(b)
 		c = bytes.NewReader(b)
 	} else {
-		s, err := spool(io.TeeReader(entry.Content, marks), entry.Size)
+		s, err := spoolContent(io.TeeReader(entry.Content, marks), entry.Size)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = s.Close() }() // a temporary file
 		c = s
 	}
-	for i, r := range []*reader{&goProgram, &rustProgram} {
+	for i, r := range []*packageReader{&goProgram, &rustProgram} {
 		if marks.found[i] {
-			e.look(*entry, c, want{reader: r, number: e.number})
+			e.analyzeContent(*entry, c, wanted{reader: r, number: e.number})
 			return nil
 		}
 	}
 	return nil
 }
 
-// scratch returns room for the content of one file, until the next call.
-func (e *examination) scratch(size int64) []byte {
+// scratchBuffer returns room for the content of one file, until the next call.
+func (e *examination) scratchBuffer(size int64) []byte {
 	if int64(cap(e.room)) < size {
-		e.room = make([]byte, max(size, inMemory))
+		e.room = make([]byte, max(size, maxInMemory))
 	}
 	return e.room[:size]
 }
@@ -441,22 +450,22 @@ const maxMark = 16
 
 func (m *markFinder) Write(p []byte) (int, error) {
 	if len(m.tail) > 0 {
-		m.search(append(m.tail, p[:min(len(p), maxMark)]...))
+		m.findMarks(append(m.tail, p[:min(len(p), maxMark)]...))
 	}
-	m.search(p)
+	m.findMarks(p)
 	m.tail = append(m.tail[:0], p[max(len(p)-maxMark, 0):]...)
 	return len(p), nil
 }
 
-func (m *markFinder) search(b []byte) {
+func (m *markFinder) findMarks(b []byte) {
 	for i, mark := range m.marks {
 		m.found[i] = m.found[i] || bytes.Contains(b, mark)
 	}
 }
 
-// text reports whether a file begins like a text: without a zero byte, unless it
+// isText reports whether a file begins like a text: without a zero byte, unless it
 // says that it is UTF-16.
-func text(head []byte) bool {
+func isText(head []byte) bool {
 	return len(head) > 0 && (bytes.IndexByte(head, 0) < 0 || bytes.HasPrefix(head, []byte{0xFF, 0xFE}) ||
 		bytes.HasPrefix(head, []byte{0xFE, 0xFF}))
 }

@@ -15,9 +15,9 @@ const (
 	modeSetgid = fs.ModeSetgid
 )
 
-// standard are the programs of distributions that run with other rights, and are
+// standardPrograms are the programs of distributions that run with other rights, and are
 // made for it.
-var standard = func() map[string]bool {
+var standardPrograms = func() map[string]bool {
 	m := map[string]bool{}
 	for _, name := range []string{"su", "sudo", "mount", "umount", "passwd", "chsh", "chfn", "newgrp", "gpasswd",
 		"chage", "expiry", "unix_chkpwd",
@@ -33,8 +33,8 @@ var standard = func() map[string]bool {
 	return m
 }()
 
-// rule makes a rule of this analyzer.
-func rule(id, name string, s finding.Severity, r finding.Rule) *finding.Rule {
+// newRule makes a rule of this analyzer.
+func newRule(id, name string, s finding.Severity, r finding.Rule) *finding.Rule {
 	r.ID, r.Analysis, r.Name, r.Severity, r.Language = "container/image/"+id, finding.Container, name, s, "dockerfile"
 	if r.ShortDescription == "" {
 		r.ShortDescription = name
@@ -49,7 +49,7 @@ func rule(id, name string, s finding.Severity, r finding.Rule) *finding.Rule {
 }
 
 var (
-	ruleRoot = rule("root-user", "Container runs as root", finding.Medium, finding.Rule{
+	ruleRoot = newRule("root-user", "Container runs as root", finding.Medium, finding.Rule{
 		CWE: []string{"CWE-250"},
 		Description: "The image sets no user, or sets root. Whoever takes over the program in the container is root " +
 			"there: they can change its files, install tools, " +
@@ -58,14 +58,14 @@ var (
 			"--system --no-create-home app\nUSER app\n```\n\nA number (`USER 10001`) lets an orchestrator verify " +
 			"that it is not root.",
 	})
-	ruleMovingBase = rule("moving-base", "Unpinned base image", finding.Low, finding.Rule{
+	ruleMovingBase = newRule("moving-base", "Unpinned base image", finding.Low, finding.Rule{
 		CWE: []string{"CWE-1357"}, OWASP: []string{"A08:2021"},
 		Description: "The image is built from a tag such as `latest`, or from none. The next build may begin with " +
 			"another system, which nobody looked at and nobody can go back from.",
 		HowToPrevent: "Name a version, and better its digest: `FROM debian:12.7-slim@sha256:…`. Let a tool propose " +
 			"newer ones, so that they are looked at.",
 	})
-	ruleRemoteLogin = rule("remote-login", "Remote login service in the image", finding.Medium, finding.Rule{
+	ruleRemoteLogin = newRule("remote-login", "Remote login service in the image", finding.Medium, finding.Rule{
 		CWE: []string{"CWE-668"},
 		Description: "The image exposes a port of SSH or Telnet. A login in a container is a second door with " +
 			"accounts and keys of its own, which nobody watches; its host keys are in the image and the same for " +
@@ -73,14 +73,14 @@ var (
 		HowToPrevent: "Remove the login service and the port. Use the runtime's own means (`kubectl exec`, `docker " +
 			"exec`), which ask for the rights of the platform and are logged.",
 	})
-	ruleHealth = rule("no-health-check", "Missing health check", finding.Low, finding.Rule{
+	ruleHealth = newRule("no-health-check", "Missing health check", finding.Low, finding.Rule{
 		CWE: []string{"CWE-693"}, Confidence: finding.Likely,
 		Description: "The image offers a service, and does not say how to tell whether it works. A container that " +
 			"hangs stays in service.",
 		HowToPrevent: "Add a `HEALTHCHECK` that asks the service itself, or have the orchestrator do it (a liveness " +
 			"probe); then this finding may be set aside.",
 	})
-	ruleEnvironment = rule("secret-in-environment", "Secret in an environment variable of the image", finding.High,
+	ruleEnvironment = newRule("secret-in-environment", "Secret in an environment variable of the image", finding.High,
 		finding.Rule{
 			CWE: []string{"CWE-526", "CWE-798"}, OWASP: []string{"A07:2021"}, Confidence: finding.Likely,
 			Description: "A variable that looks like a secret has a value in the image's configuration. " +
@@ -92,7 +92,7 @@ var (
 				"secret store or a mounted file, and take `ENV` and `ARG` with it out of the build. A later `ENV " +
 				"NAME=` hides it from the container only: the history keeps it.",
 		})
-	ruleHistory = rule("secret-in-history", "Secret in the history of the image", finding.High, finding.Rule{
+	ruleHistory = newRule("secret-in-history", "Secret in the history of the image", finding.High, finding.Rule{
 		CWE: []string{"CWE-538", "CWE-798"}, OWASP: []string{"A07:2021"}, Confidence: finding.Likely,
 		Description: "A step of the build held a secret: as the value of a build argument, or in a command. The " +
 			"history of the image keeps every step with its arguments, and everybody who can pull the image can read " +
@@ -100,14 +100,14 @@ var (
 		HowToPrevent: "Replace the secret where it was issued. Give secrets to a build as mounts, which leave no " +
 			"trace:\n\n```\nRUN --mount=type=secret,id=token TOKEN=$(cat /run/secrets/token) make\n```",
 	})
-	ruleRemoteAdd = rule("remote-add", "ADD from a URL without checksum", finding.Medium, finding.Rule{
+	ruleRemoteAdd = newRule("remote-add", "ADD from a URL without checksum", finding.Medium, finding.Rule{
 		CWE: []string{"CWE-494", "CWE-829"}, OWASP: []string{"A08:2021"},
 		Description: "`ADD` takes a file from an address and puts it into the image as it comes. Whoever controls " +
 			"the server, or with http:// the way to it, decides what is built in.",
 		HowToPrevent: "Pin what is to come: `ADD --checksum=sha256:… https://…`, or copy the file into the build's " +
 			"folder and check it there.",
 	})
-	rulePiped = rule("piped-script", "Remote script executed in the build", finding.Medium, finding.Rule{
+	rulePiped = newRule("piped-script", "Remote script executed in the build", finding.Medium, finding.Rule{
 		CWE: []string{"CWE-494"}, OWASP: []string{"A08:2021"},
 		Description: "A step of the build pipes what a server sends into a shell. What ran in this build cannot be " +
 			"told afterwards, and the next one may run something else. When the transfer breaks off, the first half " +
@@ -115,7 +115,7 @@ var (
 		HowToPrevent: "Take the tool from a package repository with signatures, or fetch a release of a named " +
 			"version and verify its checksum before running it.",
 	})
-	ruleInsecure = rule("unchecked-download", "Download without TLS or signature verification", finding.Medium,
+	ruleInsecure = newRule("unchecked-download", "Download without TLS or signature verification", finding.Medium,
 		finding.Rule{
 			CWE: []string{"CWE-295"}, OWASP: []string{"A02:2021"},
 			Description: "A step of the build turns off the check of certificates or signatures. Whoever is on " +
@@ -125,13 +125,13 @@ var (
 				"to the " +
 				"image's trusted ones.",
 		})
-	ruleEverybody = rule("writable-for-all", "World-writable files", finding.Low, finding.Rule{
+	ruleEverybody = newRule("writable-for-all", "World-writable files", finding.Low, finding.Rule{
 		CWE: []string{"CWE-732"},
 		Description: "A step of the build lets every user of the container change files. A flaw in any program " +
 			"there becomes a way to change the others, which may run with more rights.",
 		HowToPrevent: "Give the files to the user who needs them (`COPY --chown=app`), with no more than `u+w`.",
 	})
-	ruleSetuid = rule("setuid-program", "Setuid or setgid program", finding.Medium, finding.Rule{
+	ruleSetuid = newRule("setuid-program", "Setuid or setgid program", finding.Medium, finding.Rule{
 		CWE: []string{"CWE-250", "CWE-269"}, Confidence: finding.Likely,
 		Description: "The program has the setuid or setgid bit: whoever starts it gets the rights of its owner or " +
 			"group. It is none of the programs of a distribution that are made for this. A flaw in it gives every " +
@@ -150,12 +150,12 @@ func listRules() ([]*finding.Rule, error) {
 
 // reportFiles reports what is wrong with files by their mode.
 func (e *examination) reportFiles() {
-	for _, name := range e.overlay.names() {
-		v := e.overlay.seen(name)
+	for _, name := range e.overlay.sortedPaths() {
+		v := e.overlay.visibleVersion(name)
 		if v == nil || v.setuid == nil {
 			continue
 		}
-		l := e.layerOf(v.layer)
+		l := e.describeLayer(v.layer)
 		if l.Base || !v.setuid.group && v.setuid.uid != 0 {
 			continue
 		}

@@ -21,8 +21,8 @@ import (
 // detectors are the analyzers of files that find secrets.
 var detectors = []*scan.Analyzer{credentials.Analyzer}
 
-// A hit is a secret in a file.
-type hit struct {
+// secretHit is a secret in a file.
+type secretHit struct {
 	rule *finding.Rule
 	finding.Finding
 }
@@ -32,9 +32,9 @@ type secretFinder struct {
 	detectors []*scan.Analyzer
 }
 
-// published are folders of files that everybody can get: packages of the
-// distribution and of languages. What is in them is no secret of the image's owner.
-var published = []string{
+// publishedFolders are folders of files that are public: packages of the distribution and
+// of languages. What is in them is not a secret of the image's owner.
+var publishedFolders = []string{
 	"usr/share/", "usr/lib/", "usr/lib32/", "usr/lib64/", "usr/libexec/", "usr/include/", "usr/bin/", "usr/sbin/",
 	"usr/games/",
 	"lib/", "lib32/", "lib64/", "bin/", "sbin/", "boot/", "usr/local/go/", "usr/local/include/", "usr/local/share/man/",
@@ -43,16 +43,16 @@ var published = []string{
 	"proc/", "sys/", "dev/",
 }
 
-// installed are parts of paths below which packages of languages are installed.
-var installed = []string{
+// installedFolders are parts of paths below which packages of languages are installed.
+var installedFolders = []string{
 	"/node_modules/", "/site-packages/", "/dist-packages/", "/pkg/mod/", "/.cargo/registry/", "/.rustup/",
 	"/.m2/repository/", "/.gradle/caches/", "/gems/", "/specifications/", "/vendor/composer/", "/.nuget/packages/",
 	"/lib/python2", "/lib/python3", "/.npm/_cacache/", "/.yarn/cache/", "/.pnpm/", "/pnpm/store/", "/conda-meta/",
 }
 
-// copies reports whether the layer was made by copying the builder's own files: such
-// a file is looked into wherever it lies.
-func copies(l *oci.Layer) bool {
+// copiesFiles reports whether the layer was made by copying the builder's own files: such
+// a file is analyzed wherever it is.
+func copiesFiles(l *oci.Layer) bool {
 	word, rest, _ := strings.Cut(oci.Instructed(l.Instruction), " ")
 	if l.Base || l.Index == 0 && strings.HasSuffix(rest, " /") {
 		return false
@@ -60,16 +60,16 @@ func copies(l *oci.Layer) bool {
 	return word == "COPY" || word == "ADD"
 }
 
-// wants reports whether the file may hold a secret of the image's owner.
-func (s *secretFinder) wants(name string, copied bool) bool {
-	if !copied && belowAny(name, published, nil) || belowAny(name, nil, installed) {
+// wantsFile reports whether the file may hold a secret of the image's owner.
+func (s *secretFinder) wantsFile(name string, copied bool) bool {
+	if !copied && isBelowAny(name, publishedFolders, nil) || isBelowAny(name, nil, installedFolders) {
 		return false
 	}
 	return slices.ContainsFunc(s.detectors, func(a *scan.Analyzer) bool { return a.Match(name) })
 }
 
-// find returns the secrets of a file.
-func (s *secretFinder) find(ctx context.Context, e oci.Entry, c readable) ([]hit, error) {
+// findInFile returns the secrets of a file.
+func (s *secretFinder) findInFile(ctx context.Context, e oci.Entry, c contentReader) ([]secretHit, error) {
 	if _, err := c.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
@@ -77,12 +77,12 @@ func (s *secretFinder) find(ctx context.Context, e oci.Entry, c readable) ([]hit
 	if err != nil {
 		return nil, err
 	}
-	return s.inText(ctx, e.Path, b)
+	return s.findInText(ctx, e.Path, b)
 }
 
-// inText returns the secrets of a text, as the detectors see them under the name.
-func (s *secretFinder) inText(ctx context.Context, name string, b []byte) ([]hit, error) {
-	var out []hit
+// findInText returns the secrets of a text, as the detectors see them under the name.
+func (s *secretFinder) findInText(ctx context.Context, name string, b []byte) ([]secretHit, error) {
+	var out []secretHit
 	var problems []error
 	pass := &scan.FilePass{Context: ctx, Path: name, Size: int64(len(b)), ReadFile: func() ([]byte, error) {
 		return b, nil
@@ -90,7 +90,7 @@ func (s *secretFinder) inText(ctx context.Context, name string, b []byte) ([]hit
 		Reporter: scan.Reporter{
 			Report: func(r *finding.Rule, f finding.Finding) {
 				f.Location.Path = name
-				out = append(out, hit{r, f})
+				out = append(out, secretHit{r, f})
 			},
 			Package: func(finding.Package) {},
 			Degrade: func(r scan.Reason) { problems = append(problems, errors.New(r.Message)) },
@@ -109,11 +109,11 @@ func (s *secretFinder) inText(ctx context.Context, name string, b []byte) ([]hit
 // lowest layer that holds it, and as deleted when the image does not show it.
 func (e *examination) reportSecrets() {
 	type place struct{ rule, identity string }
-	for _, name := range e.overlay.names() {
+	for _, name := range e.overlay.sortedPaths() {
 		versions := e.overlay.held[name]
 		told := map[place]int{} // with the number of equal ones in one version
 		shown := map[place]bool{}
-		if v := e.overlay.seen(name); v != nil {
+		if v := e.overlay.visibleVersion(name); v != nil {
 			for _, h := range v.hits {
 				shown[place{h.rule.ID, h.Identity}] = true
 			}
@@ -127,17 +127,17 @@ func (e *examination) reportSecrets() {
 				}
 				told[at] = count[at]
 				f := h.Finding
-				f.Layer = e.layerOf(v.layer)
+				f.Layer = e.describeLayer(v.layer)
 				f.Layer.Deleted = !shown[at]
-				f.Message = inLayer(cmp.Or(f.Message, h.rule.Name), f.Layer)
+				f.Message = withLayer(cmp.Or(f.Message, h.rule.Name), f.Layer)
 				e.Report(h.rule, f)
 			}
 		}
 	}
 }
 
-// inLayer says in which layer something was seen.
-func inLayer(message string, l *finding.Layer) string {
+// withLayer adds to a message in which layer something was seen.
+func withLayer(message string, l *finding.Layer) string {
 	switch {
 	case l.Deleted:
 		return message + ", in a file that a later layer removes or replaces: the layer still holds it"
@@ -147,17 +147,17 @@ func inLayer(message string, l *finding.Layer) string {
 	return message
 }
 
-// setuid is a file that runs with the rights of its owner or group.
-type setuid struct {
+// setuidFile is a file that runs with the rights of its owner or group.
+type setuidFile struct {
 	uid   int
 	group bool
 }
 
 // noteMode keeps files that run with other rights than those of who starts them.
 func (e *examination) noteMode(entry *oci.Entry) {
-	if entry.Mode&(modeSetuid|modeSetgid) == 0 || entry.Mode&0o111 == 0 || standard[path.Base(entry.Path)] {
+	if entry.Mode&(modeSetuid|modeSetgid) == 0 || entry.Mode&0o111 == 0 || standardPrograms[path.Base(entry.Path)] {
 		return
 	}
-	e.keepVersion(entry.Path, &version{layer: e.layer.Index, entry: e.number, gone: -1,
-		setuid: &setuid{uid: entry.UID, group: entry.Mode&modeSetuid == 0}}, true)
+	e.keepVersion(entry.Path, &fileVersion{layer: e.layer.Index, entry: e.number, gone: -1,
+		setuid: &setuidFile{uid: entry.UID, group: entry.Mode&modeSetuid == 0}}, true)
 }

@@ -26,41 +26,44 @@ const (
 
 // bdb is a database with the size and the byte order of its pages.
 type bdb struct {
-	file
+	dbFile
 	order binary.ByteOrder
 	size  int64
 }
 
-func readBDB(f file, order binary.ByteOrder, l *list) error {
-	head, err := f.bytes(0, 72)
+// readBDB reads the headers of a hash table of Berkeley DB. Two byte orders are tried by
+// the caller: the file has that of the machine that wrote it.
+func readBDB(f dbFile, order binary.ByteOrder, l *packageList) error {
+	head, err := f.readAt(0, 72)
 	if err != nil {
 		return err
 	}
-	db := bdb{file: f, order: order, size: int64(order.Uint32(head[20:]))}
+	db := bdb{dbFile: f, order: order, size: int64(order.Uint32(head[20:]))}
 	if bits.OnesCount64(uint64(db.size)) != 1 || db.size < 512 || db.size > 64<<10 || head[24] != 0 {
 		return errs.E(errs.Invalid, "the database of rpm is of an unknown form: pages of %d bytes, encryption %d",
 			db.size, head[24])
 	}
 	last := min(int64(order.Uint32(head[32:])), f.size/db.size-1)
 	for n := int64(1); n <= last; n++ {
-		page, err := db.page(n)
+		page, err := db.readPage(n)
 		if err != nil {
 			return err
 		}
 		if kind := page[25]; kind != kindHash && kind != kindUnsorted {
 			continue
 		}
-		if err := db.values(page, l); err != nil {
+		if err := db.addValues(page, l); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (db bdb) page(n int64) ([]byte, error) { return db.bytes(n*db.size, db.size) }
+// readPage returns a page of the database.
+func (db bdb) readPage(n int64) ([]byte, error) { return db.readAt(n*db.size, db.size) }
 
-// values adds the headers that the values of a hash page lead to.
-func (db bdb) values(page []byte, l *list) error {
+// addValues adds the headers that the values of a hash page lead to.
+func (db bdb) addValues(page []byte, l *packageList) error {
 	entries := int(db.order.Uint16(page[20:]))
 	if pageHead+2*entries > len(page) {
 		return errs.E(errs.Invalid, "the database of rpm is damaged: a page with %d entries", entries)
@@ -73,25 +76,26 @@ func (db bdb) values(page []byte, l *list) error {
 		if at+offPageSize > len(page) {
 			return errs.E(errs.Invalid, "the database of rpm is damaged: a value outside of its page")
 		}
-		header, err := db.chain(int64(db.order.Uint32(page[at+4:])), int64(db.order.Uint32(page[at+8:])))
+		header, err := db.readChain(int64(db.order.Uint32(page[at+4:])), int64(db.order.Uint32(page[at+8:])))
 		if err != nil {
 			return err
 		}
-		if err := l.add(header); err != nil {
+		if err := l.addHeader(header); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// chain returns the bytes on a chain of overflow pages.
-func (db bdb) chain(n, length int64) ([]byte, error) {
-	if length > maxHeader || length > db.file.size {
+// readChain returns the bytes on a chain of overflow pages. The length bounds it, so that
+// a chain that leads into itself ends.
+func (db bdb) readChain(n, length int64) ([]byte, error) {
+	if length > maxHeader || length > db.dbFile.size {
 		return nil, errs.E(errs.Invalid, "the database of rpm is damaged: a value of %d bytes", length)
 	}
 	out := make([]byte, 0, length)
 	for n != 0 && int64(len(out)) < length {
-		page, err := db.page(n)
+		page, err := db.readPage(n)
 		if err != nil {
 			return nil, err
 		}

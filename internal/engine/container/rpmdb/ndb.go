@@ -21,8 +21,9 @@ const (
 	maxPages   = 4096
 )
 
-func readNDB(f file, l *list) error {
-	head, err := f.bytes(0, ndbHeader)
+// readNDB reads the headers of a database of rpm's own form.
+func readNDB(f dbFile, l *packageList) error {
+	head, err := f.readAt(0, ndbHeader)
 	if err != nil {
 		return err
 	}
@@ -30,7 +31,7 @@ func readNDB(f file, l *list) error {
 	if version != ndbVersion || pages == 0 || pages > maxPages {
 		return errs.E(errs.Invalid, "the database of rpm is of an unknown form: version %d, %d pages", version, pages)
 	}
-	slots, err := f.bytes(ndbHeader, int64(pages)*ndbPage-ndbHeader)
+	slots, err := f.readAt(ndbHeader, int64(pages)*ndbPage-ndbHeader)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func readNDB(f file, l *list) error {
 			continue // free
 		}
 		at := int64(block) * ndbSlot
-		head, err := f.bytes(at, ndbSlot)
+		head, err := f.readAt(at, ndbSlot)
 		if err != nil {
 			return err
 		}
@@ -52,11 +53,11 @@ func readNDB(f file, l *list) error {
 			length > maxHeader {
 			return errs.E(errs.Invalid, "the database of rpm is damaged: package %d is not where it should be", index)
 		}
-		header, err := f.bytes(at+ndbSlot, int64(length))
+		header, err := f.readAt(at+ndbSlot, int64(length))
 		if err != nil {
 			return err
 		}
-		if err := l.add(header); err != nil {
+		if err := l.addHeader(header); err != nil {
 			return err
 		}
 	}

@@ -35,10 +35,10 @@ func Read(ctx context.Context, r io.ReaderAt, size int64) ([]Package, error) {
 	if n, err := r.ReadAt(head, 0); n < len(head) {
 		return nil, errs.E(errs.Invalid, "the database of rpm has %d bytes: %v", n, err)
 	}
-	l := &list{ctx: ctx}
+	l := &packageList{ctx: ctx}
 	var err error
 	left := 8*size + 1<<20
-	file := file{r, size, &left}
+	file := dbFile{r, size, &left}
 	switch {
 	case bytes.Equal(head, []byte("SQLite format 3\x00")):
 		err = readSQLite(file, l)
@@ -54,15 +54,15 @@ func Read(ctx context.Context, r io.ReaderAt, size int64) ([]Package, error) {
 	return l.packages, err
 }
 
-// file is a database with its size.
-type file struct {
+// dbFile is a database with its size.
+type dbFile struct {
 	io.ReaderAt
 	size int64
 	left *int64 // bytes that may still be read: places of a hostile one may lead to the same pages again and again
 }
 
-// bytes returns a part of the file.
-func (f file) bytes(at, n int64) ([]byte, error) {
+// readAt returns a part of the file.
+func (f dbFile) readAt(at, n int64) ([]byte, error) {
 	if at < 0 || n < 0 || at > f.size || n > f.size-at {
 		return nil, errs.E(errs.Invalid, "the database of rpm is damaged: it has no %d bytes at %d", n, at)
 	}
@@ -76,14 +76,14 @@ func (f file) bytes(at, n int64) ([]byte, error) {
 	return b, nil
 }
 
-// list gathers packages.
-type list struct {
+// packageList collects packages.
+type packageList struct {
 	ctx      context.Context
 	packages []Package
 }
 
-// add adds the package of a header.
-func (l *list) add(header []byte) error {
+// addHeader adds the package of a header.
+func (l *packageList) addHeader(header []byte) error {
 	if err := l.ctx.Err(); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // This file reads a database in SQLite: the table Packages holds a header in each row.
 
 // readSQLite reads the file from a copy, because the driver opens files by name.
-func readSQLite(f file, l *list) (err error) {
+func readSQLite(f dbFile, l *packageList) (err error) {
 	temp, err := os.CreateTemp("", "merlon-rpm-*.sqlite")
 	if err != nil {
 		return fmt.Errorf("make room for the database of rpm: %w", err)
@@ -38,26 +38,26 @@ func readSQLite(f file, l *list) (err error) {
 	rows, err := db.QueryContext(l.ctx, "SELECT blob FROM Packages WHERE length(blob) <= ? LIMIT ?", maxHeader,
 		maxPackages+1)
 	if err != nil {
-		return l.damaged(err)
+		return l.damagedError(err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var header sql.RawBytes
 		if err := rows.Scan(&header); err != nil {
-			return l.damaged(err)
+			return l.damagedError(err)
 		}
-		if err := l.add(header); err != nil {
+		if err := l.addHeader(header); err != nil {
 			return err
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return l.damaged(err)
+		return l.damagedError(err)
 	}
 	return nil
 }
 
-// damaged says that the database cannot be read on, unless the context has ended.
-func (l *list) damaged(err error) error {
+// damagedError says that the database cannot be read on, unless the context has ended.
+func (l *packageList) damagedError(err error) error {
 	if stop := l.ctx.Err(); stop != nil {
 		return stop
 	}
