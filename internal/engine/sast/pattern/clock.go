@@ -9,44 +9,48 @@ import (
 // has then found nothing there: what it would have excluded is not known.
 var ErrTimeout = errors.New("matching the rule took longer than its timeout")
 
-// A clock bounds the work of one rule on a file and on the texts inside of it, and how
-// much text its conditions read. It counts steps: which rules time out must not depend on
-// the machine.
+// A clock bounds the work of one rule on a file and on the texts inside of it, and how much text
+// its conditions read. It counts steps: which rules time out must not depend on the machine. A
+// rule from outside may hold a pattern that is exponential on some file; it must cost that rule
+// its result, and not the scan its end.
 type clock struct {
-	left int64 // steps; meaningless without a bound
-	ends bool  // there is a bound
-	late bool
-	read int // bytes of text that conditions read
-	room int // bytes that they may read
+	left      int64 // steps; meaningless without a bound
+	bounded   bool  // there is a bound
+	late      bool
+	read      int // bytes of text that conditions read
+	readLimit int // bytes that they may read
 }
 
 // Conditions of a rule may read so many bytes in one file, and a file so many times:
 // expressions lie in each other, and a long one is read as often as it is deep.
 const (
-	roomBytes = 32 << 20
-	roomTimes = 8
+	readBytes = 32 << 20
+	readTimes = 8
 )
 
 // stepsPerSecond is how many steps of a matcher a second of a rule's timeout stands for.
 const stepsPerSecond = 50_000_000
 
-// reads counts text that a condition reads, and reports whether it may.
-func (c *clock) reads(text string) bool {
+// countRead counts text that a condition reads, and reports whether it may. Regular expressions
+// run in time linear in the text, so counting bytes bounds them.
+func (c *clock) countRead(text string) bool {
 	c.read += len(text)
-	return c.read <= c.room
+	return c.read <= c.readLimit
 }
 
-// Limit bounds the next rule on the file by a timeout, as steps; 0 is without end.
+// Limit bounds the next rule on the file by a timeout, as steps; 0 is without end. Programs share
+// the clock with the texts of other languages that they parse inside of the file.
 func (f *File) Limit(d time.Duration) {
-	*f.clock = clock{room: roomBytes + roomTimes*len(f.Tree.Source)}
+	*f.clock = clock{readLimit: readBytes + readTimes*len(f.Tree.Source)}
 	if d > 0 {
-		f.clock.ends, f.clock.left = true, int64(d.Seconds()*stepsPerSecond)
+		f.clock.bounded, f.clock.left = true, int64(d.Seconds()*stepsPerSecond)
 	}
 }
 
-// over takes so many steps, and reports whether there are none left.
-func (c *clock) over(steps int64) bool {
-	if c.ends && !c.late {
+// spendSteps takes so many steps, and reports whether there are none left. Once the bound is
+// passed it stays passed: every part of the rule's evaluation then ends quickly.
+func (c *clock) spendSteps(steps int64) bool {
+	if c.bounded && !c.late {
 		c.left -= steps
 		c.late = c.left < 0
 	}

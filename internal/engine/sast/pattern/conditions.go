@@ -10,17 +10,17 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// This file asks the conditions metavariable-*.
+// This file evaluates the conditions metavariable-*.
 
 // maxNesting bounds conditions in conditions.
 const maxNesting = 10
 
-// filter keeps the matches for which the condition holds. What the condition itself
-// binds (groups, metavariables of a nested formula) is added in copies of the match.
-func (ev *evaluation) filter(c *condition, ms []Match) []Match {
+// filterMatches keeps the matches for which the condition is valid. What the condition
+// itself binds (groups, metavariables of a nested formula) is added in copies of the match.
+func (ev *evaluation) filterMatches(c *condition, ms []Match) []Match {
 	var out []Match
 	for i := range ms {
-		if ev.file.clock.over(formulaSteps) {
+		if ev.file.clock.spendSteps(formulaSteps) {
 			ev.spent = true
 			break
 		}
@@ -30,23 +30,8 @@ func (ev *evaluation) filter(c *condition, ms []Match) []Match {
 			out = append(out, ev.regexCondition(c, m)...)
 		case rule.CondFormula:
 			out = append(out, ev.formulaCondition(c, m)...)
-		case rule.CondCompare:
-			if b := m.env.get(c.Metavariable); b != nil && !ev.file.clock.reads(ev.file.textOf(b)) {
-				ev.spent = true
-			} else if c.Expr.Holds(func(name string) (rule.Value, bool) { return ev.valueOf(m.env.get(name)) },
-				c.now()) {
-				out = append(out, *m)
-			}
-		case rule.CondType:
-			if ev.typeCondition(c, m) {
-				out = append(out, *m)
-			}
-		case rule.CondAnalysis:
-			if ev.analysis(c, m) {
-				out = append(out, *m)
-			}
-		case rule.CondName:
-			if ev.nameCondition(c, m) {
+		default:
+			if ev.testCondition(c, m) {
 				out = append(out, *m)
 			}
 		}
@@ -54,7 +39,31 @@ func (ev *evaluation) filter(c *condition, ms []Match) []Match {
 	return out
 }
 
-// regexCondition asks a metavariable-regex.
+// testCondition evaluates a condition that binds nothing.
+func (ev *evaluation) testCondition(c *condition, m *Match) bool {
+	switch c.Kind {
+	case rule.CondCompare:
+		return ev.compareCondition(c, m)
+	case rule.CondType:
+		return ev.typeCondition(c, m)
+	case rule.CondAnalysis:
+		return ev.analysisCondition(c, m)
+	case rule.CondName:
+		return ev.nameCondition(c, m)
+	}
+	return false
+}
+
+// compareCondition evaluates a metavariable-comparison.
+func (ev *evaluation) compareCondition(c *condition, m *Match) bool {
+	if b := m.env.get(c.Metavariable); b != nil && !ev.file.clock.countRead(ev.file.textOf(b)) {
+		ev.spent = true
+		return false
+	}
+	return c.Expr.Holds(func(name string) (rule.Value, bool) { return ev.valueOf(m.env.get(name)) }, c.now())
+}
+
+// regexCondition evaluates a metavariable-regex.
 func (ev *evaluation) regexCondition(c *condition, m *Match) []Match {
 	b := m.env.get(c.Metavariable)
 	if b == nil {
@@ -62,11 +71,11 @@ func (ev *evaluation) regexCondition(c *condition, m *Match) []Match {
 	}
 	text := ev.file.textOf(b)
 	if c.ConstantPropagation && ev.options.ConstantPropagation && b.Node >= 0 && ev.file.Scope != nil {
-		if v, ok := ev.file.constant(b.Node); ok {
+		if v, ok := ev.file.constantOf(b.Node); ok {
 			text = v.Text
 		}
 	}
-	if !ev.file.clock.reads(text) {
+	if !ev.file.clock.countRead(text) {
 		ev.spent = true
 		return nil
 	}
@@ -77,8 +86,18 @@ func (ev *evaluation) regexCondition(c *condition, m *Match) []Match {
 	if spans == nil {
 		return nil
 	}
-	names := c.Regex.Names()
-	e := m.env
+	e := bindGroups(m.env, b, text, spans, c.Regex.Names())
+	if e == m.env {
+		return []Match{*m}
+	}
+	extended := *m
+	extended.env = e
+	return []Match{extended}
+}
+
+// bindGroups binds the groups of an expression by their numbers and names. Names that are
+// bound already stay, so that a condition cannot change what a pattern has matched.
+func bindGroups(e *env, b *Binding, text string, spans []int, names []string) *env {
 	for i := 2; i+1 < len(spans); i += 2 {
 		if spans[i] < 0 {
 			continue
@@ -94,46 +113,25 @@ func (ev *evaluation) regexCondition(c *condition, m *Match) []Match {
 			}
 		}
 	}
-	if e == m.env {
-		return []Match{*m}
-	}
-	extended := *m
-	extended.env = e
-	return []Match{extended}
+	return e
 }
 
-// formulaCondition asks a metavariable-pattern: whether the formula matches in what
+// formulaCondition evaluates a metavariable-pattern: whether the formula matches in what
 // the metavariable is bound to.
 func (ev *evaluation) formulaCondition(c *condition, m *Match) []Match {
 	b := m.env.get(c.Metavariable)
 	if b == nil || ev.depth >= maxNesting {
 		return nil
 	}
-	var inner *evaluation
-	switch {
-	case c.Language == "" || c.program.setting.Language != nil && c.program.setting.Language == ev.file.Language && b.Node >= 0 && !ev.file.Tree.Is(b.Node, tree.String):
-
-		if b.Node < 0 { // plain text is matched by a rule for plain text
-			if ev.file.Language != nil {
-				return nil
-			}
-			if inner = ev.other(c, b); inner == nil {
-				return nil
-			}
-			break
-		}
-		inner = &evaluation{file: ev.file, lo: b.Node, hi: ev.file.Tree.Nodes[b.Last].Next,
-			text: ev.file.Tree.Source[b.Start:b.End], base: b.Start}
-	default:
-		if inner = ev.other(c, b); inner == nil {
-			return nil
-		}
+	inner := ev.nestedEvaluation(c, b)
+	if inner == nil {
+		return nil
 	}
 	inner.options, inner.outer, inner.depth = &c.program.setting.Options, m.env, ev.depth+1
 	if inner.file != ev.file {
-		inner.outer = ev.texts(m.env)
+		inner.outer = ev.textBindings(m.env)
 	}
-	found := inner.formula(c.program.root)
+	found := inner.evalFormula(c.program.root)
 	ev.spent = ev.spent || inner.spent
 	if len(found) == 0 {
 		return nil
@@ -147,7 +145,7 @@ func (ev *evaluation) formulaCondition(c *condition, m *Match) []Match {
 		added := false
 		f.env.each(func(name string, v *Binding) bool {
 			if m.env.get(name) == nil {
-				extended.env, added = extended.env.with(name, ev.outward(inner, v, b)), true
+				extended.env, added = extended.env.with(name, ev.outwardBinding(inner, v, b)), true
 			}
 			return true
 		})
@@ -155,12 +153,29 @@ func (ev *evaluation) formulaCondition(c *condition, m *Match) []Match {
 			out = append(out, extended)
 		}
 	}
-	return unify(out)
+	return dropDuplicates(out)
 }
 
-// texts makes texts of bindings, so that they can be compared with those of another
-// file.
-func (ev *evaluation) texts(e *env) *env {
+// nestedEvaluation returns the evaluation of a nested formula on what the metavariable is
+// bound to: a part of this file, or a text in another language; nil when the formula's
+// language cannot read it.
+func (ev *evaluation) nestedEvaluation(c *condition, b *Binding) *evaluation {
+	same := c.program.setting.Language != nil && c.program.setting.Language == ev.file.Language
+	switch {
+	case c.Language != "" && !(same && b.Node >= 0 && !ev.file.Tree.Is(b.Node, tree.String)):
+		return ev.parseNested(c, b)
+	case b.Node >= 0:
+		return &evaluation{file: ev.file, lo: b.Node, hi: ev.file.Tree.Nodes[b.Last].Next,
+			text: ev.file.Tree.Source[b.Start:b.End], base: b.Start}
+	case ev.file.Language != nil: // plain text is matched by a rule for plain text
+		return nil
+	}
+	return ev.parseNested(c, b)
+}
+
+// textBindings makes texts of bindings, so that they can be compared with those of another file.
+// Nodes are indices of one tree and mean nothing in another one.
+func (ev *evaluation) textBindings(e *env) *env {
 	out := empty
 	e.each(func(name string, b *Binding) bool {
 		out = out.with(name, Binding{Node: tree.None, Last: tree.None, Start: b.Start, End: b.End,
@@ -170,8 +185,9 @@ func (ev *evaluation) texts(e *env) *env {
 	return out
 }
 
-// outward makes a binding of a nested text one of the file around it.
-func (ev *evaluation) outward(inner *evaluation, v, around *Binding) Binding {
+// outwardBinding makes a binding of a nested text one of the file around it. Its range is shifted
+// to where the text stands in the file, so that a finding can point there.
+func (ev *evaluation) outwardBinding(inner *evaluation, v, around *Binding) Binding {
 	if inner.file == ev.file {
 		return *v
 	}
@@ -181,13 +197,14 @@ func (ev *evaluation) outward(inner *evaluation, v, around *Binding) Binding {
 		Text: text, declaration: tree.None}
 }
 
-// other parses what a metavariable is bound to as another language: the content of a
-// string, or for plain text any code.
-func (ev *evaluation) other(c *condition, b *Binding) *evaluation {
+// parseNested parses what a metavariable is bound to as another language: the content of a string,
+// or for plain text any code. The parsed file is kept, as several rules often ask for the same
+// text.
+func (ev *evaluation) parseNested(c *condition, b *Binding) *evaluation {
 	text := ev.file.textOf(b)
 	isText := b.IsText()
 	start := b.Start
-	if !ev.file.clock.reads(text) {
+	if !ev.file.clock.countRead(text) {
 		ev.spent = true
 		return nil
 	}
@@ -222,22 +239,24 @@ func (ev *evaluation) other(c *condition, b *Binding) *evaluation {
 	return &evaluation{file: f, hi: int32(len(f.Tree.Nodes)), text: text}
 }
 
-// plainText makes a file of plain text.
+// plainText makes a file of plain text. It shares the clock, so that its matches count for the
+// rule.
 func (ev *evaluation) plainText(text string) *File {
 	out := NewText(&tree.File{Path: ev.file.Tree.Path, Source: text})
 	out.clock = ev.file.clock
 	return out
 }
 
-// NewText prepares a file that has no tree, for the languages generic and regex. Only
-// Path and Source of f are used.
+// NewText prepares a file that has no tree, for the languages generic and regex. Only Path and
+// Source of f are used. Such a file is one node, so conditions on nodes are never true in it.
 func NewText(f *tree.File) *File {
 	b := tree.Builder{File: &tree.File{Path: f.Path, Source: f.Source}}
 	b.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(f.Source)))
 	return NewFile(b.Finish(), nil, nil)
 }
 
-// valueOf returns what a metavariable is in a comparison: a constant, or its text.
+// valueOf returns what a metavariable is in a comparison: a constant, or its text. Code that is no
+// constant is compared as the text that it is.
 func (ev *evaluation) valueOf(b *Binding) (rule.Value, bool) {
 	if b == nil {
 		return rule.Value{}, false
@@ -247,16 +266,16 @@ func (ev *evaluation) valueOf(b *Binding) (rule.Value, bool) {
 	}
 	if ev.file.Scope != nil {
 		if n := &ev.file.Tree.Nodes[b.Node]; ev.options.ConstantPropagation || isLiteral(n.Kind) {
-			if v, ok := ev.file.constant(b.Node); ok {
-				return constant(v), true
+			if v, ok := ev.file.constantOf(b.Node); ok {
+				return constantValue(v), true
 			}
 		}
 	}
 	return rule.LiteralValue(ev.file.textOf(b)), true
 }
 
-// constant makes a value of a constant.
-func constant(v scope.Value) rule.Value {
+// constantValue returns a constant of the source as a value of a comparison.
+func constantValue(v scope.Value) rule.Value {
 	switch v.Kind {
 	case tree.Number:
 		if len(v.Text) > 1 && v.Text[0] == '0' && strings.Trim(v.Text, "01234567") == "" {
@@ -271,7 +290,8 @@ func constant(v scope.Value) rule.Value {
 	return rule.StringValue(v.Text)
 }
 
-// typeCondition asks a metavariable-type.
+// typeCondition evaluates a metavariable-type. A type is compared as types match, and also by its text:
+// a rule may write what the language's grammar does not parse alone.
 func (ev *evaluation) typeCondition(c *condition, m *Match) bool {
 	b := m.env.get(c.Metavariable)
 	if b == nil || b.Node < 0 {
@@ -282,17 +302,18 @@ func (ev *evaluation) typeCondition(c *condition, m *Match) bool {
 		if len(matcher.hasType(t, b.Node, empty)) > 0 {
 			return true
 		}
-		if d := matcher.declaredType(b.Node); d >= 0 && compact(ev.file.Tree.Code(d)) == compact(t.text) {
+		if d := matcher.declaredType(b.Node); d >= 0 && stripSpaces(ev.file.Tree.Code(d)) == stripSpaces(t.text) {
 			return true
 		}
 	}
 	return false
 }
 
-// compact returns the text without white space.
-func compact(s string) string { return strings.Join(strings.Fields(s), "") }
+// stripSpaces returns the text without white space. Types are compared without regard to their
+// layout.
+func stripSpaces(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// nameCondition asks a metavariable-name: whether the name comes from one of the
+// nameCondition evaluates a metavariable-name: whether the name comes from one of the
 // modules. A class or function of the file itself does not, whatever it is called.
 func (ev *evaluation) nameCondition(c *condition, m *Match) bool {
 	b := m.env.get(c.Metavariable)
@@ -308,8 +329,8 @@ func (ev *evaluation) nameCondition(c *condition, m *Match) bool {
 	return false
 }
 
-// declaredHere reports whether a dotted name begins with a class or a function that
-// the file declares.
+// declaredHere reports whether a dotted name begins with a class or a function that the file
+// declares. So a local function with the name of a library's does not count as the library's.
 func (ev *evaluation) declaredHere(i int32) bool {
 	f := ev.file.Tree
 	for f.Is(i, tree.Member) {
@@ -323,9 +344,10 @@ func (ev *evaluation) declaredHere(i int32) bool {
 	}
 }
 
-// analysis asks a metavariable-analysis: of the text of a string, or of the constant
-// that an expression is.
-func (ev *evaluation) analysis(c *condition, m *Match) bool {
+// analysisCondition evaluates a metavariable-analysis: of the text of a string, or of the constant that
+// an expression is. Such analyzers are entropy (is this a random key?) and ReDoS (does this
+// expression backtrack?).
+func (ev *evaluation) analysisCondition(c *condition, m *Match) bool {
 	b := m.env.get(c.Metavariable)
 	if b == nil {
 		return false
@@ -339,7 +361,7 @@ func (ev *evaluation) analysis(c *condition, m *Match) bool {
 		case ev.file.Scope == nil:
 			return false
 		default:
-			v, ok := ev.file.constant(b.Node)
+			v, ok := ev.file.constantOf(b.Node)
 			if !ok || v.Kind != tree.String {
 				return false
 			}

@@ -9,57 +9,63 @@ import (
 // This file matches what declares names: functions, classes, variables, parameters,
 // imports, and assignments, which declarations with a value are too.
 
-// declarations matches a function, class or variable. A pattern without a body, type,
+// matchDeclaration matches a function, class or variable. A pattern without a body, type,
 // or value says nothing of them; kinds that differ only by where they stand are one.
-func (m *matcher) declarations(p *node, t int32, e *env) []*env {
-	f := m.file.Tree
-	n := &f.Nodes[t]
+func (m *matcher) matchDeclaration(p *node, t int32, e *env) []*env {
+	n := &m.file.Tree.Nodes[t]
 	switch p.kind {
 	case tree.Function:
-		if name := p.child(tree.RoleName); name != nil && name.kind == tree.Ellipsis {
-			if n.Kind == tree.Function || n.Kind == tree.Lambda {
-				return m.unnamed(p, t, e)
-			}
-			return nil
-		}
-		switch n.Kind {
-		case tree.Function:
-			return m.function(p, t, e)
-		case tree.Variable, tree.Field, tree.Pair:
-			return m.functionValue(p, t, e)
-		case tree.Export, tree.ExpressionStatement:
-			return m.exported(p, t, e)
-		}
+		return m.matchFunctionDeclaration(p, t, e)
 	case tree.Class:
 		if n.Kind == tree.Class && sameClass(p.text, n.Text) {
-			return m.same(p, t, e)
+			return m.matchSlots(p, t, e)
 		}
 	case tree.Variable, tree.Field:
 		if (n.Kind == tree.Variable || n.Kind == tree.Field) && m.sameKeyword(p.text, n.Text) {
-			return m.variable(p, t, e)
+			return m.matchSlots(p, t, e)
 		}
 		if p.text == ":=" && n.Kind == tree.Assign && n.Text == ":=" {
-			return m.same(p, t, e)
+			return m.matchSlots(p, t, e)
 		}
 	case tree.TypeAlias:
 		if n.Kind == tree.TypeAlias {
-			return m.same(p, t, e)
+			return m.matchSlots(p, t, e)
 		}
 	}
 	return nil
 }
 
-// function matches two functions. Accessors are told apart.
-func (m *matcher) function(p *node, t int32, e *env) []*env {
-	switch text := m.file.Tree.Nodes[t].Text; {
-	case (p.text == "getter" || p.text == "setter") && p.text != text:
+// matchFunctionDeclaration matches a function with whatever declares one.
+func (m *matcher) matchFunctionDeclaration(p *node, t int32, e *env) []*env {
+	kind := m.file.Tree.Nodes[t].Kind
+	if name := p.child(tree.RoleName); name != nil && name.kind == tree.Ellipsis {
+		if kind == tree.Function || kind == tree.Lambda {
+			return m.matchUnnamed(p, t, e)
+		}
 		return nil
 	}
-	return m.same(p, t, e)
+	switch kind {
+	case tree.Function:
+		return m.matchFunction(p, t, e)
+	case tree.Variable, tree.Field, tree.Pair:
+		return m.matchFunctionValue(p, t, e)
+	case tree.Export, tree.ExpressionStatement:
+		return m.matchExported(p, t, e)
+	}
+	return nil
 }
 
-// functionValue matches a function with a variable or member whose value is one.
-func (m *matcher) functionValue(p *node, t int32, e *env) []*env {
+// matchFunction matches two functions. A getter of a name is not its setter.
+func (m *matcher) matchFunction(p *node, t int32, e *env) []*env {
+	if (p.text == "getter" || p.text == "setter") && p.text != m.file.Tree.Nodes[t].Text {
+		return nil
+	}
+	return m.matchSlots(p, t, e)
+}
+
+// matchFunctionValue matches a function with a variable or member whose value is one. "const f =
+// () => …" is a function f in all that matters to a rule.
+func (m *matcher) matchFunctionValue(p *node, t int32, e *env) []*env {
 	if !m.options.ArrowIsFunction {
 		return nil
 	}
@@ -76,17 +82,18 @@ func (m *matcher) functionValue(p *node, t int32, e *env) []*env {
 	if name == nil || target < 0 {
 		return nil
 	}
-	return m.then(m.node(name, target, e), func(e *env) []*env { return m.unnamed(p, value, e) })
+	return m.andThen(m.matchNode(name, target, e), func(e *env) []*env { return m.matchUnnamed(p, value, e) })
 }
 
-// unnamed matches everything of a function but its name.
-func (m *matcher) unnamed(p *node, t int32, e *env) []*env {
-	out := e.only()
+// matchUnnamed matches everything of a function but its name. The name was compared before, or the
+// source has none.
+func (m *matcher) matchUnnamed(p *node, t int32, e *env) []*env {
+	out := e.asResult()
 	for i, s := range slots[p.kind] {
 		if s.roles[0] == tree.RoleName {
 			continue
 		}
-		out = m.then(out, func(e *env) []*env { return m.slot(p, i, t, e) })
+		out = m.andThen(out, func(e *env) []*env { return m.matchSlot(p, i, t, e) })
 		if len(out) == 0 {
 			return nil
 		}
@@ -94,24 +101,25 @@ func (m *matcher) unnamed(p *node, t int32, e *env) []*env {
 	return out
 }
 
-// exported matches a function without a name with the function that is the value of
+// matchExported matches a function without a name with the function that is the value of
 // an export or of a statement.
-func (m *matcher) exported(p *node, t int32, e *env) []*env {
+func (m *matcher) matchExported(p *node, t int32, e *env) []*env {
 	value := m.file.Tree.Child(t, tree.RoleValue)
 	if p.child(tree.RoleName) != nil || !m.file.Tree.Is(value, tree.Lambda) {
 		return nil
 	}
-	return m.unnamed(p, value, e)
+	return m.matchUnnamed(p, value, e)
 }
 
-// sameClass reports whether a pattern's kind of class covers another one. A record
-// and a struct are classes with a word more.
+// sameClass reports whether a pattern's kind of class covers another one. A record and a struct
+// are classes with a word more. A pattern "class $X" of Java is meant for records and enums too.
 func sameClass(p, t string) bool {
 	return p == t || p == "class" && (t == "record" || t == "struct" || t == "enum") || p == "interface" &&
 		t == "annotation" || p == ""
 }
 
-// sameKeyword reports whether the keyword of a pattern's variable covers another.
+// sameKeyword reports whether the keyword of a pattern's variable covers another. Rules written
+// for "var" must find "let" and "const" unless they say otherwise.
 func (m *matcher) sameKeyword(p, t string) bool {
 	switch {
 	case p == "" && t != ":=", p == t:
@@ -122,11 +130,9 @@ func (m *matcher) sameKeyword(p, t string) bool {
 	return false
 }
 
-// variable matches two variables.
-func (m *matcher) variable(p *node, t int32, e *env) []*env { return m.same(p, t, e) }
-
-// parameter matches two parameters. A metavariable alone is any parameter.
-func (m *matcher) parameter(p *node, t int32, e *env) []*env {
+// matchParameter matches two parameters. A metavariable alone is any parameter. The metavariable
+// is bound to the name, so that it equals uses of the parameter in the body.
+func (m *matcher) matchParameter(p *node, t int32, e *env) []*env {
 	n := &m.file.Tree.Nodes[t]
 	if n.Kind != tree.Parameter {
 		return nil
@@ -136,32 +142,24 @@ func (m *matcher) parameter(p *node, t int32, e *env) []*env {
 			return nil
 		}
 		if target := m.file.Tree.Child(t, tree.RoleTarget); target >= 0 {
-			return m.node(p.kids[0], target, e)
+			return m.matchNode(p.kids[0], target, e)
 		}
-		return m.node(p.kids[0], t, e)
+		return m.matchNode(p.kids[0], t, e)
 	}
 	if p.text != n.Text {
 		return nil
 	}
-	return m.same(p, t, e)
+	return m.matchSlots(p, t, e)
 }
 
-// assign matches an assignment, which a declaration with a value is too.
-func (m *matcher) assign(p *node, t int32, e *env) []*env {
+// matchAssign matches an assignment, which a declaration with a value is too.
+func (m *matcher) matchAssign(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
-	switch n.Kind {
-	case tree.Assign:
-		if p.kind != tree.Assign || p.text != n.Text && !(p.text == "=" && n.Text == ":=") {
-			return nil
-		}
-	case tree.Variable, tree.Field:
-		if p.kind != tree.Assign || p.text != "=" || !m.options.VardefAssign {
-			return nil
-		}
-	case tree.Function:
-		return m.assignFunction(p, t, e)
-	default:
+	if n.Kind == tree.Function {
+		return m.matchAssignFunction(p, t, e)
+	}
+	if !m.isAssignment(p, n) {
 		return nil
 	}
 	target, value := f.Child(t, tree.RoleTarget), f.Child(t, tree.RoleValue)
@@ -169,15 +167,30 @@ func (m *matcher) assign(p *node, t int32, e *env) []*env {
 	if target < 0 || value < 0 || pt == nil || pv == nil {
 		return nil
 	}
-	out := m.then(m.inner(pt, target, e), func(e *env) []*env { return m.inner(pv, value, e) })
-	return m.both(out, m.assignEach(pt, pv, [2]int32{target, value}, e))
+	out := m.andThen(m.matchInner(pt, target, e), func(e *env) []*env { return m.matchInner(pv, value, e) })
+	return m.joinResults(out, m.matchAssignEach(pt, pv, [2]int32{target, value}, e))
 }
 
-// assignEach matches an assignment with each part of one of several values to as many
-// targets.
-func (m *matcher) assignEach(pt, pv *node, at [2]int32, e *env) []*env {
+// isAssignment reports whether a node assigns in the way of the pattern: with the same
+// operator, or by a declaration if the rule lets it.
+func (m *matcher) isAssignment(p *node, n *tree.Node) bool {
+	if p.kind != tree.Assign {
+		return false
+	}
+	switch n.Kind {
+	case tree.Assign:
+		return p.text == n.Text || p.text == "=" && n.Text == ":="
+	case tree.Variable, tree.Field:
+		return p.text == "=" && m.options.VardefAssign
+	}
+	return false
+}
+
+// matchAssignEach matches an assignment with each part of one of several values to as many
+// targets. In "a, b = f(), g()" the pattern "$X = f()" matches the first pair.
+func (m *matcher) matchAssignEach(pt, pv *node, at [2]int32, e *env) []*env {
 	f := m.file.Tree
-	if !sequence(f.Nodes[at[0]].Kind) || !sequence(f.Nodes[at[1]].Kind) || sequence(pt.kind) {
+	if !isSequence(f.Nodes[at[0]].Kind) || !isSequence(f.Nodes[at[1]].Kind) || isSequence(pt.kind) {
 		return nil
 	}
 	if f.Count(at[0], tree.RoleElement) != f.Count(at[1], tree.RoleElement) {
@@ -187,33 +200,38 @@ func (m *matcher) assignEach(pt, pv *node, at [2]int32, e *env) []*env {
 	value := at[1] + 1
 	for target := range f.All(at[0], tree.RoleElement) {
 		v := value
-		out = m.both(out, m.then(m.inner(pt, target, e), func(e *env) []*env { return m.inner(pv, v, e) }))
+		out = m.joinResults(out, m.andThen(m.matchInner(pt, target, e), func(e *env) []*env {
+			return m.matchInner(pv, v, e)
+		}))
 		value = f.Nodes[value].Next
 	}
 	return out
 }
 
-func sequence(k tree.Kind) bool { return k == tree.Tuple || k == tree.List }
+// isSequence reports whether the node lists several targets or values.
+func isSequence(k tree.Kind) bool { return k == tree.Tuple || k == tree.List }
 
-// assignFunction matches the assignment of a function with a method.
-func (m *matcher) assignFunction(p *node, t int32, e *env) []*env {
+// matchAssignFunction matches the assignment of a function with a method. JavaScript's "class A {
+// m() {} }" assigns m as "m = function () {}" does.
+func (m *matcher) matchAssignFunction(p *node, t int32, e *env) []*env {
 	pt, pv := p.child(tree.RoleTarget), p.child(tree.RoleValue)
 	name := m.file.Tree.Child(t, tree.RoleName)
 	if !m.options.FlddefAssign || pt == nil || pv == nil || pv.kind != tree.Lambda || name < 0 {
 		return nil
 	}
-	return m.then(m.node(pt, name, e), func(e *env) []*env { return m.unnamed(pv, t, e) })
+	return m.andThen(m.matchNode(pt, name, e), func(e *env) []*env { return m.matchUnnamed(pv, t, e) })
 }
 
-// bareAnnotation matches a call without arguments with an annotation that has none.
-func (m *matcher) bareAnnotation(p *node, t int32, e *env) []*env {
-	out := m.arguments(p.all(tree.RoleArgument), nil, e)
-	return m.then(out, func(e *env) []*env { return m.inner(p.child(tree.RoleCallee), t, e) })
+// matchBareAnnotation matches a call without arguments with an annotation that has none. "@A" and
+// "@A()" mean the same in Java and Python.
+func (m *matcher) matchBareAnnotation(p *node, t int32, e *env) []*env {
+	out := m.matchArguments(p.childrenWith(tree.RoleArgument), nil, e)
+	return m.andThen(out, func(e *env) []*env { return m.matchInner(p.child(tree.RoleCallee), t, e) })
 }
 
-// annotation matches two annotations. One without arguments has an empty list of
+// matchAnnotation matches two annotations. One without arguments has an empty list of
 // them.
-func (m *matcher) annotation(p *node, t int32, e *env) []*env {
+func (m *matcher) matchAnnotation(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	pv, tv := p.child(tree.RoleValue), f.Child(t, tree.RoleValue)
 	if !f.Is(t, tree.Annotation) || pv == nil || tv < 0 {
@@ -225,12 +243,13 @@ func (m *matcher) annotation(p *node, t int32, e *env) []*env {
 		}
 		tv = f.Child(tv, tree.RoleCallee)
 	}
-	return m.inner(pv, tv, e)
+	return m.matchInner(pv, tv, e)
 }
 
-// pair matches a member of an object, a named argument or an entry of a map with one
-// another: they differ only by where they stand.
-func (m *matcher) pair(p *node, t int32, e *env) []*env {
+// matchPair matches a member of an object, a named argument or an entry of a map with one another:
+// they differ only by where they stand. "f(a=1)" of Python and "{a: 1}" of JavaScript are lowered
+// to different kinds.
+func (m *matcher) matchPair(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	pk, pv := p.child(tree.RoleKey), p.child(tree.RoleValue)
 	if p.kind == tree.Keyword {
@@ -243,11 +262,11 @@ func (m *matcher) pair(p *node, t int32, e *env) []*env {
 	if pk == nil || pv == nil || key < 0 || value < 0 {
 		return nil
 	}
-	return m.then(m.key(pk, key, e), func(e *env) []*env { return m.inner(pv, value, e) })
+	return m.andThen(m.matchKey(pk, key, e), func(e *env) []*env { return m.matchInner(pv, value, e) })
 }
 
-// key matches the key of a pair: a bare word and a string are the same one.
-func (m *matcher) key(p *node, t int32, e *env) []*env {
+// matchKey matches the key of a pair: a bare word and a string are the same one.
+func (m *matcher) matchKey(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
 	if p.kind != tree.Other && n.Kind == tree.Other && n.Next == t+2 && f.Is(t+1, tree.Name) {
@@ -255,70 +274,90 @@ func (m *matcher) key(p *node, t int32, e *env) []*env {
 		n = &f.Nodes[t]
 	}
 	if n.Kind != tree.Name && n.Kind != tree.String {
-		return m.inner(p, t, e)
+		return m.matchInner(p, t, e)
 	}
 	switch {
-	case p.kind == tree.Name || p.kind == tree.String && p.meta == "" && p.regex == nil && p.text != "...":
-		if n.Text == p.text && (p.kind == n.Kind || p.flags&tree.Implied != 0 || n.Flags&tree.Implied != 0 ||
-			f.Is(n.Parent, tree.Keyword)) {
-			return e.only()
+	case p.isKeyText():
+		if n.Text == p.text && m.sameKeyForm(p, n) {
+			return e.asResult()
 		}
 	case p.kind == tree.String && p.meta != "" && p.flags&tree.Implied != 0:
 		return m.bindNode(p.meta, t, e)
 	}
-	return m.inner(p, t, e)
+	return m.matchInner(p, t, e)
 }
 
-// imports matches an import. The pattern may name only the beginning of what is
+// isKeyText reports whether a key of a pattern is only its text.
+func (n *node) isKeyText() bool {
+	return n.kind == tree.Name || n.kind == tree.String && n.meta == "" && n.regex == nil && n.text != "..."
+}
+
+// sameKeyForm reports whether a bare word and a string mean one key: both are of one kind,
+// or the language takes a bare word for a string there.
+func (m *matcher) sameKeyForm(p *node, n *tree.Node) bool {
+	return p.kind == n.Kind || p.flags&tree.Implied != 0 || n.Flags&tree.Implied != 0 ||
+		m.file.Tree.Is(n.Parent, tree.Keyword)
+}
+
+// matchImport matches an import. The pattern may name only the beginning of what is
 // imported, and how the source spells it does not matter: "import a.b" matches
 // "from a import b".
-func (m *matcher) imports(p *node, t int32, e *env) []*env {
+func (m *matcher) matchImport(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
 	switch {
 	case n.Kind == tree.Variable:
-		return m.required(p, t, e)
+		return m.matchRequire(p, t, e)
 	case n.Kind == tree.Export && n.Text != "":
 	case n.Kind != tree.Import:
 		return nil
 	}
-	name, alias := p.child(tree.RoleName), p.child(tree.RoleAlias)
-	tname, talias := f.Child(t, tree.RoleName), f.Child(t, tree.RoleAlias)
+	alias := p.child(tree.RoleAlias)
 	after := func(e *env) []*env {
 		if alias == nil {
-			return e.only()
+			return e.asResult()
 		}
+		talias := f.Child(t, tree.RoleAlias)
 		if talias < 0 {
 			return nil
 		}
-		return m.inner(alias, talias, e)
+		return m.matchInner(alias, talias, e)
 	}
 	path := p.child(tree.RolePath)
 	if path == nil {
 		path = &node{kind: tree.Name, text: p.text, meta: wholeMetavariable(p.text)}
 	}
-	tpath := f.Child(t, tree.RolePath)
-	var out []*env
-	switch {
-	case name != nil && tname >= 0:
-		out = m.then(m.module(path, n.Text, tpath, t, e), func(e *env) []*env {
-			return m.then(m.inner(name, tname, e), after)
-		})
-	case name == nil && tname < 0:
-		out = m.then(m.module(path, n.Text, tpath, t, e), after)
-	case name == nil && alias == nil && f.Is(tpath, tree.String):
-		out = m.module(path, n.Text, tpath, t, e)
-	case name != nil && name.text == "*" && talias >= 0:
-		out = m.then(m.module(path, n.Text, tpath, t, e), after)
-	}
-	if out != nil {
+	if out := m.matchImportForm(p, path, t, e, after); out != nil {
 		return out
 	}
-	return m.then(m.joined(path, name, t, e), after)
+	return m.andThen(m.matchJoinedImport(path, p.child(tree.RoleName), t, e), after)
 }
 
-// joined compares the module and the name of both as one dotted name.
-func (m *matcher) joined(path, name *node, t int32, e *env) []*env {
+// matchImportForm matches an import of the same form: a module with a module, a name of a
+// module with a name. After matches the alias.
+func (m *matcher) matchImportForm(p, path *node, t int32, e *env, after func(*env) []*env) []*env {
+	f := m.file.Tree
+	name, text := p.child(tree.RoleName), f.Nodes[t].Text
+	tname, tpath := f.Child(t, tree.RoleName), f.Child(t, tree.RolePath)
+	switch {
+	case name != nil && tname >= 0:
+		return m.andThen(m.matchModule(path, text, tpath, t, e), func(e *env) []*env {
+			return m.andThen(m.matchInner(name, tname, e), after)
+		})
+	case name == nil && tname < 0:
+		return m.andThen(m.matchModule(path, text, tpath, t, e), after)
+	case name == nil && p.child(tree.RoleAlias) == nil && f.Is(tpath, tree.String):
+		return m.matchModule(path, text, tpath, t, e)
+	case name != nil && name.text == "*" && f.Child(t, tree.RoleAlias) >= 0:
+		return m.andThen(m.matchModule(path, text, tpath, t, e), after)
+	}
+	return nil
+}
+
+// matchJoinedImport compares the module and the name of both as one dotted name. So that "import
+// a.b.c" matches "from a.b import c", whose lowering splits the name elsewhere. Modules that are
+// paths in quotes have no dotted name.
+func (m *matcher) matchJoinedImport(path, name *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	parts := importParts(path)
 	if parts == nil {
@@ -337,10 +376,11 @@ func (m *matcher) joined(path, name *node, t int32, e *env) []*env {
 	if path.kind == tree.String || f.Is(f.Child(t, tree.RolePath), tree.String) {
 		return nil
 	}
-	return m.prefixOf(parts, code, t, e)
+	return m.matchPrefix(parts, code, t, e)
 }
 
-// importParts returns the parts of a module's name in a pattern.
+// importParts returns the parts of a module's name in a pattern. The result is a copy: the caller
+// appends to it.
 func importParts(path *node) []string {
 	if path.dotted != nil {
 		return append([]string(nil), path.dotted...)
@@ -351,13 +391,13 @@ func importParts(path *node) []string {
 	return nil
 }
 
-// prefixOf matches dotted parts with the beginning of others. A last metavariable is
-// the whole rest.
-func (m *matcher) prefixOf(parts, code []string, t int32, e *env) []*env {
+// matchPrefix matches dotted parts with the beginning of others. A last metavariable is the whole
+// rest. An ellipsis ends the comparison, "import a. ...".
+func (m *matcher) matchPrefix(parts, code []string, t int32, e *env) []*env {
 	if len(parts) > len(code) {
 		return nil
 	}
-	out := e.only()
+	out := e.asResult()
 	for i, part := range parts {
 		text := code[i]
 		switch {
@@ -367,7 +407,7 @@ func (m *matcher) prefixOf(parts, code []string, t int32, e *env) []*env {
 			if i == len(parts)-1 {
 				text = strings.Join(code[i:], ".")
 			}
-			out = m.then(out, func(e *env) []*env { return m.bindText(part, text, t, e) })
+			out = m.andThen(out, func(e *env) []*env { return m.bindText(part, text, t, e) })
 		case part != text:
 			return nil
 		}
@@ -375,44 +415,38 @@ func (m *matcher) prefixOf(parts, code []string, t int32, e *env) []*env {
 	return out
 }
 
-// module matches the module of an import: a string as strings match, a dotted name
-// by its beginning.
-func (m *matcher) module(p *node, text string, path, t int32, e *env) []*env {
+// matchModule matches the module of an import: a string as strings match, a dotted name by its
+// beginning. A path in quotes also matches modules below it: 'lodash' covers 'lodash/merge'.
+func (m *matcher) matchModule(p *node, text string, path, t int32, e *env) []*env {
 	switch {
 	case p.kind == tree.Ellipsis:
-		return e.only()
+		return e.asResult()
 	case p.kind == tree.Metavariable || p.meta != "":
 		if path >= 0 && p.kind != tree.String {
 			return m.bindNode(p.meta, path, e)
 		}
 		return m.bindText(p.meta, text, max(path, t), e)
 	case p.kind == tree.String && (p.regex != nil || p.text == "..."):
-		return m.value(p, tree.String, text, max(path, t), e)
+		return m.matchValue(p, tree.String, text, max(path, t), e)
 	case p.kind == tree.String || m.file.Tree.Is(path, tree.String):
 		if p.text == text || strings.HasPrefix(text, p.text+"/") {
-			return e.only()
+			return e.asResult()
 		}
 		return nil
 	}
-	return m.prefixOf(importParts(p), strings.Split(text, "."), t, e)
+	return m.matchPrefix(importParts(p), strings.Split(text, "."), t, e)
 }
 
-// required matches an import with a variable that is the result of importing by a
-// call.
-func (m *matcher) required(p *node, t int32, e *env) []*env {
+// matchRequire matches an import with a variable that is the result of importing by a
+// call: "const x = require('m')" and "const {y} = require('m')" (JavaScript).
+func (m *matcher) matchRequire(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
-	value, target := f.Child(t, tree.RoleValue), f.Child(t, tree.RoleTarget)
-	path, name := p.child(tree.RolePath), p.child(tree.RoleName)
-	if m.file.Scope == nil || m.file.Language.Semantics.ImportFunction == "" || !f.Is(value, tree.Call) || path == nil ||
-		p.child(tree.RoleAlias) != nil {
+	arg := m.requiredModule(p, f.Child(t, tree.RoleValue))
+	if arg < 0 {
 		return nil
 	}
-	callee, arg := f.Child(value, tree.RoleCallee), f.Child(value, tree.RoleArgument)
-	if !f.Is(callee, tree.Name) || f.Text(callee) != m.file.Language.Semantics.ImportFunction ||
-		!f.Is(arg, tree.String) || path.kind != tree.String {
-		return nil
-	}
-	out := m.literal(path, arg, e)
+	target, name := f.Child(t, tree.RoleTarget), p.child(tree.RoleName)
+	out := m.matchLiteral(p.child(tree.RolePath), arg, e)
 	if name == nil || len(out) == 0 || f.Is(target, tree.Name) {
 		if name != nil && name.text != "default" && name.text != "*" {
 			return nil
@@ -426,8 +460,25 @@ func (m *matcher) required(p *node, t int32, e *env) []*env {
 	for pair := range f.All(target, tree.RoleElement) {
 		if f.Is(pair, tree.Pair) && f.Text(f.Child(pair, tree.RoleKey)) == f.Text(f.Child(pair, tree.RoleValue)) {
 			v := f.Child(pair, tree.RoleValue)
-			all = m.both(all, m.then(out, func(e *env) []*env { return m.inner(name, v, e) }))
+			all = m.joinResults(all, m.andThen(out, func(e *env) []*env { return m.matchInner(name, v, e) }))
 		}
 	}
 	return all
+}
+
+// requiredModule returns the string that names the module in a call which imports one;
+// None for any other value, or when the pattern has no such module.
+func (m *matcher) requiredModule(p *node, value int32) int32 {
+	f := m.file.Tree
+	path := p.child(tree.RolePath)
+	if m.file.Scope == nil || !f.Is(value, tree.Call) || path == nil || path.kind != tree.String ||
+		p.child(tree.RoleAlias) != nil {
+		return tree.None
+	}
+	function := m.file.Language.Semantics.ImportFunction
+	callee, arg := f.Child(value, tree.RoleCallee), f.Child(value, tree.RoleArgument)
+	if function == "" || !f.Is(callee, tree.Name) || f.Text(callee) != function || !f.Is(arg, tree.String) {
+		return tree.None
+	}
+	return arg
 }

@@ -17,7 +17,9 @@ type Binding struct {
 // IsText reports whether the binding is a text without a node.
 func (b *Binding) IsText() bool { return b.Node < 0 && !b.list }
 
-// env is a list of bindings that is shared, and never changed.
+// env is a list of bindings that is shared, and never changed. Matching tries many ways, most of
+// which fail; sharing the tail makes each attempt cheap, and never changing it makes it safe to go
+// back.
 type env struct {
 	name  string
 	value Binding
@@ -32,10 +34,11 @@ var empty = func() *env {
 	return e
 }()
 
-// only is the result of a match that added nothing.
-func (e *env) only() []*env { return e.self[:] }
+// asResult is the result of a match that added nothing. The slice is part of the environment, so
+// that the most frequent outcome of a comparison allocates nothing.
+func (e *env) asResult() []*env { return e.self[:] }
 
-// get returns the binding of the name, nil for none.
+// get returns the binding of the name, nil for none. Lists are short, so a search beats a map.
 func (e *env) get(name string) *Binding {
 	for ; e != nil; e = e.next {
 		if e.name == name {
@@ -60,28 +63,28 @@ func (e *env) each(f func(name string, b *Binding) bool) bool {
 	return e.next.each(f) && (e.name == "" || f(e.name, &e.value))
 }
 
-// bind adds a binding, or compares it with the one that there is. "$_" unifies with
-// nothing.
-func (m *matcher) bind(name string, value Binding, e *env) []*env {
+// bindValue adds a binding, or compares it with the one that there is. "$_" unifies with nothing.
+// This is what makes "$X == $X" find comparisons of equal operands only.
+func (m *matcher) bindValue(name string, value Binding, e *env) []*env {
 	if name == "$_" {
-		return e.only()
+		return e.asResult()
 	}
 	if old := e.get(name); old != nil {
-		if m.unify(old, &value) {
-			return e.only()
+		if m.sameCode(old, &value) {
+			return e.asResult()
 		}
 		return nil
 	}
-	return e.with(name, value).only()
+	return e.with(name, value).asResult()
 }
 
 // bindNode binds a metavariable to a node.
 func (m *matcher) bindNode(name string, i int32, e *env) []*env {
-	return m.bind(name, m.nodeBinding(i), e)
+	return m.bindValue(name, m.nodeBinding(i), e)
 }
 
-// nodeBinding makes the binding of a node. A statement that is only an expression
-// counts as the expression.
+// nodeBinding makes the binding of a node. A statement that is only an expression counts as the
+// expression. So "$X" in a list of statements and in an expression can be equal.
 func (m *matcher) nodeBinding(i int32) Binding {
 	t := m.file.Tree
 	if t.Is(i, tree.ExpressionStatement) {
@@ -93,10 +96,10 @@ func (m *matcher) nodeBinding(i int32) Binding {
 // exactBinding makes the binding of a node as it is.
 func (m *matcher) exactBinding(i int32) Binding {
 	n := &m.file.Tree.Nodes[i]
-	return Binding{Node: i, Last: i, Start: n.Start, End: n.End, declaration: m.declaration(i)}
+	return Binding{Node: i, Last: i, Start: n.Start, End: n.End, declaration: m.declarationOf(i)}
 }
 
-// bindList binds a "$...X" to siblings.
+// bindList binds a "$...X" to siblings. The list may be empty.
 func (m *matcher) bindList(name string, list []int32, e *env) []*env {
 	b := Binding{Node: tree.None, Last: tree.None, list: true, declaration: tree.None}
 	if len(list) > 0 {
@@ -104,18 +107,19 @@ func (m *matcher) bindList(name string, list []int32, e *env) []*env {
 		b.Node, b.Last = list[0], list[len(list)-1]
 		b.Start, b.End = t.Nodes[b.Node].Start, t.Nodes[b.Last].End
 	}
-	return m.bind(name, b, e)
+	return m.bindValue(name, b, e)
 }
 
-// bindText binds a metavariable to a text at a node.
+// bindText binds a metavariable to a text at a node. The range is that of the text within the
+// node, without quotes.
 func (m *matcher) bindText(name, text string, at int32, e *env) []*env {
-	start, end := m.content(at, text)
-	return m.bind(name, Binding{Node: tree.None, Last: tree.None, Start: start, End: end, Text: text,
+	start, end := m.contentRange(at, text)
+	return m.bindValue(name, Binding{Node: tree.None, Last: tree.None, Start: start, End: end, Text: text,
 		declaration: tree.None}, e)
 }
 
-// content returns the bytes that hold the text of a string, without its quotes.
-func (m *matcher) content(at int32, text string) (start, end uint32) {
+// contentRange returns the bytes that hold the text of a string, without its quotes.
+func (m *matcher) contentRange(at int32, text string) (start, end uint32) {
 	n := &m.file.Tree.Nodes[at]
 	code := m.file.Tree.Code(at)
 	if n.Kind == tree.String && len(text) < len(code) {
@@ -137,16 +141,16 @@ func lastIndex(code, text string) int {
 	return -1
 }
 
-// declaration returns what a name means, tree.None when that is not known.
-func (m *matcher) declaration(i int32) int32 {
+// declarationOf returns what a name means, tree.None when that is not known.
+func (m *matcher) declarationOf(i int32) int32 {
 	if m.file.Scope == nil || i < 0 || !m.file.Tree.Is(i, tree.Name) {
 		return tree.None
 	}
 	return m.file.Scope.Declaration(i)
 }
 
-// unify reports whether two bindings are the same code.
-func (m *matcher) unify(a, b *Binding) bool {
+// sameCode reports whether two bindings are the same code.
+func (m *matcher) sameCode(a, b *Binding) bool {
 	t := m.file.Tree
 	switch {
 	case a.list != b.list:
@@ -154,10 +158,10 @@ func (m *matcher) unify(a, b *Binding) bool {
 	case a.list:
 		return m.equalLists(a, b)
 	case a.Node >= 0 && b.Node >= 0:
-		if x, y := m.bare(a), m.bare(b); x.Node != a.Node || y.Node != b.Node {
-			return m.equalTop(&x, &y)
+		if x, y := m.bareExpression(a), m.bareExpression(b); x.Node != a.Node || y.Node != b.Node {
+			return m.equalBindings(&x, &y)
 		}
-		return m.equalTop(a, b)
+		return m.equalBindings(a, b)
 	case a.Node < 0 && b.Node < 0:
 		return a.Text == b.Text
 	case a.Node >= 0:
@@ -167,43 +171,51 @@ func (m *matcher) unify(a, b *Binding) bool {
 	}
 }
 
-// bare returns the binding of the expression that a statement only is.
-func (m *matcher) bare(b *Binding) Binding {
+// bareExpression returns the binding of the expression that a statement only is.
+func (m *matcher) bareExpression(b *Binding) Binding {
 	if m.file.Tree.Is(b.Node, tree.ExpressionStatement) {
 		return m.nodeBinding(b.Node)
 	}
 	return *b
 }
 
-// equalTop compares two nodes that metavariables are bound to. A name that means
+// equalBindings compares two nodes that metavariables are bound to. A name that means
 // nothing known equals any of its spelling, and a name with a constant value equals
 // the constant.
-func (m *matcher) equalTop(a, b *Binding) bool {
+func (m *matcher) equalBindings(a, b *Binding) bool {
 	t := m.file.Tree
 	x, y := &t.Nodes[a.Node], &t.Nodes[b.Node]
 	switch {
 	case a.Node == b.Node:
 		return true
-	case nameLike(x.Kind) && nameLike(y.Kind) && x.Next == a.Node+1 && y.Next == b.Node+1:
-		if x.Text != y.Text {
-			return false
-		}
-		return !m.options.UnifyIDsStrictly || a.declaration < 0 || b.declaration < 0 || a.declaration == b.declaration
-	case x.Kind == tree.String && y.Kind == tree.Name && !startsQuoted(t.Code(a.Node)):
-		return x.Text == y.Text
-	case y.Kind == tree.String && x.Kind == tree.Name && !startsQuoted(t.Code(b.Node)):
+	case isNameLike(x.Kind) && isNameLike(y.Kind) && x.Next == a.Node+1 && y.Next == b.Node+1:
+		return x.Text == y.Text && m.sameDeclaration(a, b)
+	case m.isWordFor(a.Node, b.Node), m.isWordFor(b.Node, a.Node):
 		return x.Text == y.Text
 	case isLiteral(x.Kind) != isLiteral(y.Kind) && m.options.ConstantPropagation && m.file.Scope != nil:
-		v, ok := m.file.constant(a.Node)
-		w, also := m.file.constant(b.Node)
+		v, ok := m.file.constantOf(a.Node)
+		w, also := m.file.constantOf(b.Node)
 		return ok && also && v == w
 	}
 	return m.equalNodes(a.Node, b.Node)
 }
 
-// nameLike reports whether a node of the kind is a bare name.
-func nameLike(k tree.Kind) bool { return k == tree.Name || k == tree.Type }
+// sameDeclaration reports whether two names of one spelling may mean the same variable.
+func (m *matcher) sameDeclaration(a, b *Binding) bool {
+	return !m.options.UnifyIDsStrictly || a.declaration < 0 || b.declaration < 0 || a.declaration == b.declaration
+}
 
+// isWordFor reports whether the first node is a string without quotes, such as a bare key,
+// and the second one a name.
+func (m *matcher) isWordFor(word, name int32) bool {
+	t := m.file.Tree
+	return t.Is(word, tree.String) && t.Is(name, tree.Name) && !startsQuoted(t.Code(word))
+}
+
+// isNameLike reports whether a node of the kind is a bare name.
+func isNameLike(k tree.Kind) bool { return k == tree.Name || k == tree.Type }
+
+// isLiteral reports whether a node of the kind is a constant that is written out.
 func isLiteral(k tree.Kind) bool {
 	return k == tree.String || k == tree.Number || k == tree.Bool || k == tree.Null || k == tree.Character
 }
@@ -221,16 +233,22 @@ func (m *matcher) equalNodes(a, b int32) bool {
 		if x.Kind != y.Kind || x.Text != y.Text || x.Next-a != y.Next-b || (x.Flags^y.Flags)&tree.Raw != 0 {
 			return false
 		}
-		if x.Kind == tree.Name && m.options.UnifyIDsStrictly {
-			dx, dy := m.declaration(a+i), m.declaration(b+i)
-			if dx != dy && dx >= 0 && dy >= 0 && !(t.Contains(a, dx) && t.Contains(b, dy) && dx-a == dy-b) {
-				return false
-			}
+		if x.Kind == tree.Name && m.options.UnifyIDsStrictly && !m.sameVariable(a, b, i) {
+			return false
 		}
 	}
 	return true
 }
 
+// sameVariable reports whether the names at one offset of two subtrees may mean the same:
+// nothing that is known to differ, or each a variable that its subtree declares itself.
+func (m *matcher) sameVariable(a, b, offset int32) bool {
+	t := m.file.Tree
+	x, y := m.declarationOf(a+offset), m.declarationOf(b+offset)
+	return x == y || x < 0 || y < 0 || t.Contains(a, x) && t.Contains(b, y) && x-a == y-b
+}
+
+// equalLists compares two lists of siblings node by node.
 func (m *matcher) equalLists(a, b *Binding) bool {
 	if a.Node < 0 || b.Node < 0 {
 		return a.Node == b.Node

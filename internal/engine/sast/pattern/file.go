@@ -39,6 +39,7 @@ type found struct {
 	spent   bool // the budget ended before the file did
 }
 
+// A nestedKey identifies a text that was parsed as another language.
 type nestedKey struct {
 	language   string
 	start, end uint32
@@ -64,8 +65,9 @@ func NewFile(f *tree.File, l *lang.Language, info *scope.Info) *File {
 	return out
 }
 
-// constant returns the constant that an expression is known to be.
-func (f *File) constant(i int32) (scope.Value, bool) {
+// constantOf returns the constant that an expression is known to be. Constants are propagated
+// through variables, which is slow enough to be kept.
+func (f *File) constantOf(i int32) (scope.Value, bool) {
 	if f.Scope == nil {
 		return scope.Value{}, false
 	}
@@ -80,8 +82,9 @@ func (f *File) constant(i int32) (scope.Value, bool) {
 	return v, ok
 }
 
-// has reports whether every word is in the file.
-func (f *File) has(words []string) bool {
+// hasWords reports whether every word is in the file. The words of the file are collected once;
+// rules without their words in the file are skipped, which saves most of the work of a scan.
+func (f *File) hasWords(words []string) bool {
 	if f.words == nil {
 		f.words = wordsOf(f.Tree.Source)
 	}
@@ -99,7 +102,8 @@ func isWord(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
 }
 
-// wordsOf returns the words of a text.
+// wordsOf returns the words of a text. Keywords, strings and comments count too: the filter may
+// let too much through but never too little.
 func wordsOf(text string) map[string]struct{} {
 	words := make(map[string]struct{}, len(text)/16)
 	for i := 0; i < len(text); {
@@ -121,8 +125,7 @@ func wordsOf(text string) map[string]struct{} {
 func (f *File) isExpression(i int32) bool {
 	n := &f.Tree.Nodes[i]
 	if !n.Kind.Expression() {
-		return n.Kind == tree.Lambda || n.Kind == tree.Class && n.Role != tree.RoleStatement &&
-			n.Role != tree.RoleNone || n.Kind == tree.Other && n.Role != tree.RoleStatement
+		return isRareExpression(n)
 	}
 	switch n.Role {
 	case tree.RoleName, tree.RolePath, tree.RoleAlias, tree.RoleLabel:
@@ -139,8 +142,25 @@ func (f *File) isExpression(i int32) bool {
 			}
 		}
 	}
-	return n.Kind != tree.Type && n.Kind != tree.Attribute && n.Kind != tree.Clause && n.Kind != tree.Keyword &&
-		n.Kind != tree.Pair && n.Kind != tree.Slice
+	switch n.Kind {
+	case tree.Type, tree.Attribute, tree.Clause, tree.Keyword, tree.Pair, tree.Slice:
+		return false
+	}
+	return true
+}
+
+// isRareExpression reports whether a node whose kind is usually none is an expression
+// where it stands: functions and classes as values, and constructs without a kind.
+func isRareExpression(n *tree.Node) bool {
+	switch n.Kind {
+	case tree.Lambda:
+		return true
+	case tree.Class:
+		return n.Role != tree.RoleStatement && n.Role != tree.RoleNone
+	case tree.Other:
+		return n.Role != tree.RoleStatement
+	}
+	return false
 }
 
 // isStatement reports whether the node stands where a statement does.
@@ -155,9 +175,10 @@ func (f *File) isStatement(i int32) bool {
 	return false
 }
 
-// flatten returns the statements from one to another of the same list and all
-// statements inside of them, in order.
-func (f *File) flatten(first, last int32) []int32 {
+// flattenStatements returns the statements from one to another of the same list and all statements
+// inside of them, in order. An ellipsis in a pattern may reach into nested blocks; the list is
+// kept since every statement of a long block asks for it.
+func (f *File) flattenStatements(first, last int32) []int32 {
 	if list, ok := f.flat[last]; ok && list[0] <= first {
 		at, _ := slices.BinarySearch(list, first)
 		return list[at:]
@@ -178,9 +199,9 @@ func (f *File) flatten(first, last int32) []int32 {
 	return list
 }
 
-// supertypes returns the names of the direct supertypes that the file's classes of
-// the name declare.
-func (f *File) supertypes(name string) []string {
+// supertypesOf returns the names of the direct supertypes that the file's classes of the name
+// declare. Classes of other files are not known here.
+func (f *File) supertypesOf(name string) []string {
 	if f.subtypes == nil {
 		f.subtypes = map[string][]string{}
 		for _, c := range f.kinds[tree.Class] {

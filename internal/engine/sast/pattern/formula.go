@@ -19,10 +19,10 @@ import (
 type rangeKind uint8
 
 const (
-	plain    rangeKind = iota
-	inside             // of pattern-inside: only what lies in it
-	expr               // of pattern-regex
-	anywhere           // the file holds it somewhere
+	plainRange    rangeKind = iota
+	insideRange             // of pattern-inside: only what lies in it
+	regexRange              // of pattern-regex
+	anywhereRange           // the file contains it somewhere
 )
 
 // maxPairs bounds the comparisons of ranges of one rule on one file.
@@ -46,34 +46,25 @@ type evaluation struct {
 	depth   int // of conditions in conditions
 }
 
-// formula returns the matches of a formula.
-func (ev *evaluation) formula(g *form) []Match {
+// evalFormula returns the matches of a formula.
+func (ev *evaluation) evalFormula(g *compiledFormula) []Match {
 	if ev.whole {
 		if got, ok := ev.file.formulas[g.key]; ok {
 			return got
 		}
 	}
-	if ev.file.clock.over(formulaSteps) {
+	if ev.file.clock.spendSteps(formulaSteps) {
 		ev.spent = true
 		return nil
 	}
-	out := ev.operator(g)
+	out := ev.evalOperator(g)
 	for i := range g.where {
 		if len(out) == 0 {
 			break
 		}
-		out = ev.filter(&g.where[i], out)
+		out = ev.filterMatches(&g.where[i], out)
 	}
-	out = ev.focus(g.focus, out)
-	if g.fix != "" {
-		out = slices.Clone(out)
-		for i := range out {
-			out[i].Fix = g.fix
-		}
-	}
-	if g.as != "" {
-		out = ev.named(g.as, out)
-	}
+	out = ev.labelMatches(g, ev.focusMatches(g.focus, out))
 	if ev.whole && len(g.kids) > 0 && !ev.spent {
 		if ev.file.formulas == nil {
 			ev.file.formulas = map[string][]Match{}
@@ -83,51 +74,69 @@ func (ev *evaluation) formula(g *form) []Match {
 	return out
 }
 
-// operator evaluates a formula without its conditions.
-func (ev *evaluation) operator(g *form) []Match {
+// labelMatches gives the matches the fix of the formula and its metavariable (as). The
+// matches may be in a cache, so they are copied.
+func (ev *evaluation) labelMatches(g *compiledFormula, ms []Match) []Match {
+	if g.fix != "" {
+		ms = slices.Clone(ms)
+		for i := range ms {
+			ms[i].Fix = g.fix
+		}
+	}
+	if g.as != "" {
+		ms = ev.nameMatches(g.as, ms)
+	}
+	return ms
+}
+
+// evalOperator evaluates a formula without its conditions. The result is shared with the cache, so
+// callers copy it before they change it.
+func (ev *evaluation) evalOperator(g *compiledFormula) []Match {
 	switch g.op {
 	case rule.OpPattern:
 		if g.text != nil {
-			return ev.textMatches(g)
+			return ev.evalText(g)
 		}
-		return ev.pattern(g.leaf)
+		return ev.evalPattern(g.leaf)
 	case rule.OpRegex:
-		return ev.regex(g)
+		return ev.evalRegex(g)
 	case rule.OpAny:
 		var out []Match
 		for _, k := range g.kids {
-			out = append(out, ev.formula(k)...)
+			out = append(out, ev.evalFormula(k)...)
 		}
-		return unify(out)
+		return dropDuplicates(out)
 	case rule.OpInside, rule.OpAnywhere:
-		kind := inside
+		kind := insideRange
 		if g.op == rule.OpAnywhere {
-			kind = anywhere
+			kind = anywhereRange
 		}
-		out := slices.Clone(ev.formula(g.kids[0]))
+		out := slices.Clone(ev.evalFormula(g.kids[0]))
 		for i := range out {
 			out[i].kind = kind
 		}
 		return out
 	case rule.OpAll:
-		return ev.all(g)
+		return ev.evalAll(g)
 	}
 	return nil
 }
 
-// pattern returns the matches of a pattern among the nodes that count.
-func (ev *evaluation) pattern(l *leaf) []Match {
-	out, spent := ev.file.matches(l, ev.options)
+// evalPattern returns the matches of a pattern among the nodes that count. In a nested evaluation
+// only matches within the metavariable's range count, and their bindings must agree with those
+// outside.
+func (ev *evaluation) evalPattern(l *leaf) []Match {
+	out, spent := ev.file.leafMatches(l, ev.options)
 	ev.spent = ev.spent || spent
 	if ev.whole {
 		return out
 	}
-	within := ev.label(l)
+	within := ev.evalLabel(l)
 	for _, m := range out {
 		if m.Node < ev.lo || m.Node >= ev.hi || m.Last >= ev.hi {
 			continue
 		}
-		if e, ok := ev.merge(ev.outer, m.env); ok {
+		if e, ok := ev.mergeEnvs(ev.outer, m.env); ok {
 			m.env = e
 			within = append(within, m)
 		}
@@ -135,15 +144,15 @@ func (ev *evaluation) pattern(l *leaf) []Match {
 	return within
 }
 
-// label matches a pattern with the node itself where that is no place for it elsewhere:
+// evalLabel matches a pattern with the node itself where that is no place for it elsewhere:
 // a mere label, such as the name of a member, is an expression here, and an expression
 // is a statement.
-func (ev *evaluation) label(l *leaf) []Match {
+func (ev *evaluation) evalLabel(l *leaf) []Match {
 	if l.stmts != nil || l.imports != nil {
 		return nil
 	}
 	expression := ev.file.isExpression(ev.lo)
-	if !(nameLike(ev.file.Tree.Nodes[ev.lo].Kind) && !expression) &&
+	if !(isNameLike(ev.file.Tree.Nodes[ev.lo].Kind) && !expression) &&
 		!(expression && l.root.kind == tree.ExpressionStatement) {
 		return nil
 	}
@@ -153,17 +162,42 @@ func (ev *evaluation) label(l *leaf) []Match {
 		e = empty
 	}
 	var out []Match
-	for _, e := range m.root(l.root, ev.lo, e) {
-		out = append(out, m.match(ev.lo, ev.lo, e))
+	for _, e := range m.matchRoot(l.root, ev.lo, e) {
+		out = append(out, m.newMatch(ev.lo, ev.lo, e))
 	}
 	return out
 }
 
-// all evaluates a conjunction: first what must match, the ranges of pattern-inside
+// evalAll evaluates a conjunction: first what must match, the ranges of pattern-inside
 // last, then a lone metavariable, then what must not match.
-func (ev *evaluation) all(g *form) []Match {
+func (ev *evaluation) evalAll(g *compiledFormula) []Match {
+	sets, selector := ev.evalPositives(g)
+	if sets == nil {
+		return nil
+	}
+	out := sets[0]
+	for _, s := range sets[1:] {
+		if out = ev.intersectMatches(out, s); len(out) == 0 {
+			return nil
+		}
+	}
+	if selector != "" {
+		out = ev.intersectMatches(out, ev.selectExpressions(selector, out))
+	}
+	for _, k := range g.kids {
+		if k.op == rule.OpNot && len(out) > 0 {
+			out = ev.subtractMatches(out, ev.evalExclusions(k.kids[0]))
+		}
+	}
+	return out
+}
+
+// evalPositives evaluates the parts of a conjunction that must match, and returns their
+// matches, ranges of pattern-inside last; nil when one of them has none. A part that is a
+// lone metavariable would match every expression of the file: it is returned as selector,
+// to be evaluated within the matches of the other parts.
+func (ev *evaluation) evalPositives(g *compiledFormula) (sets [][]Match, selector string) {
 	var first, second [][]Match
-	selector := ""
 	positives := 0
 	for _, k := range g.kids {
 		if k.op != rule.OpNot {
@@ -174,60 +208,49 @@ func (ev *evaluation) all(g *form) []Match {
 		if k.op == rule.OpNot {
 			continue
 		}
-		if k.selector != "" && positives > 1 && (selector == "" || selector == k.selector) && len(k.where) == 0 &&
-			len(k.focus) == 0 && k.fix == "" && k.as == "" {
+		if positives > 1 && k.isSelector() && (selector == "" || selector == k.selector) {
 			selector = k.selector
 			positives--
 			continue
 		}
-		ms := ev.formula(k)
+		ms := ev.evalFormula(k)
 		if len(ms) == 0 {
-			return nil
+			return nil, ""
 		}
-		if ms[0].kind == inside {
+		if ms[0].kind == insideRange {
 			second = append(second, ms)
 		} else {
 			first = append(first, ms)
 		}
 	}
-	sets := append(first, second...)
-	if len(sets) == 0 {
-		sets = [][]Match{ev.everything(selector)}
-		selector = ""
+	if sets = append(first, second...); len(sets) == 0 {
+		return [][]Match{ev.wholeRange(selector)}, ""
 	}
-	out := sets[0]
-	for _, s := range sets[1:] {
-		if out = ev.intersect(out, s); len(out) == 0 {
-			return nil
-		}
-	}
-	if selector != "" {
-		out = ev.intersect(out, ev.selected(selector, out))
-	}
-	for _, k := range g.kids {
-		if k.op == rule.OpNot && len(out) > 0 {
-			out = ev.without(out, ev.exclusions(k.kids[0]))
-		}
-	}
-	return out
+	return sets, selector
 }
 
-// exclusions returns the matches of what must not match. If they may not be all,
+// isSelector reports whether a formula is a lone metavariable without conditions.
+func (g *compiledFormula) isSelector() bool {
+	return g.selector != "" && len(g.where) == 0 && len(g.focus) == 0 && g.fix == "" && g.as == ""
+}
+
+// evalExclusions returns the matches of what must not match. If they may not be all,
 // everything is excluded: what is found must hold.
-func (ev *evaluation) exclusions(g *form) []Match {
+func (ev *evaluation) evalExclusions(g *compiledFormula) []Match {
 	before := ev.spent
 	ev.spent = false
-	out := ev.formula(g)
+	out := ev.evalFormula(g)
 	if ev.spent {
-		return []Match{{Node: tree.None, Last: tree.None, kind: anywhere, file: ev.file}}
+		return []Match{{Node: tree.None, Last: tree.None, kind: anywhereRange, file: ev.file}}
 	}
 	ev.spent = before
 	return out
 }
 
-// everything is the range that a conjunction without anything positive starts from:
-// what a metavariable is bound to, or all expressions for a lone metavariable.
-func (ev *evaluation) everything(selector string) []Match {
+// wholeRange is the range that a conjunction without anything positive starts from: what a
+// metavariable is bound to, or all expressions for a lone metavariable. It makes "patterns:
+// [pattern-not: …]" possible.
+func (ev *evaluation) wholeRange(selector string) []Match {
 	whole := Match{Start: ev.base, End: ev.base + uint32(len(ev.text)), Node: ev.lo, Last: ev.lo, env: ev.outer,
 		file: ev.file}
 	if whole.env == nil {
@@ -236,11 +259,12 @@ func (ev *evaluation) everything(selector string) []Match {
 	if selector == "" {
 		return []Match{whole}
 	}
-	return ev.selected(selector, []Match{whole})
+	return ev.selectExpressions(selector, []Match{whole})
 }
 
-// selected returns the expressions inside of the matches, bound to the metavariable.
-func (ev *evaluation) selected(name string, in []Match) []Match {
+// selectExpressions returns the expressions inside of the matches, bound to the metavariable. Each
+// expression counts once, although ranges overlap.
+func (ev *evaluation) selectExpressions(name string, in []Match) []Match {
 	m := &matcher{file: ev.file, options: ev.options, steps: budget}
 	nodes := ev.file.Tree.Nodes
 	var out []Match
@@ -256,17 +280,17 @@ func (ev *evaluation) selected(name string, in []Match) []Match {
 			}
 			seen[i] = true
 			for _, e := range m.bindNode(name, i, empty) {
-				out = append(out, m.match(i, i, e))
+				out = append(out, m.newMatch(i, i, e))
 			}
 		}
 	}
 	return out
 }
 
-// regex returns the matches of a regular expression. Its groups are $1, $2 and so on,
-// and by their names.
-func (ev *evaluation) regex(g *form) []Match {
-	if !ev.whole && !ev.file.clock.reads(ev.text) {
+// evalRegex returns the matches of a regular expression. Its groups are $1, $2 and so on, and by
+// their names. Unlike patterns it sees comments and the insides of strings.
+func (ev *evaluation) evalRegex(g *compiledFormula) []Match {
+	if !ev.whole && !ev.file.clock.countRead(ev.text) {
 		ev.spent = true
 		return nil
 	}
@@ -296,14 +320,15 @@ func (ev *evaluation) regex(g *form) []Match {
 		}
 		out = append(out, Match{Start: ev.base + uint32(spans[0]), End: ev.base + uint32(spans[1]), Node: tree.None,
 			Last: tree.None,
-			env:  e, kind: expr, file: ev.file})
+			env:  e, kind: regexRange, file: ev.file})
 	}
 	return out
 }
 
-// textMatches returns the matches of a pattern of plain text.
-func (ev *evaluation) textMatches(g *form) []Match {
-	if !ev.whole && !ev.file.clock.reads(ev.text) {
+// evalText returns the matches of a pattern of plain text. It is used for the language generic,
+// whose patterns have no tree.
+func (ev *evaluation) evalText(g *compiledFormula) []Match {
+	if !ev.whole && !ev.file.clock.countRead(ev.text) {
 		ev.spent = true
 		return nil
 	}
@@ -319,7 +344,7 @@ func (ev *evaluation) textMatches(g *form) []Match {
 				Text:  ev.text[b.Start:b.End],
 				Start: ev.base + uint32(b.Start), End: ev.base + uint32(b.End)})
 		}
-		if e, ok := ev.merge(ev.outer, e); ok {
+		if e, ok := ev.mergeEnvs(ev.outer, e); ok {
 			out = append(out, Match{Start: ev.base + uint32(t.Start), End: ev.base + uint32(t.End), Node: tree.None,
 				Last: tree.None,
 				env:  e, file: ev.file})
@@ -328,8 +353,9 @@ func (ev *evaluation) textMatches(g *form) []Match {
 	return out
 }
 
-// merge joins two environments, if what both bind is the same code.
-func (ev *evaluation) merge(a, b *env) (*env, bool) {
+// mergeEnvs joins two environments, if what both bind is the same code. The second result is false
+// when they disagree.
+func (ev *evaluation) mergeEnvs(a, b *env) (*env, bool) {
 	if a == nil {
 		return b, true
 	}
@@ -339,7 +365,7 @@ func (ev *evaluation) merge(a, b *env) (*env, bool) {
 	out := a
 	ok := b.each(func(name string, v *Binding) bool {
 		if old := a.get(name); old != nil {
-			return ev.same(name, old, v)
+			return ev.sameBinding(name, old, v)
 		}
 		out = out.with(name, *v)
 		return true
@@ -347,38 +373,41 @@ func (ev *evaluation) merge(a, b *env) (*env, bool) {
 	return out, ok
 }
 
-// same reports whether two bindings of a name agree. The numbered groups of
-// expressions always do: nobody gave them that name.
-func (ev *evaluation) same(name string, a, b *Binding) bool {
+// sameBinding reports whether two bindings of a name agree. The numbered groups of expressions
+// always do: nobody gave them that name. Two expressions in one formula both have a group 1.
+func (ev *evaluation) sameBinding(name string, a, b *Binding) bool {
 	if len(name) > 1 && name[1] >= '0' && name[1] <= '9' {
 		return true
 	}
 	m := &matcher{file: ev.file, options: ev.options, steps: budget}
-	return m.unify(a, b)
+	return m.sameCode(a, b)
 }
 
-// agree reports whether all names that both bind are bound to the same code.
-func (ev *evaluation) agree(a, b *env) bool {
+// bindingsAgree reports whether all names that both bind are bound to the same code.
+func (ev *evaluation) bindingsAgree(a, b *env) bool {
 	return a == b || a.each(func(name string, v *Binding) bool {
 		old := b.get(name)
-		return old == nil || ev.same(name, old, v)
+		return old == nil || ev.sameBinding(name, old, v)
 	})
 }
 
-// included reports whether a lies in b and both agree.
-func (ev *evaluation) included(a, b *Match) bool {
+// isIncluded reports whether a lies in b and both agree. Each call counts as one comparison
+// towards maxPairs.
+func (ev *evaluation) isIncluded(a, b *Match) bool {
 	ev.pairs++
-	return (a.Start >= b.Start && a.End <= b.End || b.kind == anywhere) && ev.agree(a.env, b.env)
+	return (a.Start >= b.Start && a.End <= b.End || b.kind == anywhereRange) && ev.bindingsAgree(a.env, b.env)
 }
 
-// tired reports whether too many ranges were compared, or for too long.
-func (ev *evaluation) tired() bool {
-	return ev.pairs > maxPairs || ev.pairs%clockSteps == 0 && ev.file.clock.over(clockSteps)
+// overLimit reports whether too many ranges were compared, or for too long. The clock is asked
+// rarely: it is shared state.
+func (ev *evaluation) overLimit() bool {
+	return ev.pairs > maxPairs || ev.pairs%clockSteps == 0 && ev.file.clock.spendSteps(clockSteps)
 }
 
-// intersect joins every match with each of the other set that it lies in or that lies
-// in it.
-func (ev *evaluation) intersect(as, bs []Match) []Match {
+// intersectMatches joins every match with each of the other set that it lies in or that lies in
+// it. Both sets are sorted by start, so that the inner loop can stop early. A range of
+// pattern-inside never becomes the result by itself.
+func (ev *evaluation) intersectMatches(as, bs []Match) []Match {
 	bs = slices.Clone(bs)
 	slices.SortStableFunc(bs, func(a, b Match) int { return cmp.Compare(a.Start, b.Start) })
 	var out []Match
@@ -386,25 +415,26 @@ func (ev *evaluation) intersect(as, bs []Match) []Match {
 		a := &as[i]
 		for j := range bs {
 			b := &bs[j]
-			if b.Start > a.End && b.kind != anywhere && a.kind != anywhere {
+			if b.Start > a.End && b.kind != anywhereRange && a.kind != anywhereRange {
 				break
 			}
-			if ev.tired() {
+			if ev.overLimit() {
 				ev.spent = true
-				return unify(out)
+				return dropDuplicates(out)
 			}
-			if ev.included(a, b) && (a.kind != inside || b.kind == inside) {
-				out = append(out, ev.joined(a, b))
-			} else if ev.included(b, a) && (b.kind != inside || a.kind == inside) {
-				out = append(out, ev.joined(b, a))
+			if ev.isIncluded(a, b) && (a.kind != insideRange || b.kind == insideRange) {
+				out = append(out, ev.joinMatch(a, b))
+			} else if ev.isIncluded(b, a) && (b.kind != insideRange || a.kind == insideRange) {
+				out = append(out, ev.joinMatch(b, a))
 			}
 		}
 	}
-	return unify(out)
+	return dropDuplicates(out)
 }
 
-// joined is the match a with the metavariables of b that it lacks.
-func (ev *evaluation) joined(a, b *Match) Match {
+// joinMatch is the match a with the metavariables of b that it lacks. What both bind is equal
+// already.
+func (ev *evaluation) joinMatch(a, b *Match) Match {
 	out := *a
 	b.env.each(func(name string, v *Binding) bool {
 		if a.env.get(name) == nil {
@@ -415,8 +445,8 @@ func (ev *evaluation) joined(a, b *Match) Match {
 	return out
 }
 
-// without removes the matches that the others exclude.
-func (ev *evaluation) without(ms, not []Match) []Match {
+// subtractMatches removes the matches that the others exclude.
+func (ev *evaluation) subtractMatches(ms, not []Match) []Match {
 	if len(not) == 0 {
 		return ms
 	}
@@ -424,33 +454,37 @@ func (ev *evaluation) without(ms, not []Match) []Match {
 	slices.SortStableFunc(not, func(a, b Match) int { return cmp.Compare(a.Start, b.Start) })
 	var out []Match
 	for i := range ms {
-		if !ev.excluded(&ms[i], not) {
+		if !ev.isExcluded(&ms[i], not) {
 			out = append(out, ms[i])
 		}
 	}
 	return out
 }
 
-func (ev *evaluation) excluded(m *Match, not []Match) bool {
+// isExcluded reports whether a match is excluded: by an equal range, or one around it for
+// pattern-not-inside, or one that overlaps for an expression. The list is sorted by start. Without
+// the time to compare all, the match is excluded: a missed finding is better than a false one
+// here.
+func (ev *evaluation) isExcluded(m *Match, not []Match) bool {
 	for j := range not {
 		n := &not[j]
-		if n.Start > m.End && n.kind != anywhere {
+		if n.Start > m.End && n.kind != anywhereRange {
 			return false
 		}
-		if ev.tired() {
+		if ev.overLimit() {
 			ev.spent = true
 			return true
 		}
 		var hit bool
 		switch n.kind {
-		case inside:
-			hit = ev.included(m, n)
-		case expr:
-			hit = ev.included(m, n) || ev.included(n, m)
-		case anywhere:
+		case insideRange:
+			hit = ev.isIncluded(m, n)
+		case regexRange:
+			hit = ev.isIncluded(m, n) || ev.isIncluded(n, m)
+		case anywhereRange:
 			hit = true
 		default:
-			hit = m.Start == n.Start && m.End == n.End && ev.agree(m.env, n.env)
+			hit = m.Start == n.Start && m.End == n.End && ev.bindingsAgree(m.env, n.env)
 		}
 		if hit {
 			return true
@@ -459,20 +493,20 @@ func (ev *evaluation) excluded(m *Match, not []Match) bool {
 	return false
 }
 
-// focus moves the ranges to metavariables: of one list to each of its names, of
-// several lists to what lies in all.
-func (ev *evaluation) focus(lists [][]string, ms []Match) []Match {
+// focusMatches moves the ranges to metavariables: of one list to each of its names, of several
+// lists to what lies in all. A finding then points at the argument and not at the whole call.
+func (ev *evaluation) focusMatches(lists [][]string, ms []Match) []Match {
 	if len(lists) == 0 {
 		return ms
 	}
 	var out []Match
 	for i := range ms {
-		ranges := ev.focused(lists[0], &ms[i])
+		ranges := ev.focusRanges(lists[0], &ms[i])
 		for _, names := range lists[1:] {
 			var both []Match
 			for _, a := range ranges {
-				for _, b := range ev.focused(names, &ms[i]) {
-					if c, ok := smaller(a, b); ok {
+				for _, b := range ev.focusRanges(names, &ms[i]) {
+					if c, ok := smallerRange(a, b); ok {
 						both = append(both, c)
 					}
 				}
@@ -481,11 +515,12 @@ func (ev *evaluation) focus(lists [][]string, ms []Match) []Match {
 		}
 		out = append(out, ranges...)
 	}
-	return unify(out)
+	return dropDuplicates(out)
 }
 
-// focused returns the match with its range on each of the metavariables.
-func (ev *evaluation) focused(names []string, m *Match) []Match {
+// focusRanges returns the match with its range on each of the metavariables. A metavariable that
+// is not bound, or bound to nothing, gives no range.
+func (ev *evaluation) focusRanges(names []string, m *Match) []Match {
 	var out []Match
 	for _, name := range names {
 		b := m.env.get(name)
@@ -494,15 +529,15 @@ func (ev *evaluation) focused(names []string, m *Match) []Match {
 		}
 		f := *m
 		f.Start, f.End, f.Node, f.Last = b.Start, b.End, b.Node, b.Last
-		if c, ok := smaller(f, *m); ok {
+		if c, ok := smallerRange(f, *m); ok {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// smaller returns the one of two ranges that lies in the other.
-func smaller(a, b Match) (Match, bool) {
+// smallerRange returns the one of two ranges that lies in the other.
+func smallerRange(a, b Match) (Match, bool) {
 	switch {
 	case a.Start >= b.Start && a.End <= b.End:
 		return a, true
@@ -512,17 +547,17 @@ func smaller(a, b Match) (Match, bool) {
 	return Match{}, false
 }
 
-// named binds the ranges to a metavariable.
-func (ev *evaluation) named(name string, ms []Match) []Match {
+// nameMatches binds the ranges to a metavariable. Taint rules refer to it in their messages.
+func (ev *evaluation) nameMatches(name string, ms []Match) []Match {
 	var out []Match
 	m := &matcher{file: ev.file, options: ev.options, steps: budget}
 	for _, match := range ms {
 		b := Binding{Node: match.Node, Last: match.Last, Start: match.Start, End: match.End,
-			declaration: m.declaration(match.Node)}
+			declaration: m.declarationOf(match.Node)}
 		if match.Node < 0 {
 			b.Text = ev.file.Tree.Source[b.Start:b.End]
 		}
-		for _, e := range m.bind(name, b, match.env) {
+		for _, e := range m.bindValue(name, b, match.env) {
 			match.env = e
 			out = append(out, match)
 		}
@@ -532,8 +567,9 @@ func (ev *evaluation) named(name string, ms []Match) []Match {
 
 var seed = maphash.MakeSeed()
 
-// unify drops matches of equal place and equal bindings; the first one stays.
-func unify(ms []Match) []Match {
+// dropDuplicates drops matches of equal place and equal bindings; the first one stays. Two
+// branches of pattern-either often match the same code.
+func dropDuplicates(ms []Match) []Match {
 	if len(ms) < 2 {
 		return ms
 	}
@@ -554,7 +590,8 @@ func unify(ms []Match) []Match {
 	return out
 }
 
-// hash tells environments apart, whatever the order of their bindings.
+// hash tells environments apart, whatever the order of their bindings. The sum of the hashes of
+// its parts does not depend on their order.
 func (e *env) hash() uint64 {
 	var sum uint64
 	for ; e != nil; e = e.next {
@@ -570,9 +607,10 @@ func (e *env) hash() uint64 {
 	return sum
 }
 
-// sorted orders matches by their place.
-func sorted(ms []Match) []Match {
-	out := unify(slices.Clone(ms))
+// sortMatches orders matches by their place. The order of findings must not depend on that of the
+// patterns.
+func sortMatches(ms []Match) []Match {
+	out := dropDuplicates(slices.Clone(ms))
 	slices.SortStableFunc(out, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
 	})

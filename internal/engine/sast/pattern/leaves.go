@@ -8,22 +8,23 @@ import (
 
 // This file finds the places at which patterns are tried.
 
-// matches returns the matches of a pattern in the whole file, from memory when
-// another rule asked before.
-func (f *File) matches(l *leaf, o *rule.Options) ([]Match, bool) {
+// leafMatches returns the matches of a pattern in the whole file, from memory when another rule
+// asked before. Rules share many patterns, such as the sources of taint; evaluating each once per
+// file is what makes hundreds of rules affordable.
+func (f *File) leafMatches(l *leaf, o *rule.Options) ([]Match, bool) {
 	if got, ok := f.found[l.key]; ok {
 		return got.matches, got.spent
 	}
 	var got found
-	if f.has(l.words) {
+	if f.hasWords(l.words) {
 		m := &matcher{file: f, options: o, steps: budget, inside: l.inside}
 		switch {
 		case l.imports != nil:
-			got.matches = m.importGroups(l)
+			got.matches = m.tryImportGroups(l)
 		case l.stmts != nil:
-			got.matches = m.sequences(l)
+			got.matches = m.trySequences(l)
 		default:
-			got.matches = m.roots(l)
+			got.matches = m.tryRoots(l)
 		}
 		got.spent = m.steps < 0
 	}
@@ -57,21 +58,22 @@ var candidates = map[tree.Kind][]tree.Kind{
 	tree.For:    {tree.For, tree.ForEach},
 }
 
-// roots tries a pattern that is one node.
-func (m *matcher) roots(l *leaf) []Match {
+// tryRoots tries a pattern that is one node.
+func (m *matcher) tryRoots(l *leaf) []Match {
 	var out []Match
 	try := func(t int32) {
-		for _, e := range m.root(l.root, t, empty) {
-			out = append(out, m.header(l, m.match(t, t, e)))
+		for _, e := range m.matchRoot(l.root, t, empty) {
+			out = append(out, m.cutHeader(l, m.newMatch(t, t, e)))
 		}
 	}
-	m.places(l.root, try)
+	m.tryCandidates(l.root, try)
 	return out
 }
 
-// header ends the match of a class without a body, "@A class $C", before the body
-// that the source has in braces: only what the pattern shows is in its range.
-func (m *matcher) header(l *leaf, out Match) Match {
+// cutHeader ends the match of a class without a body, "@A class $C", before the body that the
+// source has in braces: only what the pattern shows is in its range. The finding of an annotation
+// must not span a class of a thousand lines.
+func (m *matcher) cutHeader(l *leaf, out Match) Match {
 	f := m.file.Tree
 	if l.root.kind != tree.Class || strings.Contains(l.text, "{") || !f.Is(out.Node, tree.Class) {
 		return out
@@ -82,81 +84,122 @@ func (m *matcher) header(l *leaf, out Match) Match {
 	return out
 }
 
-// places calls try for every node at which the pattern may match.
-func (m *matcher) places(root *node, try func(int32)) {
-	f := m.file
-	kinds := candidates[root.kind]
+// tryCandidates calls try for every node at which the pattern may match. The kinds of
+// candidates come from an index by kind, so that a pattern is not tried at every node.
+func (m *matcher) tryCandidates(root *node, try func(int32)) {
 	switch {
 	case root.kind == tree.ExpressionStatement:
-		m.statementPlaces(root.kids[0], try)
+		m.tryStatements(root.kids[0], try)
 		return
-	case root.kind == tree.Metavariable, root.kind == tree.Ellipsis, root.kind == tree.Deep, root.kind == tree.Typed,
-		root.kind == tree.Member && root.child(tree.RoleProperty) == nil:
-		for i := range f.Tree.Nodes {
-			if m.steps < 0 {
-				return
-			}
-			if f.isExpression(int32(i)) {
-				try(int32(i))
-			}
-		}
-		if root.kind == tree.Deep && m.options.VardefAssign {
-			for _, t := range f.kinds[tree.Variable] {
-				try(t)
-			}
-		}
+	case matchesAnyExpression(root):
+		m.tryExpressions(root, try)
 		return
-	case kinds == nil:
+	}
+	kinds := candidates[root.kind]
+	if kinds == nil {
 		kinds = []tree.Kind{root.kind}
 	}
 	for _, k := range kinds {
-		for _, t := range f.kinds[k] {
+		for _, t := range m.file.kinds[k] {
 			if m.steps < 0 {
 				return
 			}
-			if k.Expression() && root.kind.Expression() && k != tree.Keyword && k != tree.Pair &&
-				root.kind != tree.Type && !f.isExpression(t) && root.kind == k {
-				continue
-			} else if k.Expression() && root.kind != k && k != tree.Keyword && k != tree.Pair && !f.isExpression(t) {
-				continue
-			}
-			if k == tree.Call && !m.options.AttrExpr && f.Tree.Is(f.Tree.Nodes[t].Parent, tree.Annotation) {
-				continue
-			}
-			if k == tree.Block && f.Tree.Is(f.Tree.Nodes[t].Parent, tree.Class) {
-				continue // the members of a class are no statements
-			}
-			try(t)
-		}
-	}
-	if root.kind == tree.Return && f.Language.Semantics.LastIsReturned {
-		for i := range f.Tree.Nodes {
-			switch n := &f.Tree.Nodes[i]; n.Role {
-			case tree.RoleBody, tree.RoleThen, tree.RoleElse:
-				if n.Kind.Expression() {
-					try(int32(i))
-				}
-			}
-		}
-	}
-	if root.kind == tree.Call && f.Language.Semantics.BareCalls {
-		for _, t := range f.kinds[tree.Name] {
-			if m.bareCall(t) {
+			if m.isCandidate(root.kind, k, t) {
 				try(t)
 			}
 		}
 	}
-	if root.kind == tree.Call && m.options.AttrExpr {
-		for _, a := range f.kinds[tree.Annotation] {
-			if v := f.Tree.Child(a, tree.RoleValue); v >= 0 && !f.Tree.Is(v, tree.Call) {
-				try(v)
+	m.tryImplicit(root, try)
+}
+
+// matchesAnyExpression reports whether the root of a pattern says nothing of the kind of
+// what it matches.
+func matchesAnyExpression(root *node) bool {
+	switch root.kind {
+	case tree.Metavariable, tree.Ellipsis, tree.Deep, tree.Typed:
+		return true
+	case tree.Member: // a chain of calls that begins with an ellipsis
+		return root.child(tree.RoleProperty) == nil
+	}
+	return false
+}
+
+// tryExpressions tries a pattern at every expression.
+func (m *matcher) tryExpressions(root *node, try func(int32)) {
+	f := m.file
+	for i := range f.Tree.Nodes {
+		if m.steps < 0 {
+			return
+		}
+		if f.isExpression(int32(i)) {
+			try(int32(i))
+		}
+	}
+	if root.kind == tree.Deep && m.options.VardefAssign {
+		for _, t := range f.kinds[tree.Variable] {
+			try(t)
+		}
+	}
+}
+
+// isCandidate reports whether a node of a kind may match a root of another one where it
+// stands: labels are no expressions, annotations no calls unless the rule says so.
+func (m *matcher) isCandidate(root, k tree.Kind, t int32) bool {
+	f := m.file
+	if k.Expression() && k != tree.Keyword && k != tree.Pair && (root != k || k != tree.Type) && !f.isExpression(t) {
+		return false
+	}
+	switch k {
+	case tree.Call:
+		return m.options.AttrExpr || !f.Tree.Is(f.Tree.Nodes[t].Parent, tree.Annotation)
+	case tree.Block: // the members of a class are no statements
+		return !f.Tree.Is(f.Tree.Nodes[t].Parent, tree.Class)
+	}
+	return true
+}
+
+// tryImplicit tries a return at the last expressions of functions, and a call at names
+// that are calls without parentheses (Ruby) and at annotations without arguments.
+func (m *matcher) tryImplicit(root *node, try func(int32)) {
+	f := m.file
+	switch root.kind {
+	case tree.Return:
+		if f.Language.Semantics.LastIsReturned {
+			m.tryBodies(try)
+		}
+	case tree.Call:
+		if f.Language.Semantics.BareCalls {
+			for _, t := range f.kinds[tree.Name] {
+				if m.bareCall(t) {
+					try(t)
+				}
+			}
+		}
+		if m.options.AttrExpr {
+			for _, a := range f.kinds[tree.Annotation] {
+				if v := f.Tree.Child(a, tree.RoleValue); v >= 0 && !f.Tree.Is(v, tree.Call) {
+					try(v)
+				}
 			}
 		}
 	}
 }
 
-// statementPlaces calls try for the statements that may be the expression.
-func (m *matcher) statementPlaces(p *node, try func(int32)) {
+// tryBodies tries the bodies that are expressions.
+func (m *matcher) tryBodies(try func(int32)) {
+	for i := range m.file.Tree.Nodes {
+		switch n := &m.file.Tree.Nodes[i]; n.Role {
+		case tree.RoleBody, tree.RoleThen, tree.RoleElse:
+			if n.Kind.Expression() {
+				try(int32(i))
+			}
+		}
+	}
+}
+
+// tryStatements calls try for the statements that may be the expression. Any of these kinds holds
+// an expression that a pattern "foo();" is meant for.
+func (m *matcher) tryStatements(p *node, try func(int32)) {
 	f := m.file
 	switch p.kind {
 	case tree.Metavariable, tree.Ellipsis, tree.Deep:
@@ -177,16 +220,18 @@ func (m *matcher) statementPlaces(p *node, try func(int32)) {
 	}
 }
 
-// match makes the match of nodes.
-func (m *matcher) match(first, last int32, e *env) Match {
+// newMatch makes the match of nodes. The end is that of the longer one, as the last node may lie
+// inside of the first.
+func (m *matcher) newMatch(first, last int32, e *env) Match {
 	t := m.file.Tree
 	out := Match{Start: t.Nodes[first].Start, End: t.Nodes[last].End, Node: first, Last: last, env: e, file: m.file}
 	out.End = max(out.End, t.Nodes[first].End)
 	return out
 }
 
-// sequences tries a pattern of several statements at every statement.
-func (m *matcher) sequences(l *leaf) []Match {
+// trySequences tries a pattern of several statements at every statement. Every list of statements
+// is tried from each of its statements on.
+func (m *matcher) trySequences(l *leaf) []Match {
 	var out []Match
 	f := m.file.Tree
 	var list []int32
@@ -207,9 +252,9 @@ func (m *matcher) sequences(l *leaf) []Match {
 				if m.steps < 0 {
 					return out
 				}
-				for _, r := range m.statements(l.stmts, list[i:], empty, true) {
+				for _, r := range m.matchStatements(l.stmts, list[i:], empty, true) {
 					if r.last >= 0 {
-						out = append(out, m.match(list[i], r.last, r.env))
+						out = append(out, m.newMatch(list[i], r.last, r.env))
 					}
 				}
 			}
@@ -218,8 +263,9 @@ func (m *matcher) sequences(l *leaf) []Match {
 	return out
 }
 
-// importGroups tries a pattern that imports several names of a module.
-func (m *matcher) importGroups(l *leaf) []Match {
+// tryImportGroups tries a pattern that imports several names of a module. The lowering makes one
+// node of each name, all with the range of the statement.
+func (m *matcher) tryImportGroups(l *leaf) []Match {
 	var out []Match
 	f := m.file.Tree
 	all := m.file.kinds[tree.Import]
@@ -229,18 +275,18 @@ func (m *matcher) importGroups(l *leaf) []Match {
 			f.Nodes[all[j]].End == f.Nodes[all[i]].End {
 			j++
 		}
-		for _, e := range m.subset(l.imports, all[i:j], empty, true) {
-			out = append(out, m.match(all[i], all[i], e))
+		for _, e := range m.matchSubset(l.imports, all[i:j], empty, true) {
+			out = append(out, m.newMatch(all[i], all[i], e))
 		}
 		i = j
 	}
 	for _, v := range m.file.kinds[tree.Variable] {
-		es := empty.only()
+		es := empty.asResult()
 		for _, p := range l.imports {
-			es = m.then(es, func(e *env) []*env { return m.required(p, v, e) })
+			es = m.andThen(es, func(e *env) []*env { return m.matchRequire(p, v, e) })
 		}
 		for _, e := range es {
-			out = append(out, m.match(v, v, e))
+			out = append(out, m.newMatch(v, v, e))
 		}
 	}
 	return out

@@ -4,32 +4,33 @@ import "merlon/internal/engine/sast/tree"
 
 // This file matches lists: in order with ellipses, in any order, and arguments.
 
-// A place is how far a list is matched: the next element of the source, with the
-// bindings so far. An open place has passed an ellipsis: it also stands for every
-// place behind it.
-type place struct {
+// A position is how far a list is matched: the next element of the source, with the bindings so
+// far. An open place has passed an ellipsis: it also stands for every place behind it. The set of
+// positions makes matching of ellipses polynomial: no position is visited twice for the same
+// bindings.
+type position struct {
 	at   int
 	env  *env
 	open bool
 }
 
-// list matches a list with another one in order. less says that the source may have
+// matchList matches a list with another one in order. less says that the source may have
 // more at the end.
-func (m *matcher) list(ps []*node, ts []int32, e *env, less bool) []*env {
+func (m *matcher) matchList(ps []*node, ts []int32, e *env, less bool) []*env {
 	if len(ps) == len(ts) && !anyEllipsis(ps) {
-		out := e.only()
+		out := e.asResult()
 		for i, p := range ps {
 			t := ts[i]
-			out = m.then(out, func(e *env) []*env { return m.inner(p, t, e) })
+			out = m.andThen(out, func(e *env) []*env { return m.matchInner(p, t, e) })
 			if len(out) == 0 {
 				return nil
 			}
 		}
 		return out
 	}
-	places := []place{{0, e, false}}
+	places := []position{{0, e, false}}
 	for _, p := range ps {
-		places = m.advance(p, ts, places)
+		places = m.advanceAll(p, ts, places)
 		if len(places) == 0 || m.steps < 0 {
 			return nil
 		}
@@ -37,34 +38,35 @@ func (m *matcher) list(ps []*node, ts []int32, e *env, less bool) []*env {
 	var out []*env
 	for _, pl := range places {
 		if less || pl.open || pl.at == len(ts) {
-			out = m.both(out, pl.env.only())
+			out = m.joinResults(out, pl.env.asResult())
 		}
 	}
 	return out
 }
 
+// anyEllipsis reports whether an element stands for any number of elements.
 func anyEllipsis(ps []*node) bool {
 	for _, p := range ps {
-		if p.isEllipsis() || p.many() != "" {
+		if p.isEllipsis() || p.ellipsisName() != "" {
 			return true
 		}
 	}
 	return false
 }
 
-// advance matches one element of the pattern at every place.
-func (m *matcher) advance(p *node, ts []int32, places []place) []place {
+// advanceAll matches one element of the pattern at every place.
+func (m *matcher) advanceAll(p *node, ts []int32, places []position) []position {
 	if p.isEllipsis() {
-		return opened(places)
+		return openPositions(places)
 	}
-	var next []place
-	if name := p.many(); name != "" {
+	var next []position
+	if name := p.ellipsisName(); name != "" {
 		for _, pl := range places {
-			m.from(pl, len(ts), true, func(at int) {
+			m.eachPosition(pl, len(ts), true, func(at int) {
 				for end := at; end <= len(ts) && m.steps >= 0; end++ {
 					m.steps--
 					for _, e := range m.bindList(name, ts[at:end], pl.env) {
-						next = append(next, place{end, e, false})
+						next = append(next, position{end, e, false})
 					}
 				}
 			})
@@ -72,17 +74,18 @@ func (m *matcher) advance(p *node, ts []int32, places []place) []place {
 		return next
 	}
 	for _, pl := range places {
-		m.from(pl, len(ts), false, func(at int) {
-			for _, e := range m.inner(p, ts[at], pl.env) {
-				next = append(next, place{at + 1, e, false})
+		m.eachPosition(pl, len(ts), false, func(at int) {
+			for _, e := range m.matchInner(p, ts[at], pl.env) {
+				next = append(next, position{at + 1, e, false})
 			}
 		})
 	}
-	return m.bounded(next)
+	return m.boundPositions(next)
 }
 
-// from calls f for the place, and for all places behind an open one.
-func (m *matcher) from(pl place, n int, end bool, f func(at int)) {
+// eachPosition calls f for the place, and for all places behind an open one. End tells whether the
+// position behind the last element counts too.
+func (m *matcher) eachPosition(pl position, n int, end bool, f func(at int)) {
 	if end {
 		n++
 	}
@@ -94,9 +97,10 @@ func (m *matcher) from(pl place, n int, end bool, f func(at int)) {
 	}
 }
 
-// opened opens the places. Of those with one environment the first is enough.
-func opened(places []place) []place {
-	var out []place
+// openPositions opens the places. Of those with one environment the first is enough. The others
+// lie behind it and are covered.
+func openPositions(places []position) []position {
+	var out []position
 next:
 	for _, pl := range places {
 		for i := range out {
@@ -105,13 +109,13 @@ next:
 				continue next
 			}
 		}
-		out = append(out, place{pl.at, pl.env, true})
+		out = append(out, position{pl.at, pl.env, true})
 	}
 	return out
 }
 
-// bounded ends a match that has too many ways.
-func (m *matcher) bounded(places []place) []place {
+// boundPositions ends a match that has too many ways.
+func (m *matcher) boundPositions(places []position) []position {
 	if len(places) > maxEnvs {
 		m.steps = -1
 		return nil
@@ -119,15 +123,15 @@ func (m *matcher) bounded(places []place) []place {
 	return places
 }
 
-// subset matches every element of the pattern with another one of the source, in any
-// order. Ellipses only allow more.
-func (m *matcher) subset(ps []*node, ts []int32, e *env, less bool) []*env {
+// matchSubset matches every element of the pattern with another one of the source, in any order.
+// Ellipses only allow more. Modifiers, annotations and members of maps have no order.
+func (m *matcher) matchSubset(ps []*node, ts []int32, e *env, less bool) []*env {
 	var rest []*node
 	for _, p := range ps {
 		switch {
 		case p.isEllipsis():
 			less = true
-		case p.many() != "":
+		case p.ellipsisName() != "":
 			less = true
 			rest = append(rest, p)
 		default:
@@ -138,21 +142,22 @@ func (m *matcher) subset(ps []*node, ts []int32, e *env, less bool) []*env {
 		return nil
 	}
 	used := make([]bool, len(ts))
-	return m.choose(rest, ts, used, e, less)
+	return m.chooseAny(rest, ts, used, e, less)
 }
 
+// hasMany reports whether an element binds several elements to a name.
 func hasMany(ps []*node) bool {
 	for _, p := range ps {
-		if p.many() != "" {
+		if p.ellipsisName() != "" {
 			return true
 		}
 	}
 	return false
 }
 
-// ordered matches annotations in their order, the source may have more between them,
-// and everything else in any order.
-func (m *matcher) ordered(ps []*node, ts []int32, e *env) []*env {
+// matchOrdered matches annotations in their order, the source may have more between them, and
+// everything else in any order. The order of decorators changes what they do in Python.
+func (m *matcher) matchOrdered(ps []*node, ts []int32, e *env) []*env {
 	var list, rest []*node
 	for _, p := range ps {
 		if p.kind == tree.Annotation {
@@ -169,11 +174,14 @@ func (m *matcher) ordered(ps []*node, ts []int32, e *env) []*env {
 			others = append(others, t)
 		}
 	}
-	return m.then(m.list(list, annotations, e, true), func(e *env) []*env { return m.subset(rest, others, e, true) })
+	return m.andThen(m.matchList(list, annotations, e, true), func(e *env) []*env {
+		return m.matchSubset(rest, others, e, true)
+	})
 }
 
-// choose matches the first element of the pattern with any that is not used.
-func (m *matcher) choose(ps []*node, ts []int32, used []bool, e *env, less bool) []*env {
+// chooseAny matches the first element of the pattern with any that is not used. It backtracks over
+// the choices, unless the element binds nothing: then the first that fits is as good as any other.
+func (m *matcher) chooseAny(ps []*node, ts []int32, used []bool, e *env, less bool) []*env {
 	if len(ps) == 0 {
 		if !less {
 			for _, u := range used {
@@ -182,25 +190,25 @@ func (m *matcher) choose(ps []*node, ts []int32, used []bool, e *env, less bool)
 				}
 			}
 		}
-		return e.only()
+		return e.asResult()
 	}
 	p := ps[0]
-	if name := p.many(); name != "" {
-		return m.leftover(name, ps[1:], ts, used, e)
+	if name := p.ellipsisName(); name != "" {
+		return m.bindLeftover(name, ps[1:], ts, used, e)
 	}
 	var out []*env
 	for i, t := range ts {
 		if used[i] || m.steps < 0 {
 			continue
 		}
-		es := m.inner(p, t, e)
+		es := m.matchInner(p, t, e)
 		if len(es) == 0 {
 			continue
 		}
 		used[i] = true
-		found := m.then(es, func(e *env) []*env { return m.choose(ps[1:], ts, used, e, less) })
+		found := m.andThen(es, func(e *env) []*env { return m.chooseAny(ps[1:], ts, used, e, less) })
 		used[i] = false
-		out = m.both(out, found)
+		out = m.joinResults(out, found)
 		if len(found) > 0 && p.ground {
 			break
 		}
@@ -208,12 +216,13 @@ func (m *matcher) choose(ps []*node, ts []int32, used []bool, e *env, less bool)
 	return out
 }
 
-// leftover binds a "$...X" to what no other element matches, once those have chosen.
-func (m *matcher) leftover(name string, ps []*node, ts []int32, used []bool, e *env) []*env {
+// bindLeftover binds a "$...X" to what no other element matches, once those have chosen. Several
+// such names are bound to the same rest.
+func (m *matcher) bindLeftover(name string, ps []*node, ts []int32, used []bool, e *env) []*env {
 	for i, p := range ps {
-		if p.many() == "" { // it comes last
+		if p.ellipsisName() == "" { // it comes last
 			rest := append(append(append([]*node(nil), p), ps[:i]...), ps[i+1:]...)
-			return m.choose(append(rest, &node{kind: tree.MetaEllipsis, meta: name}), ts, used, e, true)
+			return m.chooseAny(append(rest, &node{kind: tree.MetaEllipsis, meta: name}), ts, used, e, true)
 		}
 	}
 	var free []int32
@@ -224,19 +233,16 @@ func (m *matcher) leftover(name string, ps []*node, ts []int32, used []bool, e *
 	}
 	out := m.bindList(name, free, e)
 	for _, p := range ps {
-		out = m.then(out, func(e *env) []*env { return m.bindList(p.many(), free, e) })
+		out = m.andThen(out, func(e *env) []*env { return m.bindList(p.ellipsisName(), free, e) })
 	}
 	return out
 }
 
-// arguments matches the arguments of a call: keywords in any order, the others in
+// matchArguments matches the arguments of a call: keywords in any order, the others in
 // theirs.
-func (m *matcher) arguments(ps []*node, ts []int32, e *env) []*env {
-	if last := lastOf(ts); last >= 0 && m.file.Language.Semantics.BlocksApart && m.file.Tree.Is(last, tree.Lambda) &&
-		blockBehind(m.file.Tree.Code(last)) {
-		if len(ps) == 0 || ps[len(ps)-1].kind != tree.Lambda && !ps[len(ps)-1].isEllipsis() {
-			ts = ts[:len(ts)-1]
-		}
+func (m *matcher) matchArguments(ps []*node, ts []int32, e *env) []*env {
+	if m.endsWithBlock(ts) && (len(ps) == 0 || ps[len(ps)-1].kind != tree.Lambda && !ps[len(ps)-1].isEllipsis()) {
+		ts = ts[:len(ts)-1]
 	}
 	var plain, keywords []*node
 	for _, p := range ps {
@@ -250,9 +256,17 @@ func (m *matcher) arguments(ps []*node, ts []int32, e *env) []*env {
 		if len(ps) > 1 && ps[0].isEllipsis() && len(ts) > 0 && m.file.Tree.Is(ts[0], tree.Type) {
 			ts = ts[1:] // of "make(chan int, 1)", which is no value
 		}
-		return m.list(ps, ts, e, false)
+		return m.matchList(ps, ts, e, false)
 	}
-	return m.keywords(keywords, plain, ts, e)
+	return m.matchKeywords(keywords, plain, ts, e)
+}
+
+// endsWithBlock reports whether the last argument is a block behind the parentheses
+// (Ruby), which a pattern need not name.
+func (m *matcher) endsWithBlock(ts []int32) bool {
+	last := lastOf(ts)
+	return last >= 0 && m.file.Language.Semantics.BlocksApart && m.file.Tree.Is(last, tree.Lambda) &&
+		blockBehind(m.file.Tree.Code(last))
 }
 
 // blockBehind reports whether the code of a function is that of a block.
@@ -260,10 +274,11 @@ func blockBehind(code string) bool {
 	return len(code) > 1 && (code[0] == '{' || code[:2] == "do")
 }
 
-// keywords matches the first keyword with one of the source, and goes on without it.
-func (m *matcher) keywords(keywords, plain []*node, ts []int32, e *env) []*env {
+// matchKeywords matches the first keyword with one of the source, and goes on without it.
+// Positional arguments keep their order once the keywords are taken out.
+func (m *matcher) matchKeywords(keywords, plain []*node, ts []int32, e *env) []*env {
 	if len(keywords) == 0 {
-		return m.list(plain, ts, e, false)
+		return m.matchList(plain, ts, e, false)
 	}
 	p := keywords[0]
 	f := m.file.Tree
@@ -275,12 +290,14 @@ func (m *matcher) keywords(keywords, plain []*node, ts []int32, e *env) []*env {
 			f.Name(t) != name.text {
 			continue
 		}
-		es := m.inner(p, t, e)
+		es := m.matchInner(p, t, e)
 		if len(es) == 0 {
 			continue
 		}
 		rest := append(append([]int32(nil), ts[:i]...), ts[i+1:]...)
-		out = m.both(out, m.then(es, func(e *env) []*env { return m.keywords(keywords[1:], plain, rest, e) }))
+		out = m.joinResults(out, m.andThen(es, func(e *env) []*env {
+			return m.matchKeywords(keywords[1:], plain, rest, e)
+		}))
 	}
 	return out
 }

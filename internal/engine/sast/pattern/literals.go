@@ -9,45 +9,50 @@ import (
 
 // This file matches literals, strings with parts, collections and mark-up.
 
-// literal matches a literal: with one of the same value, or with an expression that
+// matchLiteral matches a literal: with one of the same value, or with an expression that
 // is known to have it.
-func (m *matcher) literal(p *node, t int32, e *env) []*env {
+func (m *matcher) matchLiteral(p *node, t int32, e *env) []*env {
 	n := &m.file.Tree.Nodes[t]
 	if p.kind == tree.Template || n.Kind == tree.Template {
-		return m.template(p, t, e)
+		return m.matchTemplate(p, t, e)
 	}
 	if n.Role == tree.RoleTarget && n.Kind == tree.Name {
 		return nil // what is written to, not what it held before
 	}
 	if isLiteral(n.Kind) || n.Kind == tree.Regex {
-		return m.sameLiteral(p, t, e)
+		return m.matchSameLiteral(p, t, e)
 	}
 	if !m.options.ConstantPropagation || m.file.Scope == nil {
 		return nil
 	}
 	switch n.Kind {
 	case tree.Name, tree.Member, tree.Binary, tree.Unary, tree.Cast, tree.Conditional:
-	default:
-		return nil
+		return m.matchConstant(p, t, e)
 	}
-	if p.kind == tree.Regex {
-		if d := m.file.Scope.Definition(t); d >= 0 && m.file.Tree.Is(d, tree.Regex) {
-			return m.sameLiteral(p, d, e)
-		}
-		return nil
-	}
-	v, ok := m.file.constant(t)
-	if !ok {
-		if p.kind == tree.String && p.text == "..." && m.constantString(t, 0) {
-			return e.only()
-		}
-		return nil
-	}
-	return m.value(p, v.Kind, v.Text, t, e)
+	return nil
 }
 
-// sameLiteral matches two literals.
-func (m *matcher) sameLiteral(p *node, t int32, e *env) []*env {
+// matchConstant matches a literal with an expression by its constant value.
+func (m *matcher) matchConstant(p *node, t int32, e *env) []*env {
+	if p.kind == tree.Regex {
+		if d := m.file.Scope.Definition(t); d >= 0 && m.file.Tree.Is(d, tree.Regex) {
+			return m.matchSameLiteral(p, d, e)
+		}
+		return nil
+	}
+	v, ok := m.file.constantOf(t)
+	if !ok {
+		if p.kind == tree.String && p.text == "..." && m.isConstantString(t, 0) {
+			return e.asResult()
+		}
+		return nil
+	}
+	return m.matchValue(p, v.Kind, v.Text, t, e)
+}
+
+// matchSameLiteral matches two literals. A raw string (r'…' of Python) in the pattern asks for a
+// raw string.
+func (m *matcher) matchSameLiteral(p *node, t int32, e *env) []*env {
 	n := &m.file.Tree.Nodes[t]
 	if p.tick && p.text == "..." && !strings.HasPrefix(m.file.Tree.Code(t), "`") {
 		return nil
@@ -57,50 +62,64 @@ func (m *matcher) sameLiteral(p *node, t int32, e *env) []*env {
 		return nil
 	}
 	if n.Kind == tree.Null && n.Flags&tree.Implied != 0 && p.kind == tree.String && p.text == "" {
-		return e.only() // a key of YAML without a value
+		return e.asResult() // a key of YAML without a value
 	}
-	return m.value(p, n.Kind, n.Text, t, e)
+	return m.matchValue(p, n.Kind, n.Text, t, e)
 }
 
-// value matches a literal with a value at a node.
-func (m *matcher) value(p *node, kind tree.Kind, text string, t int32, e *env) []*env {
+// matchValue matches a literal with a value at a node.
+func (m *matcher) matchValue(p *node, kind tree.Kind, text string, t int32, e *env) []*env {
 	if p.kind != kind {
 		if m.file.Language.Semantics.LooseLiterals && isLiteral(p.kind) && p.meta == "" && p.regex == nil &&
 			p.text == text {
-			return e.only()
+			return e.asResult()
 		}
 		return nil
 	}
 	switch {
 	case p.kind == tree.Regex:
-		return m.regexLiteral(p, text, t, e)
+		return m.matchRegexLiteral(p, text, t, e)
 	case p.kind == tree.String && p.text == "...":
-		return e.only()
+		return e.asResult()
 	case p.meta != "" && (p.kind == tree.String || p.kind == tree.Character):
 		return m.bindText(p.meta, text, t, e)
 	case p.regex != nil:
-		return m.regex(p, text, e)
-	case p.text == text, p.kind == tree.Null && nulls(p.text, text), p.kind == tree.Number && sameNumber(p.text, text):
-		return e.only()
+		return m.matchRegex(p, text, e)
+	case p.sameValue(text):
+		return e.asResult()
 	}
 	return nil
 }
 
-// nulls reports whether both are the same null: undefined is another one.
-func nulls(a, b string) bool { return (a == "undefined") == (b == "undefined") }
+// sameValue reports whether a literal has the value of the text.
+func (n *node) sameValue(text string) bool {
+	switch {
+	case n.text == text:
+		return true
+	case n.kind == tree.Null:
+		return sameNull(n.text, text)
+	case n.kind == tree.Number:
+		return sameNumber(n.text, text)
+	}
+	return false
+}
 
-// regex matches a text with the expression of a pattern.
-func (m *matcher) regex(p *node, text string, e *env) []*env {
+// sameNull reports whether both are the same null: undefined is another one. JavaScript has both
+// null and undefined.
+func sameNull(a, b string) bool { return (a == "undefined") == (b == "undefined") }
+
+// matchRegex matches a text with the expression of a pattern. The text counts as steps.
+func (m *matcher) matchRegex(p *node, text string, e *env) []*env {
 	m.steps -= len(text)
 	if ok, err := p.regex.Match(text); err != nil || !ok {
 		return nil // an expression that took too long has not matched
 	}
-	return e.only()
+	return e.asResult()
 }
 
-// regexLiteral matches two literal expressions, of which the pattern's may be "/.../"
+// matchRegexLiteral matches two literal expressions, of which the pattern's may be "/.../"
 // or "/$X/"; flags that the pattern lacks do not matter.
-func (m *matcher) regexLiteral(p *node, text string, t int32, e *env) []*env {
+func (m *matcher) matchRegexLiteral(p *node, text string, t int32, e *env) []*env {
 	body, flags := cutRegex(p.text)
 	tbody, tflags := cutRegex(text)
 	if flags != "" && flags != tflags {
@@ -110,22 +129,22 @@ func (m *matcher) regexLiteral(p *node, text string, t int32, e *env) []*env {
 		if len(p.kids) == 0 {
 			return nil // one with expressions in it is no literal
 		}
-		return m.children(p, t, e)
+		return m.matchChildren(p, t, e)
 	}
 	switch {
 	case len(p.kids) > 0:
 		return nil
 	case body == "...":
-		return e.only()
+		return e.asResult()
 	case wholeMetavariable(body) != "":
 		return m.bindText(body, tbody, t, e)
 	case body == tbody:
-		return e.only()
+		return e.asResult()
 	}
 	return nil
 }
 
-// cutRegex splits "/expression/flags".
+// cutRegex splits "/expression/flags". The expression may contain slashes itself.
 func cutRegex(text string) (body, flags string) {
 	end := strings.LastIndexByte(text, '/')
 	if !strings.HasPrefix(text, "/") || end <= 0 {
@@ -134,7 +153,8 @@ func cutRegex(text string) (body, flags string) {
 	return text[1:end], text[end+1:]
 }
 
-// sameNumber compares numbers by their value.
+// sameNumber compares numbers by their value. "0x10" is 16 and "1.0" is 1, however they are
+// written.
 func sameNumber(a, b string) bool {
 	x, err := strconv.ParseInt(a, 0, 64)
 	y, err2 := strconv.ParseInt(b, 0, 64)
@@ -146,36 +166,28 @@ func sameNumber(a, b string) bool {
 	return err == nil && err2 == nil && f == g
 }
 
-// constantString reports whether the expression is a string without unknown parts,
+// isConstantString reports whether the expression is a string without unknown parts,
 // although its text is not known: a sum of such, or a variable that holds only such.
-func (m *matcher) constantString(t int32, depth int) bool {
+func (m *matcher) isConstantString(t int32, depth int) bool {
 	f := m.file.Tree
-	if t < 0 || depth > 32 || m.step() {
+	if t < 0 || depth > 32 || m.countStep() {
 		return false
 	}
-	switch n := &f.Nodes[t]; n.Kind {
+	switch f.Nodes[t].Kind {
 	case tree.String:
 		return true
 	case tree.Binary:
-		l, r := f.Child(t, tree.RoleLeft), f.Child(t, tree.RoleRight)
-		switch n.Text {
-		case "or", "||":
-			return m.constantString(r, depth+1) && (m.constantString(l, depth+1) || m.guarded(l, depth+1))
-		case "+", ".", "%":
-			return m.constantString(l, depth+1) && m.constantString(r, depth+1)
-		case "*": // a string as many times as a number says
-			return m.constantString(l, depth+1) || m.constantString(r, depth+1)
-		}
+		return m.isConstantOperation(t, depth)
 	case tree.Conditional:
-		return m.constantString(f.Child(t, tree.RoleThen), depth+1) &&
-			m.constantString(f.Child(t, tree.RoleElse), depth+1)
+		return m.isConstantString(f.Child(t, tree.RoleThen), depth+1) &&
+			m.isConstantString(f.Child(t, tree.RoleElse), depth+1)
 	case tree.Name:
 		if d := m.file.Scope.Definition(t); d >= 0 && d != t {
-			return m.constantString(d, depth+1)
+			return m.isConstantString(d, depth+1)
 		}
 		values := m.file.Scope.Definitions(t)
 		for _, v := range values {
-			if v < 0 || m.file.Tree.Contains(v, t) || !m.constantString(v, depth+8) {
+			if v < 0 || m.file.Tree.Contains(v, t) || !m.isConstantString(v, depth+8) {
 				return false
 			}
 		}
@@ -184,73 +196,104 @@ func (m *matcher) constantString(t int32, depth int) bool {
 	return false
 }
 
-// guarded reports whether the expression is a constant string behind a condition.
-func (m *matcher) guarded(t int32, depth int) bool {
+// isConstantOperation reports whether an operator makes a string of constant strings.
+func (m *matcher) isConstantOperation(t int32, depth int) bool {
 	f := m.file.Tree
-	return f.Is(t, tree.Binary) && (f.Text(t) == "and" || f.Text(t) == "&&") &&
-		m.constantString(f.Child(t, tree.RoleRight), depth)
+	l, r := f.Child(t, tree.RoleLeft), f.Child(t, tree.RoleRight)
+	switch f.Nodes[t].Text {
+	case "or", "||":
+		return m.isConstantString(r, depth+1) && (m.isConstantString(l, depth+1) || m.isGuarded(l, depth+1))
+	case "+", ".", "%":
+		return m.isConstantString(l, depth+1) && m.isConstantString(r, depth+1)
+	case "*": // a string as many times as a number says
+		return m.isConstantString(l, depth+1) || m.isConstantString(r, depth+1)
+	}
+	return false
 }
 
-// template matches strings with parts. In a pattern a part "..." is any number of
+// isGuarded reports whether the expression is a constant string behind a condition. "cond and 'a'
+// or 'b'" was the conditional expression of older Python.
+func (m *matcher) isGuarded(t int32, depth int) bool {
+	f := m.file.Tree
+	return f.Is(t, tree.Binary) && (f.Text(t) == "and" || f.Text(t) == "&&") &&
+		m.isConstantString(f.Child(t, tree.RoleRight), depth)
+}
+
+// matchTemplate matches strings with parts. In a pattern a part "..." is any number of
 // parts, and the texts between the others are compared.
-func (m *matcher) template(p *node, t int32, e *env) []*env {
+func (m *matcher) matchTemplate(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
 	if p.kind != tree.Template {
-		if p.tick && p.text == "..." {
-			return e.only()
-		}
-		if p.kind != tree.String || !m.options.ConstantPropagation || m.file.Scope == nil {
-			return nil
-		}
-		v, ok := m.file.constant(t)
-		if !ok {
-			return nil
-		}
-		return m.value(p, v.Kind, v.Text, t, e)
+		return m.matchTemplateValue(p, t, e)
 	}
 	if n.Kind != tree.Template || p.text != n.Text {
 		return nil
 	}
-	places := []place{{0, e, false}}
+	positions := []position{{0, e, false}}
 	start := len(m.stack)
 	for c := range f.All(t, tree.RolePart) {
 		m.stack = append(m.stack, c)
 	}
 	ts := m.stack[start:len(m.stack):len(m.stack)]
 	for _, part := range p.kids {
-		if part.kind == tree.String && part.text == "..." && !part.quoted {
-			part = &node{kind: tree.Ellipsis}
-		} else if part.kind == tree.String && part.meta != "" && !part.quoted && strings.HasPrefix(part.meta, "$...") {
-			part = &node{kind: tree.MetaEllipsis, meta: part.meta}
-		}
-		if places = m.advance(part, ts, m.withoutTexts(part, ts, places)); len(places) == 0 {
+		part = templatePart(part)
+		if positions = m.advanceAll(part, ts, m.withoutTexts(part, ts, positions)); len(positions) == 0 {
 			break
 		}
 	}
 	m.stack = m.stack[:start]
 	var out []*env
-	for _, pl := range places {
+	for _, pl := range positions {
 		if pl.open || pl.at == len(ts) {
-			out = m.both(out, pl.env.only())
+			out = m.joinResults(out, pl.env.asResult())
 		}
 	}
 	return out
 }
 
-// withoutTexts drops the places at which a metavariable or a literal would stand for a
-// text of the string, and not for an expression in it. A metavariable that is Raw
-// stands for texts, too.
-func (m *matcher) withoutTexts(part *node, ts []int32, places []place) []place {
+// matchTemplateValue matches a literal of a pattern with a string with parts, by the value
+// that the parts are known to make.
+func (m *matcher) matchTemplateValue(p *node, t int32, e *env) []*env {
+	if p.tick && p.text == "..." {
+		return e.asResult()
+	}
+	if p.kind != tree.String || !m.options.ConstantPropagation || m.file.Scope == nil {
+		return nil
+	}
+	v, ok := m.file.constantOf(t)
+	if !ok {
+		return nil
+	}
+	return m.matchValue(p, v.Kind, v.Text, t, e)
+}
+
+// templatePart returns what a part of a pattern's string stands for: the text "..." is an
+// ellipsis, and "$...X" binds several parts.
+func templatePart(part *node) *node {
+	switch {
+	case part.kind != tree.String || part.quoted:
+	case part.text == "...":
+		return &node{kind: tree.Ellipsis}
+	case strings.HasPrefix(part.meta, "$..."):
+		return &node{kind: tree.MetaEllipsis, meta: part.meta}
+	}
+	return part
+}
+
+// withoutTexts drops the places at which a metavariable or a literal would stand for a text of the
+// string, and not for an expression in it. A metavariable that is Raw stands for texts, too.
+// "`${$X}`" asks for an interpolated expression, which is what an injection needs.
+func (m *matcher) withoutTexts(part *node, ts []int32, places []position) []position {
 	if part.kind == tree.Metavariable && part.flags&tree.Raw != 0 || part.kind != tree.Metavariable &&
 		!(part.kind == tree.String && part.quoted) {
 		return places
 	}
-	var out []place
+	var out []position
 	for _, pl := range places {
 		for at := pl.at; at < len(ts); at++ {
 			if !m.file.Tree.Is(ts[at], tree.String) || startsQuoted(m.file.Tree.Code(ts[at])) {
-				out = append(out, place{at, pl.env, false})
+				out = append(out, position{at, pl.env, false})
 			}
 			if !pl.open {
 				break
@@ -260,19 +303,17 @@ func (m *matcher) withoutTexts(part *node, ts []int32, places []place) []place {
 	return out
 }
 
-// container matches lists in order, and sets and maps in any order.
-func (m *matcher) container(p *node, t int32, e *env) []*env {
+// matchContainer matches lists in order, and sets and maps in any order.
+func (m *matcher) matchContainer(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
 	if p.kind != n.Kind {
-		if n.Kind == tree.Comprehension && len(p.kids) == 1 && p.kids[0].isEllipsis() && containers[n.Text] == p.kind {
-			return e.only()
+		lone := len(p.kids) == 1 && p.kids[0].isEllipsis()
+		if n.Kind == tree.Comprehension && lone && containers[n.Text] == p.kind {
+			return e.asResult()
 		}
-		if !(p.kind == tree.Set && n.Kind == tree.Map || p.kind == tree.Map && n.Kind == tree.Set) {
-			return nil
-		}
-		if len(p.kids) != 0 && !(len(p.kids) == 1 && p.kids[0].isEllipsis()) {
-			return nil
+		if !isBraced(p.kind) || !isBraced(n.Kind) || len(p.kids) != 0 && !lone {
+			return nil // "{}" and "{...}" are a set or a map
 		}
 	}
 	start := len(m.stack)
@@ -281,21 +322,25 @@ func (m *matcher) container(p *node, t int32, e *env) []*env {
 	}
 	ts := m.stack[start:len(m.stack):len(m.stack)]
 	var out []*env
-	if p.kind == tree.Map && m.file.Language.Semantics.OpenObjects {
-		out = m.object(p, ts, e)
-	} else if p.kind == tree.Set || p.kind == tree.Map {
-		out = m.subset(p.kids, ts, e, false)
-	} else {
-		out = m.list(p.kids, ts, e, false)
+	switch {
+	case p.kind == tree.Map && m.file.Language.Semantics.OpenObjects:
+		out = m.matchObject(p, ts, e)
+	case isBraced(p.kind):
+		out = m.matchSubset(p.kids, ts, e, false)
+	default:
+		out = m.matchList(p.kids, ts, e, false)
 	}
 	m.stack = m.stack[:start]
 	return out
 }
 
-// object matches the members of an object that may have more. A block that is a member
-// may be nested in others.
-func (m *matcher) object(p *node, ts []int32, e *env) []*env {
-	out := m.subset(p.kids, ts, e, m.options.ImplicitEllipsis)
+// isBraced reports whether a collection of the kind is written in braces.
+func isBraced(k tree.Kind) bool { return k == tree.Set || k == tree.Map }
+
+// matchObject matches the members of an object that may have more. A block that is a member may be
+// nested in others. The blocks of HCL are lowered to calls.
+func (m *matcher) matchObject(p *node, ts []int32, e *env) []*env {
+	out := m.matchSubset(p.kids, ts, e, m.options.ImplicitEllipsis)
 	if len(out) > 0 {
 		return out
 	}
@@ -310,12 +355,12 @@ func (m *matcher) object(p *node, ts []int32, e *env) []*env {
 	if len(calls) == 0 {
 		return nil
 	}
-	out = m.subset(rest, ts, e, m.options.ImplicitEllipsis)
+	out = m.matchSubset(rest, ts, e, m.options.ImplicitEllipsis)
 	for _, c := range calls {
-		out = m.then(out, func(e *env) []*env {
+		out = m.andThen(out, func(e *env) []*env {
 			var found []*env
 			for _, t := range ts {
-				found = m.both(found, m.shallow(c, t, e))
+				found = m.joinResults(found, m.matchShallow(c, t, e))
 			}
 			return found
 		})
@@ -326,15 +371,16 @@ func (m *matcher) object(p *node, ts []int32, e *env) []*env {
 // containers are the collections that comprehensions make, by their texts.
 var containers = map[string]tree.Kind{"list": tree.List, "set": tree.Set, "map": tree.Map}
 
-// element matches an element of mark-up: attributes in any order, the source may have
-// more; children in order, and a pattern without children says nothing of them.
-func (m *matcher) element(p *node, t int32, e *env) []*env {
+// matchElement matches an element of mark-up: attributes in any order, the source may have more;
+// children in order, and a pattern without children says nothing of them. This is what rules for
+// JSX and HTML are made of.
+func (m *matcher) matchElement(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
 	if n.Kind != tree.Element || !m.options.XMLSingletonLoose && p.single != strings.HasSuffix(f.Code(t), "/>") {
 		return nil
 	}
-	out := m.elementName(p, t, e)
+	out := m.matchElementName(p, t, e)
 	if len(out) == 0 {
 		return nil
 	}
@@ -352,33 +398,52 @@ func (m *matcher) element(p *node, t int32, e *env) []*env {
 		m.stack = append(m.stack, c)
 	}
 	ts := m.stack[start:len(m.stack):len(m.stack)]
-	out = m.then(out, func(e *env) []*env {
-		return m.subset(attributes, ts, e, m.options.XMLAttrsImplicitEllips)
+	out = m.andThen(out, func(e *env) []*env {
+		return m.matchSubset(attributes, ts, e, m.options.XMLAttrsImplicitEllips)
 	})
 	m.stack = m.stack[:start]
 	if len(out) == 0 || len(parts) == 0 {
 		return out
 	}
-	return m.then(out, func(e *env) []*env { return m.elementParts(parts, t, e) })
+	return m.andThen(out, func(e *env) []*env { return m.matchElementParts(parts, t, e) })
 }
 
-// elementName matches the names of two elements.
-func (m *matcher) elementName(p *node, t int32, e *env) []*env {
+// matchElementName matches the names of two elements.
+func (m *matcher) matchElementName(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	name, tname := p.child(tree.RoleName), f.Child(t, tree.RoleName)
 	switch {
 	case name != nil && tname >= 0:
-		return m.inner(name, tname, e)
+		return m.matchInner(name, tname, e)
 	case name == nil && p.text == f.Nodes[t].Text:
-		return e.only()
+		return e.asResult()
 	}
 	return nil
 }
 
-// elementParts matches the children of two elements. White space around texts and between
-// elements does not matter.
-func (m *matcher) elementParts(parts []*node, t int32, e *env) []*env {
+// matchElementParts matches the children of two elements. White space around texts and
+// between elements does not matter.
+func (m *matcher) matchElementParts(parts []*node, t int32, e *env) []*env {
 	f := m.file.Tree
+	ps := elementPatterns(parts)
+	var ts []int32
+	for c := range f.All(t, tree.RolePart) {
+		if !f.Is(c, tree.String) || strings.TrimSpace(f.Nodes[c].Text) != "" || hasMany(ps) {
+			ts = append(ts, c)
+		}
+	}
+	if len(ps) == 0 {
+		return e.asResult()
+	}
+	if m.options.XMLChildrenOrdered {
+		return m.matchList(ps, ts, e, true)
+	}
+	return m.matchSubset(ps, ts, e, true)
+}
+
+// elementPatterns returns what the children of an element in a pattern stand for; a text
+// may be an ellipsis or a metavariable.
+func elementPatterns(parts []*node) []*node {
 	var ps []*node
 	for _, p := range parts {
 		switch text := strings.TrimSpace(p.text); {
@@ -394,17 +459,5 @@ func (m *matcher) elementParts(parts []*node, t int32, e *env) []*env {
 			ps = append(ps, p)
 		}
 	}
-	var ts []int32
-	for c := range f.All(t, tree.RolePart) {
-		if !f.Is(c, tree.String) || strings.TrimSpace(f.Nodes[c].Text) != "" || hasMany(ps) {
-			ts = append(ts, c)
-		}
-	}
-	if len(ps) == 0 {
-		return e.only()
-	}
-	if m.options.XMLChildrenOrdered {
-		return m.list(ps, ts, e, true)
-	}
-	return m.subset(ps, ts, e, true)
+	return ps
 }

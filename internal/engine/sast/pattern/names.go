@@ -10,53 +10,64 @@ import (
 // outside of the file: whatever the file calls it, through imports, aliases and
 // variables that only hold it, it is meant.
 
-// name matches a Name, a Member or a Type.
-func (m *matcher) name(p *node, t int32, e *env) []*env {
-	out := m.spelled(p, t, e)
+// matchName matches a Name, a Member or a Type: as it is spelled, else by what it means in the
+// file.
+func (m *matcher) matchName(p *node, t int32, e *env) []*env {
+	out := m.matchSpelling(p, t, e)
 	if out != nil || p.dotted == nil {
 		return out
 	}
 	switch m.file.Tree.Nodes[t].Kind {
 	case tree.Name, tree.Member, tree.Type, tree.Index:
-		return m.meant(p, t, e)
+		return m.matchMeaning(p, t, e)
 	case tree.Call:
 		if p.kind == tree.Name && len(p.dotted) == 1 {
 			if callee := m.file.Tree.Child(t, tree.RoleCallee); m.file.Language.Semantics.BareCalls &&
 				m.file.Tree.Is(callee, tree.Name) && m.file.Tree.Count(t, tree.RoleArgument) == 0 {
-				return m.spelled(p, callee, e)
+				return m.matchSpelling(p, callee, e)
 			}
-			if q := m.qualified(t); q == p.text {
-				return e.only()
+			if q := m.qualifiedName(t); q == p.text {
+				return e.asResult()
 			}
 		}
 	}
 	return nil
 }
 
-// spelled matches a name as it is written.
-func (m *matcher) spelled(p *node, t int32, e *env) []*env {
-	f := m.file.Tree
-	n := &f.Nodes[t]
+// matchSpelling matches a name as it is written.
+func (m *matcher) matchSpelling(p *node, t int32, e *env) []*env {
 	switch p.kind {
 	case tree.Name:
-		switch {
-		case p.regex != nil && (n.Kind == tree.Name || n.Kind == tree.String):
-			return m.regex(p, n.Text, e)
-		case n.Kind == tree.Name && m.sameName(p.text, n.Text):
-			return e.only()
-		case n.Kind == tree.Type && n.Next == t+1 && n.Text == p.text:
-			return e.only()
-		case n.Kind == tree.String && n.Flags&tree.Implied != 0 && n.Text == p.text:
-			return e.only()
-		case n.Kind == tree.This && (p.text == "this" || p.text == "self"), n.Kind == tree.Super && p.text == "super":
-			return e.only()
+		n := &m.file.Tree.Nodes[t]
+		if p.regex != nil && (n.Kind == tree.Name || n.Kind == tree.String) {
+			return m.matchRegex(p, n.Text, e)
+		}
+		if m.sameSpelling(p, t, n) {
+			return e.asResult()
 		}
 	case tree.Type:
-		return m.typeNode(p, t, e)
+		return m.matchType(p, t, e)
 	case tree.Member:
-		return m.member(p, t, e)
+		return m.matchMember(p, t, e)
 	}
 	return nil
+}
+
+// sameSpelling reports whether a node is the bare word of a pattern.
+func (m *matcher) sameSpelling(p *node, t int32, n *tree.Node) bool {
+	switch n.Kind {
+	case tree.Name:
+		return m.sameName(p.text, n.Text)
+	case tree.Type:
+		return n.Next == t+1 && n.Text == p.text
+	case tree.String:
+		return n.Flags&tree.Implied != 0 && n.Text == p.text
+	case tree.This:
+		return p.text == "this" || p.text == "self"
+	case tree.Super:
+		return p.text == "super"
+	}
+	return false
 }
 
 // sameName compares two identifiers.
@@ -64,54 +75,60 @@ func (m *matcher) sameName(p, t string) bool {
 	return p == t || m.file.Language.Semantics.Caseless && strings.EqualFold(p, t)
 }
 
-// member matches a member, and the ellipsis in a chain of calls.
-func (m *matcher) member(p *node, t int32, e *env) []*env {
+// matchMember matches a member, and the ellipsis in a chain of calls.
+func (m *matcher) matchMember(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
-	n := &f.Nodes[t]
 	object := p.child(tree.RoleObject)
 	if p.text == "..." && p.child(tree.RoleProperty) == nil {
-		return m.chain(object, t, e)
+		return m.matchChain(object, t, e)
 	}
-	if n.Kind != tree.Member || p.text != n.Text && !(p.text == "." && n.Text == "?.") || p.flags&tree.Optional != 0 &&
-		n.Flags&tree.Optional == 0 {
+	if !sameAccess(p, &f.Nodes[t]) {
 		return nil
 	}
 	property := p.child(tree.RoleProperty)
 	tobject, tproperty := f.Child(t, tree.RoleObject), f.Child(t, tree.RoleProperty)
 	if property == nil || tproperty < 0 || property.kind == tree.Name && f.Is(tproperty, tree.Name) &&
 		property.regex == nil && !m.sameName(property.text, f.Text(tproperty)) {
-		return nil
+		return nil // most members differ by their names: no need to build anything
 	}
-	return m.then(m.node(property, tproperty, e), func(e *env) []*env {
-		out := m.inner(object, tobject, e)
+	return m.andThen(m.matchNode(property, tproperty, e), func(e *env) []*env {
+		out := m.matchInner(object, tobject, e)
 		if object.kind == tree.Member && object.text == "..." && object.child(tree.RoleProperty) == nil {
-			out = m.both(out, m.inner(object.child(tree.RoleObject), tobject, e))
+			out = m.joinResults(out, m.matchInner(object.child(tree.RoleObject), tobject, e))
 		}
-		return distinct(out)
+		return distinctEnvs(out)
 	})
 }
 
-// chain matches the object with what is left of a chain of calls and members after
-// any number of them are taken off its end.
-func (m *matcher) chain(object *node, t int32, e *env) []*env {
+// sameAccess reports whether a node is a member that is accessed in the way of the
+// pattern. "a.b" also matches "a?.b", but not the other way round.
+func sameAccess(p *node, n *tree.Node) bool {
+	return n.Kind == tree.Member && (p.text == n.Text || p.text == "." && n.Text == "?.") &&
+		(p.flags&tree.Optional == 0 || n.Flags&tree.Optional != 0)
+}
+
+// matchChain matches the object with what is left of a chain of calls and members after any number
+// of them are taken off its end. "$X. ... .execute()" skips calls in a fluent interface.
+func (m *matcher) matchChain(object *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	var out []*env
 	for m.steps >= 0 {
-		out = m.both(out, m.inner(object, t, e))
+		out = m.joinResults(out, m.matchInner(object, t, e))
 		switch n := &f.Nodes[t]; {
 		case n.Kind == tree.Member:
 			t = f.Child(t, tree.RoleObject)
 		case n.Kind == tree.Call && f.Is(f.Child(t, tree.RoleCallee), tree.Member):
 			t = f.Child(f.Child(t, tree.RoleCallee), tree.RoleObject)
 		default:
-			return distinct(out)
+			return distinctEnvs(out)
 		}
 	}
 	return out
 }
 
-// distinct drops environments that are in the result twice.
-func distinct(es []*env) []*env {
+// distinctEnvs drops environments that are in the result twice. Two ways through a chain often end
+// with the same bindings; environments are compared by identity.
+func distinctEnvs(es []*env) []*env {
 	if len(es) < 2 {
 		return es
 	}
@@ -128,9 +145,9 @@ next:
 	return out
 }
 
-// qualified returns the dotted name of what a node refers to, "" when that is the
-// same as its spelling or not known.
-func (m *matcher) qualified(t int32) string {
+// qualifiedName returns the dotted name of what a node refers to, "" when that is the same as its
+// spelling or not known. A name that is spelled in full was compared before.
+func (m *matcher) qualifiedName(t int32) string {
 	if m.file.Scope == nil {
 		return ""
 	}
@@ -141,29 +158,36 @@ func (m *matcher) qualified(t int32) string {
 	return q
 }
 
-// meant matches a dotted name with what the node means.
-func (m *matcher) meant(p *node, t int32, e *env) []*env {
+// matchMeaning matches a dotted name with what the node means.
+func (m *matcher) matchMeaning(p *node, t int32, e *env) []*env {
 	if len(p.dotted) == 1 && p.kind != tree.Name && p.kind != tree.Type ||
 		m.file.Tree.Nodes[t].Role == tree.RoleTarget {
 		return nil
 	}
 	last := p.dotted[len(p.dotted)-1]
-	if q := m.qualified(t); q != "" && (wholeMetavariable(last) != "" || strings.HasSuffix(q, last)) {
-		if out := m.parts(p.dotted, splitName(q, len(p.dotted)), t, e); out != nil {
+	if q := m.qualifiedName(t); q != "" && (wholeMetavariable(last) != "" || strings.HasSuffix(q, last)) {
+		if out := m.matchQualified(p.dotted, q, t, e); out != nil {
 			return out
 		}
-		if m.file.Language.Semantics.ImportsFolders {
-			if out := m.parts(p.dotted, strings.Split(packageName(q), "."), t, e); out != nil {
-				return out
-			}
-		}
-		if split := strings.ReplaceAll(q, "/", "."); strings.ContainsAny(q, "/@") && strings.Contains(split, ".") {
-			if out := m.parts(p.dotted, strings.Split(split, "."), t, e); out != nil {
-				return out
-			}
+	}
+	return m.matchWildcard(p, t, e)
+}
+
+// matchQualified matches the parts of a dotted name with a qualified name: as it is, with
+// the name of its package in the place of the package's path, and with the path as dots.
+func (m *matcher) matchQualified(dotted []string, q string, t int32, e *env) []*env {
+	if out := m.matchParts(dotted, splitName(q, len(dotted)), t, e); out != nil {
+		return out
+	}
+	if m.file.Language.Semantics.ImportsFolders {
+		if out := m.matchParts(dotted, strings.Split(packageName(q), "."), t, e); out != nil {
+			return out
 		}
 	}
-	return m.wildcard(p, t, e)
+	if split := strings.ReplaceAll(q, "/", "."); strings.ContainsAny(q, "/@") && strings.Contains(split, ".") {
+		return m.matchParts(dotted, strings.Split(split, "."), t, e)
+	}
+	return nil
 }
 
 // packageName returns a qualified name with the usual name of its package in the place
@@ -174,23 +198,23 @@ func packageName(q string) string {
 		return q
 	}
 	name, rest, _ := strings.Cut(q[slash+1:], ".")
-	if version(name) {
+	if isVersion(name) {
 		path := q[:slash]
 		name = path[strings.LastIndexByte(path, '/')+1:]
-	} else if first, after, ok := strings.Cut(rest, "."); ok && version(first) {
+	} else if first, after, ok := strings.Cut(rest, "."); ok && isVersion(first) {
 		rest = after
 	}
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "go-"), "-go")
 	return name + "." + rest
 }
 
-// version reports whether a part of a path is a major version: "v3".
-func version(s string) bool {
+// isVersion reports whether a part of a path is a major version: "v3".
+func isVersion(s string) bool {
 	return len(s) > 1 && s[0] == 'v' && strings.Trim(s[1:], "0123456789") == ""
 }
 
-// splitName splits a qualified name into as many parts as the pattern has, from its
-// end: the first part is a module, whose own name may hold dots.
+// splitName splits a qualified name into as many parts as the pattern has, from its end: the first
+// part is a module, whose own name may hold dots. "github.com/a/b.F" has two parts and not four.
 func splitName(q string, n int) []string {
 	parts := strings.Split(q, ".")
 	if strings.ContainsAny(q, "/@") && len(parts) > n {
@@ -200,14 +224,12 @@ func splitName(q string, n int) []string {
 	return parts
 }
 
-// parts matches the parts of a dotted name, some of which may be metavariables.
-func (m *matcher) parts(ps, ts []string, t int32, e *env) []*env {
+// matchParts matches the parts of a dotted name, some of which may be metavariables.
+func (m *matcher) matchParts(ps, ts []string, t int32, e *env) []*env {
 	if len(ps) > len(ts) || len(ps) < len(ts) && wholeMetavariable(ps[0]) == "" {
 		return nil
 	}
-	out := e.only()
-	extra := len(ts) - len(ps)
-	if extra > 0 {
+	if extra := len(ts) - len(ps); extra > 0 {
 		ts = append([]string{strings.Join(ts[:extra+1], ".")}, ts[extra+1:]...)
 	}
 	for i, p := range ps {
@@ -215,29 +237,32 @@ func (m *matcher) parts(ps, ts []string, t int32, e *env) []*env {
 			return nil
 		}
 	}
+	if len(ps) == 1 && wholeMetavariable(ps[0]) != "" {
+		return nil // a metavariable alone is what is written
+	}
+	out := e.asResult()
 	for i, p := range ps {
-		if wholeMetavariable(p) != "" {
-			if i == 0 && len(ps) == 1 {
-				return nil // a metavariable alone is what is written
-			}
-			text := ts[i]
-			if i == len(ps)-1 {
-				last := t
-				if m.file.Tree.Is(t, tree.Member) {
-					last = m.file.Tree.Child(t, tree.RoleProperty)
-				}
-				out = m.then(out, func(e *env) []*env { return m.bindNode(p, last, e) })
-				continue
-			}
-			out = m.then(out, func(e *env) []*env { return m.bindText(p, text, t, e) })
+		if wholeMetavariable(p) == "" {
+			continue
 		}
+		if i == len(ps)-1 {
+			last := t
+			if m.file.Tree.Is(t, tree.Member) {
+				last = m.file.Tree.Child(t, tree.RoleProperty)
+			}
+			out = m.andThen(out, func(e *env) []*env { return m.bindNode(p, last, e) })
+			continue
+		}
+		text := ts[i]
+		out = m.andThen(out, func(e *env) []*env { return m.bindText(p, text, t, e) })
 	}
 	return out
 }
 
-// wildcard matches a dotted name with one that may come from a module that the file
-// imports as a whole.
-func (m *matcher) wildcard(p *node, t int32, e *env) []*env {
+// matchWildcard matches a dotted name with one that may come from a module that the file imports
+// as a whole. After "from os import *" the name "system" may be os.system. What the file declares
+// itself is not.
+func (m *matcher) matchWildcard(p *node, t int32, e *env) []*env {
 	if m.file.Scope == nil || len(p.dotted) < 2 || len(m.file.Scope.Wildcards) == 0 {
 		return nil
 	}
@@ -248,7 +273,7 @@ func (m *matcher) wildcard(p *node, t int32, e *env) []*env {
 		}
 	}
 	dotted := f.Dotted(t)
-	if dotted == "" || m.known(t) {
+	if dotted == "" || m.isDeclared(t) {
 		return nil
 	}
 	want := strings.Join(p.dotted, ".")
@@ -257,14 +282,15 @@ func (m *matcher) wildcard(p *node, t int32, e *env) []*env {
 	}
 	for _, w := range m.file.Scope.Wildcards {
 		if w+"."+dotted == want {
-			return e.only()
+			return e.asResult()
 		}
 	}
 	return nil
 }
 
-// known reports whether the file itself declares the first part of a name.
-func (m *matcher) known(t int32) bool {
+// isDeclared reports whether the file itself declares the first part of a name. Such a name
+// shadows whatever a wildcard import brings.
+func (m *matcher) isDeclared(t int32) bool {
 	f := m.file.Tree
 	for f.Is(t, tree.Member) {
 		t = f.Child(t, tree.RoleObject)

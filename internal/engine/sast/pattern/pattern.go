@@ -8,12 +8,12 @@
 // the source that are reached so far, so no list takes more than the product of both
 // lengths and of the bindings. A budget of steps bounds the rest.
 //
-// What a pattern means beyond equality of trees is told where it is done:
+// What a pattern means beyond equality of trees is described where it is done:
 // statements.go (ellipses that reach into nested blocks, expressions inside of
 // statements), names.go (imports and aliases), literals.go (strings, constants),
 // operators.go (associativity and commutativity), types.go (typed metavariables),
 // definitions.go (functions, classes, imports). formula.go joins the matches of
-// patterns by their ranges, conditions.go asks the metavariable-* conditions.
+// patterns by their ranges, conditions.go evaluates the metavariable-* conditions.
 package pattern
 
 import (
@@ -26,7 +26,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// A node is a node of a compiled pattern.
+// A node is a node of a compiled pattern. It is compiled once per rule: what depends on the
+// pattern alone is not computed for each candidate.
 type node struct {
 	kind  tree.Kind
 	role  tree.Role
@@ -74,29 +75,36 @@ func compileNode(l *lang.Language, f *tree.File, i int32) (*node, error) {
 		n.kids = append(n.kids, kid)
 		n.ground = n.ground && kid.ground
 	}
-	switch t.Kind {
-	case tree.Metavariable, tree.MetaEllipsis:
-		n.meta, n.ground = t.Text, false
-	case tree.String, tree.Character, tree.Regex, tree.Type, tree.Token:
-		if name := wholeMetavariable(t.Text); name != "" {
-			n.meta, n.ground = name, false
-		}
-	}
+	n.findMetavariable(code)
 	if isRegexText(t.Text) && (t.Kind == tree.String || t.Kind == tree.Name) {
 		if err := n.compileRegex(code, l.Patterns.Resolved); err != nil {
 			return nil, err
 		}
 	}
-	if n.kind == tree.Template && len(n.kids) == 1 && n.kids[0].kind == tree.Metavariable &&
-		strings.Trim(code, "\"'") == n.kids[0].meta {
-		n.kind, n.meta, n.text, n.kids = tree.String, n.kids[0].meta, n.kids[0].meta, nil
-	}
-	n.dotted = n.dots()
+	n.dotted = n.dottedParts()
 	n.fillSlots()
 	return n, nil
 }
 
-// startsQuoted reports whether code begins with a quote.
+// findMetavariable sets the metavariable that the node is, that its text is, or that is
+// the only part of a string.
+func (n *node) findMetavariable(code string) {
+	switch n.kind {
+	case tree.Metavariable, tree.MetaEllipsis:
+		n.meta, n.ground = n.text, false
+	case tree.String, tree.Character, tree.Regex, tree.Type, tree.Token:
+		if name := wholeMetavariable(n.text); name != "" {
+			n.meta, n.ground = name, false
+		}
+	case tree.Template:
+		if len(n.kids) == 1 && n.kids[0].kind == tree.Metavariable && strings.Trim(code, "\"'") == n.kids[0].meta {
+			n.kind, n.meta, n.text, n.kids = tree.String, n.kids[0].meta, n.kids[0].meta, nil
+		}
+	}
+}
+
+// startsQuoted reports whether code begins with a quote. The lowering makes strings of bare words
+// too.
 func startsQuoted(code string) bool {
 	return code != "" && (code[0] == '"' || code[0] == '\'' || code[0] == '`')
 }
@@ -111,6 +119,7 @@ func wholeMetavariable(text string) string {
 	return ""
 }
 
+// isRegexText reports whether the text of a string is an expression, "=~/…/".
 func isRegexText(text string) bool { return strings.HasPrefix(text, "=~/") }
 
 // compileRegex reads "=~/expression/flags". The expression is what is written, not
@@ -145,17 +154,15 @@ func (n *node) compileRegex(code string, resolved bool) error {
 	return nil
 }
 
-// dots returns the parts of a dotted name, nil for anything else.
-func (n *node) dots() []string {
+// dottedParts returns the parts of a dotted name, nil for anything else.
+func (n *node) dottedParts() []string {
 	switch n.kind {
-	case tree.Name:
+	case tree.Name, tree.Metavariable:
 		return []string{n.text}
 	case tree.Type:
 		if len(n.kids) == 0 && n.text != "" && n.meta == "" {
 			return strings.Split(n.text, ".")
 		}
-	case tree.Metavariable:
-		return []string{n.text}
 	case tree.Member:
 		object, property := n.child(tree.RoleObject), n.child(tree.RoleProperty)
 		if object == nil || property == nil || object.dotted == nil || property.dotted == nil ||
@@ -167,7 +174,8 @@ func (n *node) dots() []string {
 	return nil
 }
 
-// child returns the first child with the role, nil when there is none.
+// child returns the first child with the role, nil when there is none. Nodes have few children, so
+// a search is quick.
 func (n *node) child(r tree.Role) *node {
 	for _, k := range n.kids {
 		if k.role == r {
@@ -177,8 +185,8 @@ func (n *node) child(r tree.Role) *node {
 	return nil
 }
 
-// all returns the children with the role.
-func (n *node) all(r tree.Role) []*node {
+// childrenWith returns the children with the role.
+func (n *node) childrenWith(r tree.Role) []*node {
 	var out []*node
 	for _, k := range n.kids {
 		if k.role == r {
@@ -195,18 +203,20 @@ func (n *node) isEllipsis() bool {
 		n.kids[0].kind == tree.Ellipsis
 }
 
-// many returns the "$...X" that the node is, as an element or as a statement.
-func (n *node) many() string {
+// ellipsisName returns the "$...X" that the node is, as an element or as a statement. It is "" for
+// anything else.
+func (n *node) ellipsisName() string {
 	switch {
 	case n.kind == tree.MetaEllipsis:
 		return n.meta
 	case n.kind == tree.ExpressionStatement && len(n.kids) == 1:
-		return n.kids[0].many()
+		return n.kids[0].ellipsisName()
 	}
 	return ""
 }
 
-// compileLeaf parses and compiles one pattern.
+// compileLeaf parses and compiles one pattern. A pattern without a semicolon is an expression,
+// with one a statement, as in the format.
 func compileLeaf(l *lang.Language, text string, inside bool) (*leaf, error) {
 	f, err := l.ParsePattern(text)
 	if err != nil {
@@ -219,7 +229,7 @@ func compileLeaf(l *lang.Language, text string, inside bool) (*leaf, error) {
 	out := &leaf{text: text, root: root, inside: inside}
 	trimmed := strings.TrimSpace(text)
 	switch {
-	case root.kind == tree.ExpressionStatement && !strings.HasSuffix(trimmed, ";") && root.kids[0].many() == "":
+	case root.kind == tree.ExpressionStatement && !strings.HasSuffix(trimmed, ";") && root.kids[0].ellipsisName() == "":
 		out.root = root.kids[0]
 		out.root.role = tree.RoleNone
 	case root.kind == tree.Block && !strings.HasPrefix(trimmed, "{"), root.kind == tree.FileKind:
@@ -231,11 +241,12 @@ func compileLeaf(l *lang.Language, text string, inside bool) (*leaf, error) {
 	if len(out.stmts) > 1 && oneImport(f) {
 		out.imports, out.stmts = out.stmts, nil
 	}
-	out.words = mandatory(root, text)
+	out.words = mandatoryWords(root, text)
 	return out, nil
 }
 
-// oneImport reports whether the statements of a pattern are all of one import.
+// oneImport reports whether the statements of a pattern are all of one import. The lowering has
+// split "from a import b, c" into one node for each name.
 func oneImport(f *tree.File) bool {
 	first := tree.Root + 1
 	for c := range f.Children(tree.Root) {

@@ -6,10 +6,11 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// mandatory returns words that are in every file in which the pattern matches: the
-// names that the pattern spells. Of a dotted name only the last part is sure, as the
-// rest may be imported implicitly; literals are not, as values are computed.
-func mandatory(root *node, text string) []string {
+// mandatoryWords returns words that are in every file in which the pattern matches: the names that
+// the pattern spells. Of a dotted name only the last part is sure, as the rest may be imported
+// implicitly; literals are not, as values are computed. Rules whose words are not in a file are
+// not evaluated on it.
+func mandatoryWords(root *node, text string) []string {
 	spelled := wordsOf(text)
 	var out []string
 	var walk func(n *node)

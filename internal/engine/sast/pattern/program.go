@@ -52,14 +52,14 @@ var ErrBudget = errors.New("matching the rule took too many steps")
 // A Program is a compiled formula. It is safe for concurrent use.
 type Program struct {
 	setting Setting
-	root    *form
+	root    *compiledFormula
 }
 
-// A form is a compiled formula.
-type form struct {
+// A compiledFormula is a compiled formula.
+type compiledFormula struct {
 	op       rule.Op
 	line     int
-	kids     []*form
+	kids     []*compiledFormula
 	leaf     *leaf
 	regex    *pcre.Regexp
 	text     TextPattern
@@ -83,32 +83,33 @@ type condition struct {
 // Compile compiles a formula. Errors name the line of the rule file.
 func Compile(f *rule.Formula, s Setting) (*Program, error) {
 	c := compiler{setting: s}
-	root, err := c.form(f, false)
+	root, err := c.compileFormula(f, false)
 	if err != nil {
 		return nil, err
 	}
 	return &Program{setting: s, root: root}, nil
 }
 
+// A compiler compiles the formulas of one rule.
 type compiler struct{ setting Setting }
 
-// form compiles a formula. inside says that only the extent of matches counts.
-func (c *compiler) form(f *rule.Formula, inside bool) (*form, error) {
-	out := &form{op: f.Op, line: f.Line, regex: f.Regex, focus: f.Focus, as: f.As, fix: f.Fix}
+// compileFormula compiles a formula. inside says that only the extent of matches counts.
+func (c *compiler) compileFormula(f *rule.Formula, inside bool) (*compiledFormula, error) {
+	out := &compiledFormula{op: f.Op, line: f.Line, regex: f.Regex, focus: f.Focus, as: f.As, fix: f.Fix}
 	if f.Op == rule.OpPattern {
-		if err := c.pattern(out, f, inside); err != nil {
+		if err := c.compilePattern(out, f, inside); err != nil {
 			return nil, fmt.Errorf("line %d: %w", f.Line, err)
 		}
 	}
 	for _, child := range f.Children {
-		kid, err := c.form(child, inside || f.Op == rule.OpInside)
+		kid, err := c.compileFormula(child, inside || f.Op == rule.OpInside)
 		if err != nil {
 			return nil, err
 		}
 		out.kids = append(out.kids, kid)
 	}
 	for i := range f.Where {
-		cond, err := c.condition(&f.Where[i])
+		cond, err := c.compileCondition(&f.Where[i])
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", f.Where[i].Line, err)
 		}
@@ -118,8 +119,8 @@ func (c *compiler) form(f *rule.Formula, inside bool) (*form, error) {
 	return out, nil
 }
 
-// pattern compiles a pattern.
-func (c *compiler) pattern(out *form, f *rule.Formula, inside bool) error {
+// compilePattern compiles a pattern. Without a language the pattern is text.
+func (c *compiler) compilePattern(out *compiledFormula, f *rule.Formula, inside bool) error {
 	if c.setting.Language == nil {
 		if c.setting.Text == nil {
 			return errors.New("no such language")
@@ -140,7 +141,8 @@ func (c *compiler) pattern(out *form, f *rule.Formula, inside bool) error {
 	return nil
 }
 
-// optionsKey tells sets of options apart that match patterns differently.
+// optionsKey tells sets of options apart that match patterns differently. It is part of the key of
+// cached results.
 func optionsKey(o *rule.Options) string {
 	var b strings.Builder
 	for _, v := range []bool{o.ConstantPropagation, o.SymbolicPropagation, o.ACMatching, o.CommutativeBoolOp,
@@ -148,39 +150,31 @@ func optionsKey(o *rule.Options) string {
 		o.VardefAssign, o.FlddefAssign, o.AttrExpr, o.UnifyIDsStrictly, o.ArrowIsFunction, o.LetIsVar, o.DeeperExpr,
 		o.DeeperStmt, o.ImplicitDeepExprStmt, o.ImplicitEllipsis, o.ImplicitReturn, o.DecoratorsOrderMatters,
 		o.XMLSingletonLoose, o.XMLAttrsImplicitEllips, o.XMLChildrenOrdered} {
-		b.WriteByte("01"[b2i(v)])
+		b.WriteByte("01"[boolDigit(v)])
 	}
 	return b.String()
 }
 
-func b2i(b bool) int {
+// boolDigit returns 1 for true.
+func boolDigit(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// condition compiles a condition.
-func (c *compiler) condition(w *rule.Condition) (condition, error) {
+// compileCondition compiles a condition.
+func (c *compiler) compileCondition(w *rule.Condition) (condition, error) {
 	out := condition{Condition: w, analyze: c.setting.Analyze, now: c.setting.Now}
 	if out.now == nil {
 		out.now = time.Now
 	}
 	switch w.Kind {
 	case rule.CondFormula:
-		s := c.setting
-		switch {
-		case w.Language == rule.LanguageGeneric || w.Language == rule.LanguageRegex:
-			s.Language = nil
-		case w.Language != "":
-			if s.Languages != nil {
-				s.Language = s.Languages(w.Language)
-			}
-			if s.Languages == nil || s.Language == nil {
-				return out, fmt.Errorf("there is no language %q", w.Language)
-			}
+		s, err := c.nestedSetting(w.Language)
+		if err != nil {
+			return out, err
 		}
-		var err error
 		out.program, err = Compile(w.Formula, s)
 		return out, err
 	case rule.CondAnalysis:
@@ -190,36 +184,57 @@ func (c *compiler) condition(w *rule.Condition) (condition, error) {
 	case rule.CondType:
 		for _, text := range w.Types {
 			n := &node{kind: tree.Type, text: text, ground: true}
-			n.dotted = n.dots()
+			n.dotted = n.dottedParts()
 			out.types = append(out.types, n)
 		}
 	}
 	return out, nil
 }
 
+// nestedSetting returns the setting of a nested formula, whose language may be another
+// one; "" is that of the rule.
+func (c *compiler) nestedSetting(language string) (Setting, error) {
+	s := c.setting
+	switch language {
+	case "":
+	case rule.LanguageGeneric, rule.LanguageRegex:
+		s.Language = nil
+	default:
+		if s.Languages != nil {
+			s.Language = s.Languages(language)
+		}
+		if s.Languages == nil || s.Language == nil {
+			return s, fmt.Errorf("there is no language %q", language)
+		}
+	}
+	return s, nil
+}
+
 // MayMatch reports whether the file holds the words without which the program
 // matches nothing. It is quick.
-func (p *Program) MayMatch(f *File) bool { return p.root.may(f) }
+func (p *Program) MayMatch(f *File) bool { return p.root.mayMatch(f) }
 
-func (g *form) may(f *File) bool {
+// mayMatch reports whether the words of the formula are in the file. Negations say nothing: what
+// they exclude need not be there.
+func (g *compiledFormula) mayMatch(f *File) bool {
 	switch g.op {
 	case rule.OpPattern:
-		return g.leaf == nil || f.has(g.leaf.words)
+		return g.leaf == nil || f.hasWords(g.leaf.words)
 	case rule.OpAll:
 		for _, k := range g.kids {
-			if k.op != rule.OpNot && !k.may(f) {
+			if k.op != rule.OpNot && !k.mayMatch(f) {
 				return false
 			}
 		}
 	case rule.OpAny:
 		for _, k := range g.kids {
-			if k.may(f) {
+			if k.mayMatch(f) {
 				return true
 			}
 		}
 		return false
 	case rule.OpInside, rule.OpAnywhere:
-		return g.kids[0].may(f)
+		return g.kids[0].mayMatch(f)
 	}
 	return true
 }
@@ -273,13 +288,14 @@ func (m *Match) Value(name string) (string, bool) {
 	if b == nil || b.Node < 0 || m.file.Scope == nil {
 		return "", false
 	}
-	if v, ok := m.file.constant(b.Node); ok {
+	if v, ok := m.file.constantOf(b.Node); ok {
 		return v.Text, true
 	}
 	return "", false
 }
 
-// Interpolate replaces the metavariables of a message or fix.
+// Interpolate replaces the metavariables of a message or fix. "value($X)" is replaced by the
+// constant, "$X" by the code.
 func (m *Match) Interpolate(text string) string {
 	return rule.Interpolate(text, func(name string) (string, bool) {
 		if inner, ok := strings.CutPrefix(name, "value("); ok {
@@ -298,7 +314,7 @@ func (p *Program) Matches(f *File) ([]Match, error) {
 	}
 	ev := &evaluation{file: f, options: &p.setting.Options, hi: int32(len(f.Tree.Nodes)), text: f.Tree.Source,
 		whole: true}
-	out := sorted(ev.formula(p.root))
+	out := sortMatches(ev.evalFormula(p.root))
 	if f.clock.late {
 		return nil, ErrTimeout
 	}

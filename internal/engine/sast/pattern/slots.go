@@ -26,6 +26,7 @@ type slot struct {
 	roles []tree.Role
 }
 
+// is returns a slot; the table below reads "is one name, is list of parameters".
 func is(m mode, roles ...tree.Role) slot { return slot{m, roles} }
 
 // attributes are the annotations and modifiers of anything declared: a pattern names
@@ -95,7 +96,7 @@ var slots = map[tree.Kind][]slot{
 	tree.Attribute:     {is(one, tree.RoleName), is(one, tree.RoleValue)},
 }
 
-// slotOf gives the slot of a role in a kind.
+// matchSlotMode gives the slot of a role in a kind.
 var slotOf = func() (table [256][256]int8) {
 	for k := range table {
 		for r := range table[k] {
@@ -112,7 +113,8 @@ var slotOf = func() (table [256][256]int8) {
 	return table
 }()
 
-// fillSlots sorts the children of a pattern's node into its slots.
+// fillSlots sorts the children of a pattern's node into its slots. Matching then needs no search
+// for the children of a role.
 func (n *node) fillSlots() {
 	spec, ok := slots[n.kind]
 	if !ok {

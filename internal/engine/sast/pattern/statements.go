@@ -21,39 +21,41 @@ type reach struct {
 	less bool // the source may have more
 }
 
-// ranges drops how far the matches reach.
-func (m *matcher) ranges(rs []reach) []*env {
+// reachEnvs drops how far the matches reach. A body is matched or not; where its last statement is
+// does not matter.
+func (m *matcher) reachEnvs(rs []reach) []*env {
 	var out []*env
 	for _, r := range rs {
 		if len(out) > 0 && out[len(out)-1] == r.env {
 			continue
 		}
-		out = m.both(out, r.env.only())
+		out = m.joinResults(out, r.env.asResult())
 	}
 	return out
 }
 
-// statements matches statements with those of a list, from its start. less says that
+// matchStatements matches statements with those of a list, from its start. less says that
 // the list may have more; after an ellipsis it always may.
-func (m *matcher) statements(ps []*node, ts []int32, e *env, less bool) []reach {
+func (m *matcher) matchStatements(ps []*node, ts []int32, e *env, less bool) []reach {
 	if len(ps) == 1 && ps[0].isEllipsis() && !less {
 		return []reach{{len(ts), e, lastOf(ts), false, true}}
 	}
 	rs := []reach{{0, e, tree.None, false, less}}
 	for i, p := range ps {
-		if p.isEllipsis() || p.many() != "" {
+		if p.isEllipsis() || p.ellipsisName() != "" {
 			return m.afterEllipsis(ps[i:], ts, rs)
 		}
-		rs = m.next(p, ts, rs, false)
+		rs = m.nextStatement(p, ts, rs, false)
 		if len(rs) == 0 || m.steps < 0 {
 			return nil
 		}
 	}
-	return ended(rs, len(ts))
+	return endedReaches(rs, len(ts))
 }
 
-// ended keeps the matches that may end where they do.
-func ended(rs []reach, n int) []reach {
+// endedReaches keeps the matches that may end where they do: at the end of the list, or anywhere
+// if the source may have more.
+func endedReaches(rs []reach, n int) []reach {
 	out := rs[:0:0]
 	for _, r := range rs {
 		if r.less || r.at == n {
@@ -63,6 +65,7 @@ func ended(rs []reach, n int) []reach {
 	return out
 }
 
+// lastOf returns the last node of a list, None when it is empty.
 func lastOf(ts []int32) int32 {
 	if len(ts) == 0 {
 		return tree.None
@@ -80,20 +83,21 @@ func (m *matcher) afterEllipsis(ps []*node, ts []int32, rs []reach) []reach {
 			out = append(out, reach{len(ts), r.env, orLast(lastOf(rest), r.last), false, true})
 			continue
 		}
-		out = append(out, m.flat(ps, rest, r)...)
-		if len(rest) == 0 || !m.options.DeeperStmt || ps[0].many() != "" {
+		out = append(out, m.matchFlat(ps, rest, r)...)
+		if len(rest) == 0 || !m.options.DeeperStmt || ps[0].ellipsisName() != "" {
 			continue
 		}
-		if flat := m.file.flatten(rest[0], rest[len(rest)-1]); len(flat) > len(rest) {
-			out = append(out, m.flat(ps, flat, r)...)
+		if flat := m.file.flattenStatements(rest[0], rest[len(rest)-1]); len(flat) > len(rest) {
+			out = append(out, m.matchFlat(ps, flat, r)...)
 		}
 		if m.steps < 0 {
 			return nil
 		}
 	}
-	return unique(out)
+	return uniqueReaches(out)
 }
 
+// orLast returns the first node unless it is None.
 func orLast(last, otherwise int32) int32 {
 	if last < 0 {
 		return otherwise
@@ -101,29 +105,32 @@ func orLast(last, otherwise int32) int32 {
 	return last
 }
 
-// flat matches the rest of a pattern in a list that grows no more.
-func (m *matcher) flat(ps []*node, ts []int32, from reach) []reach {
+// matchFlat matches the rest of a pattern in a list that grows no more. Behind an ellipsis the
+// pattern's statements may stand on different levels; the flattened list has them in the order of
+// the source.
+func (m *matcher) matchFlat(ps []*node, ts []int32, from reach) []reach {
 	rs := []reach{{0, from.env, from.last, false, true}}
 	for i, p := range ps {
 		switch {
 		case p.isEllipsis() && i == len(ps)-1:
-			rs = m.endings(ts, rs)
+			rs = m.ellipsisEndings(ts, rs)
 		case p.isEllipsis():
 			rs = openReaches(rs)
-		case p.many() != "":
-			rs = m.bindStatements(p.many(), ts, rs, i == len(ps)-1)
+		case p.ellipsisName() != "":
+			rs = m.bindStatements(p.ellipsisName(), ts, rs, i == len(ps)-1)
 		default:
-			rs = m.next(p, ts, rs, true)
+			rs = m.nextStatement(p, ts, rs, true)
 		}
 		if len(rs) == 0 || m.steps < 0 {
 			return nil
 		}
 	}
-	return ended(rs, len(ts))
+	return endedReaches(rs, len(ts))
 }
 
-// endings makes a match of every statement at which a last ellipsis can end.
-func (m *matcher) endings(ts []int32, rs []reach) []reach {
+// ellipsisEndings makes a match of every statement at which a last ellipsis can end. Below
+// pattern-inside only the longest one is made, as it covers the others.
+func (m *matcher) ellipsisEndings(ts []int32, rs []reach) []reach {
 	var out []reach
 	for _, r := range rs {
 		at := r.at
@@ -145,7 +152,8 @@ func (m *matcher) endings(ts []int32, rs []reach) []reach {
 	return out
 }
 
-// openReaches opens the places; of those with one environment the first is enough.
+// openReaches opens the places; of those with one environment the first is enough. See
+// openPositions.
 func openReaches(rs []reach) []reach {
 	var out []reach
 next:
@@ -164,12 +172,13 @@ next:
 	return out
 }
 
-// next matches one statement of the pattern at every place.
-func (m *matcher) next(p *node, ts []int32, rs []reach, less bool) []reach {
+// nextStatement matches one statement of the pattern at every place. Behind an ellipsis every
+// later statement is tried.
+func (m *matcher) nextStatement(p *node, ts []int32, rs []reach, less bool) []reach {
 	var out []reach
 	for _, r := range rs {
 		for at := r.at; at < len(ts) && m.steps >= 0; at++ {
-			for _, e := range m.node(p, ts[at], r.env) {
+			for _, e := range m.matchNode(p, ts[at], r.env) {
 				out = append(out, reach{at + 1, e, ts[at], false, r.less || less})
 			}
 			if !r.open {
@@ -210,8 +219,9 @@ func (m *matcher) bindStatements(name string, ts []int32, rs []reach, last bool)
 	return out
 }
 
-// unique drops equal matches that follow another.
-func unique(rs []reach) []reach {
+// uniqueReaches drops equal matches that follow another. The plain and the flattened list share
+// many matches.
+func uniqueReaches(rs []reach) []reach {
 	type key struct {
 		env  *env
 		last int32
@@ -227,42 +237,62 @@ func unique(rs []reach) []reach {
 	return out
 }
 
-// block matches a body: a block with a block, and a block of one statement with the
+// matchBlock matches a body: a block with a block, and a block of one statement with the
 // statement alone.
-func (m *matcher) block(p *node, t int32, e *env) []*env {
+func (m *matcher) matchBlock(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
 	switch {
 	case p.isEllipsis() || p.kind == tree.Metavariable:
-		return m.node(p, t, e)
-	case p.kind == tree.Block && p.bare && len(p.kids) == 1 && lone(p.kids[0]) != "" && n.Kind == tree.Block && n.Next > t+1:
+		return m.matchNode(p, t, e)
+	case p.kind == tree.Block:
+		return m.matchBlockPattern(p, t, e)
+	case n.Kind == tree.Block && n.Next > t+1 && f.Nodes[t+1].Next == n.Next:
+		if p.kind.Expression() && f.Is(t+1, tree.Return) {
+			return m.matchInner(p, f.Child(t+1, tree.RoleValue), e)
+		}
+		return m.matchNode(p, t+1, e)
+	}
+	return m.matchNode(p, t, e)
+}
 
+// matchBlockPattern matches a pattern that is a block with a body.
+func (m *matcher) matchBlockPattern(p *node, t int32, e *env) []*env {
+	f := m.file.Tree
+	n := &f.Nodes[t]
+	switch {
+	case n.Kind == tree.Block && p.bodyMetavariable() != "" && n.Next > t+1:
 		if f.Nodes[t+1].Next == n.Next {
 			t++
 		}
-		return m.bindNode(lone(p.kids[0]), t, e)
-	case p.kind == tree.Block && n.Kind == tree.Block:
+		return m.bindNode(p.bodyMetavariable(), t, e)
+	case n.Kind == tree.Block:
 		if n.Parent >= 0 && f.Nodes[n.Parent].Kind == tree.Class {
-			return m.members(p, t, e)
+			return m.matchMembers(p, t, e)
 		}
-		return m.same(p, t, e)
-	case p.kind == tree.Block && n.Kind.Expression():
-		return m.expressionBody(p, t, e)
-	case p.kind == tree.Block && len(p.kids) == 1:
-		return m.node(p.kids[0], t, e)
-	case p.kind == tree.Block && len(p.kids) > 1:
-		return m.ranges(m.statements(p.kids, []int32{t}, e, false))
-	case n.Kind == tree.Block && n.Next > t+1 && f.Nodes[t+1].Next == n.Next:
-		if p.kind.Expression() && f.Is(t+1, tree.Return) {
-			return m.inner(p, f.Child(t+1, tree.RoleValue), e)
-		}
-		return m.node(p, t+1, e)
+		return m.matchSlots(p, t, e)
+	case n.Kind.Expression():
+		return m.matchExpressionBody(p, t, e)
+	case len(p.kids) == 1:
+		return m.matchNode(p.kids[0], t, e)
+	case len(p.kids) > 1:
+		return m.reachEnvs(m.matchStatements(p.kids, []int32{t}, e, false))
 	}
-	return m.node(p, t, e)
+	return m.matchNode(p, t, e)
 }
 
-// lone returns the metavariable that a statement is, "" for none.
-func lone(p *node) string {
+// bodyMetavariable returns the metavariable that is all of a block without braces: it
+// stands for the whole body; "" for other blocks.
+func (n *node) bodyMetavariable() string {
+	if n.bare && len(n.kids) == 1 {
+		return loneMetavariable(n.kids[0])
+	}
+	return ""
+}
+
+// loneMetavariable returns the metavariable that a statement is, "" for none. It is then bound to
+// the statement as it stands.
+func loneMetavariable(p *node) string {
 	if p.kind == tree.ExpressionStatement {
 		p = p.kids[0]
 	}
@@ -272,9 +302,9 @@ func lone(p *node) string {
 	return ""
 }
 
-// expressionBody matches a block with the expression that is the whole body of a
+// matchExpressionBody matches a block with the expression that is the whole body of a
 // function: it is what "return" of it would be.
-func (m *matcher) expressionBody(p *node, t int32, e *env) []*env {
+func (m *matcher) matchExpressionBody(p *node, t int32, e *env) []*env {
 	var rest []*node
 	for _, k := range p.kids {
 		if !k.isEllipsis() {
@@ -286,64 +316,74 @@ func (m *matcher) expressionBody(p *node, t int32, e *env) []*env {
 		if len(p.kids) == 0 {
 			return nil
 		}
-		return e.only()
+		return e.asResult()
 	case len(rest) > 1:
 		return nil
 	case rest[0].kind == tree.Return && len(rest[0].kids) == 1:
-		return m.inner(rest[0].kids[0], t, e)
+		return m.matchInner(rest[0].kids[0], t, e)
 	case rest[0].kind == tree.ExpressionStatement:
-		return m.deep(rest[0].kids[0], t, e)
+		return m.matchDeep(rest[0].kids[0], t, e)
 	}
 	return nil
 }
 
-// members matches the body of a class: its members in any order.
-func (m *matcher) members(p *node, t int32, e *env) []*env {
+// matchMembers matches the body of a class: its members in any order. The order of members does
+// not matter in any language.
+func (m *matcher) matchMembers(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	start := len(m.stack)
 	for c := range f.Children(t) {
 		m.stack = append(m.stack, c)
 	}
-	out := m.subset(p.kids, m.stack[start:len(m.stack):len(m.stack)], e, m.options.ImplicitEllipsis)
+	out := m.matchSubset(p.kids, m.stack[start:len(m.stack):len(m.stack)], e, m.options.ImplicitEllipsis)
 	m.stack = m.stack[:start]
 	return out
 }
 
-// statement matches a statement.
-func (m *matcher) statement(p *node, t int32, e *env) []*env {
+// matchStatement matches a statement.
+func (m *matcher) matchStatement(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
 	switch p.kind {
 	case tree.ExpressionStatement:
-		return m.expressionStatement(p.kids[0], t, e)
+		return m.matchExpressionStatement(p.kids[0], t, e)
 	case tree.Block:
 		if n.Kind == tree.Block {
-			return m.block(p, t, e)
+			return m.matchBlock(p, t, e)
 		}
 		return nil
 	case tree.Return:
-		switch {
-		case len(p.kids) != 1 || n.Kind != tree.ExpressionStatement && !n.Kind.Expression() || !m.implicitReturn(t):
-		case n.Kind == tree.ExpressionStatement:
-			return m.inner(p.kids[0], f.Child(t, tree.RoleValue), e)
-		default:
-			return m.inner(p.kids[0], t, e)
+		if value := m.returnedValue(p, t); value >= 0 {
+			return m.matchInner(p.kids[0], value, e)
 		}
 	case tree.For:
-		if (n.Kind == tree.For || n.Kind == tree.ForEach) && p.headless() {
-			return m.bodies(p.all(tree.RoleBody), []int32{f.Child(t, tree.RoleBody)}, e)
+		if (n.Kind == tree.For || n.Kind == tree.ForEach) && p.isHeadless() {
+			return m.matchBodies(p.childrenWith(tree.RoleBody), []int32{f.Child(t, tree.RoleBody)}, e)
 		}
 	case tree.Class, tree.Function, tree.Variable, tree.Field, tree.TypeAlias:
-		return m.declarations(p, t, e)
+		return m.matchDeclaration(p, t, e)
 	}
 	if p.kind != n.Kind || !sameText(p, n) {
 		return nil
 	}
-	return m.same(p, t, e)
+	return m.matchSlots(p, t, e)
 }
 
-// headless reports whether the head of a loop is only an ellipsis.
-func (n *node) headless() bool {
+// returnedValue returns the expression that a function returns by ending with it; None
+// when the node is no such one, or the pattern returns nothing.
+func (m *matcher) returnedValue(p *node, t int32) int32 {
+	n := &m.file.Tree.Nodes[t]
+	if len(p.kids) != 1 || n.Kind != tree.ExpressionStatement && !n.Kind.Expression() || !m.implicitReturn(t) {
+		return tree.None
+	}
+	if n.Kind == tree.ExpressionStatement {
+		return m.file.Tree.Child(t, tree.RoleValue)
+	}
+	return t
+}
+
+// isHeadless reports whether the head of a loop is only an ellipsis. "for (...) { }" is any loop.
+func (n *node) isHeadless() bool {
 	seen := false
 	for _, k := range n.kids {
 		if k.role == tree.RoleBody {
@@ -357,57 +397,64 @@ func (n *node) headless() bool {
 	return seen
 }
 
-// expressionStatement matches a statement that is an expression.
-func (m *matcher) expressionStatement(p *node, t int32, e *env) []*env {
+// matchExpressionStatement matches a statement that is an expression.
+func (m *matcher) matchExpressionStatement(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
-	n := &f.Nodes[t]
-	switch {
-	case p.kind == tree.Ellipsis:
-		return e.only()
-	case p.kind == tree.Metavariable:
-		out := m.bind(p.meta, m.exactBinding(t), e)
-		if n.Kind == tree.ExpressionStatement && strings.HasSuffix(f.Code(t), ";") {
-			out = m.both(out, m.bindNode(p.meta, t, e))
+	switch p.kind {
+	case tree.Ellipsis:
+		return e.asResult()
+	case tree.Metavariable:
+		out := m.bindValue(p.meta, m.exactBinding(t), e)
+		if f.Nodes[t].Kind == tree.ExpressionStatement && strings.HasSuffix(f.Code(t), ";") {
+			out = m.joinResults(out, m.bindNode(p.meta, t, e))
 		}
 		return out
-	case p.kind == tree.Deep:
-		return m.deepStatement(p.kids[0], t, e)
+	case tree.Deep:
+		return m.matchDeepStatement(p.kids[0], t, e)
 	}
+	return m.matchInStatement(p, t, e)
+}
+
+// matchInStatement matches an expression with the one that a statement is, returns or
+// assigns.
+func (m *matcher) matchInStatement(p *node, t int32, e *env) []*env {
+	f := m.file.Tree
+	n := &f.Nodes[t]
+	value := f.Child(t, tree.RoleValue)
 	switch n.Kind {
 	case tree.ExpressionStatement:
-		value := f.Child(t, tree.RoleValue)
 		if !m.options.ImplicitDeepExprStmt {
-			return m.node(p, value, e)
+			return m.matchNode(p, value, e)
 		}
-		return m.shallow(p, value, e)
+		return m.matchShallow(p, value, e)
 	case tree.Return:
-		if value := f.Child(t, tree.RoleValue); value >= 0 {
-			return m.deep(p, value, e)
+		if value >= 0 {
+			return m.matchDeep(p, value, e)
 		}
 	case tree.Variable, tree.Field:
-		value := f.Child(t, tree.RoleValue)
 		if value < 0 || !m.options.VardefAssign {
 			return nil
 		}
-		out := m.assign(p, t, e)
-		return m.both(out, m.deep(p, value, e))
+		out := m.matchAssign(p, t, e)
+		return m.joinResults(out, m.matchDeep(p, value, e))
 	case tree.Function:
 		if p.kind == tree.Assign && m.options.FlddefAssign {
-			return m.assign(p, t, e)
+			return m.matchAssign(p, t, e)
 		}
 	case tree.Defer, tree.Spawn:
 		return nil
 	}
 	if n.Kind.Expression() { // a body that is an expression
-		return m.shallow(p, t, e)
+		return m.matchShallow(p, t, e)
 	}
 	return nil
 }
 
-// shallow matches the expression, or one inside of it whose value the statement only
-// keeps, passes or waits for.
-func (m *matcher) shallow(p *node, t int32, e *env) []*env {
-	out := m.node(p, t, e)
+// matchShallow matches the expression, or one inside of it whose value the statement only keeps,
+// passes or waits for. "x = await foo()" holds the statement "foo()" of a pattern; arguments
+// count, conditions do not.
+func (m *matcher) matchShallow(p *node, t int32, e *env) []*env {
+	out := m.matchNode(p, t, e)
 	f := m.file.Tree
 	if m.steps < 0 || t < 0 {
 		return out
@@ -415,23 +462,24 @@ func (m *matcher) shallow(p *node, t int32, e *env) []*env {
 	switch n := &f.Nodes[t]; n.Kind {
 	case tree.Assign, tree.Cast, tree.Await, tree.Yield:
 		if v := f.Child(t, tree.RoleValue); v >= 0 {
-			out = m.both(out, m.shallow(p, v, e))
+			out = m.joinResults(out, m.matchShallow(p, v, e))
 		}
 	case tree.Member:
-		out = m.both(out, m.shallow(p, f.Child(t, tree.RoleObject), e))
+		out = m.joinResults(out, m.matchShallow(p, f.Child(t, tree.RoleObject), e))
 	case tree.Call, tree.List, tree.Tuple, tree.Set, tree.Map, tree.Sequence:
 		for c := range f.Children(t) {
 			if k := f.Nodes[c].Kind; k == tree.Keyword || k == tree.Pair {
 				c = f.Child(c, tree.RoleValue)
 			}
-			out = m.both(out, m.shallow(p, c, e))
+			out = m.joinResults(out, m.matchShallow(p, c, e))
 		}
 	}
 	return out
 }
 
-// deepStatement matches an expression anywhere in the expressions of a statement.
-func (m *matcher) deepStatement(p *node, t int32, e *env) []*env {
+// matchDeepStatement matches an expression anywhere in the expressions of a statement. Nested
+// statements are not entered: they are tried by themselves.
+func (m *matcher) matchDeepStatement(p *node, t int32, e *env) []*env {
 	var out []*env
 	f := m.file.Tree
 	for c := range f.Children(t) {
@@ -439,9 +487,9 @@ func (m *matcher) deepStatement(p *node, t int32, e *env) []*env {
 		case f.Nodes[c].Kind == tree.Block || f.Nodes[c].Kind.Statement() && f.Nodes[c].Role != tree.RoleInit:
 			continue
 		case m.file.isExpression(c):
-			out = m.both(out, m.deep(p, c, e))
+			out = m.joinResults(out, m.matchDeep(p, c, e))
 		default:
-			out = m.both(out, m.deepChild(p, c, e))
+			out = m.joinResults(out, m.matchDeepChild(p, c, e))
 		}
 	}
 	return out
@@ -459,22 +507,29 @@ func (m *matcher) implicitReturn(t int32) bool {
 		if parent < 0 {
 			return false
 		}
-		switch f.Nodes[parent].Kind {
-		case tree.Function, tree.Lambda:
+		if k := f.Nodes[parent].Kind; k == tree.Function || k == tree.Lambda {
 			return f.Nodes[i].Role == tree.RoleBody
-		case tree.Block:
-			if f.Nodes[i].Next != f.Nodes[parent].Next {
-				return false
-			}
-		case tree.Try: // the last of its blocks that always runs
-			if last := f.Child(parent, tree.RoleFinally); last >= 0 && last != i ||
-				last < 0 && f.Nodes[i].Role != tree.RoleBody {
-				return false
-			}
-		case tree.If, tree.Case, tree.Switch, tree.ExpressionStatement, tree.Conditional:
-		default:
+		}
+		if !isLastOf(f, i, parent) {
 			return false
 		}
 		i = parent
 	}
+}
+
+// isLastOf reports whether the value of a node is that of the construct around it.
+func isLastOf(f *tree.File, i, parent int32) bool {
+	switch f.Nodes[parent].Kind {
+	case tree.Block:
+		return f.Nodes[i].Next == f.Nodes[parent].Next
+	case tree.Try: // the last of its blocks that always runs
+		last := f.Child(parent, tree.RoleFinally)
+		if last >= 0 {
+			return last == i
+		}
+		return f.Nodes[i].Role == tree.RoleBody
+	case tree.If, tree.Case, tree.Switch, tree.ExpressionStatement, tree.Conditional:
+		return true
+	}
+	return false
 }
