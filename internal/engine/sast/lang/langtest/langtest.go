@@ -1,5 +1,5 @@
 // Package langtest examines the lowering of a language: the trees that it makes,
-// the patterns that it understands, and how it bears hostile source.
+// the patterns that it understands, and how it copes with hostile source.
 package langtest
 
 import (
@@ -156,14 +156,14 @@ func describeUnknown(f *tree.File) string {
 // limits are those of the tests: a file that breaks them is refused, not a fault.
 var limits = cst.Limits{Time: time.Second}
 
-// requireValidTree lowers a source that nobody vouches for: it must give a valid tree or one
-// of the errors of package cst.
+// requireValidTree lowers an untrusted source: it must give a valid tree or one of the
+// errors of package cst.
 func requireValidTree(t *testing.T, l *lang.Language, src []byte) {
 	t.Helper()
 	f, err := l.Parse("hostile", src, limits)
 	switch {
-	case errors.Is(err, cst.ErrDeadline), errors.Is(err, cst.ErrSteps), errors.Is(err, cst.ErrMemory), errors.Is(err, cst.ErrBinary), errors.Is(err, cst.ErrTooLarge):
-
+	case errors.Is(err, cst.ErrDeadline), errors.Is(err, cst.ErrSteps), errors.Is(err, cst.ErrMemory),
+		errors.Is(err, cst.ErrBinary), errors.Is(err, cst.ErrTooLarge):
 		return
 	case err != nil:
 		t.Fatal(err)
