@@ -24,28 +24,28 @@ const maxText = 1 << 20
 // isTemplate reports whether a text is to be computed.
 func isTemplate(s string) bool { return strings.Contains(s, "{{") || strings.Contains(s, "{%") }
 
-// compute returns what a text with placeholders becomes; false if it is not known. A text
-// that is one placeholder has the type of its value.
-func (s *scope) compute(text string) (any, bool) {
+// computeText returns what a text with placeholders becomes; false if it is not known. A
+// text that is one placeholder has the type of its value.
+func (s *scope) computeText(text string) (any, bool) {
 	if strings.Contains(text, "{%") || strings.Contains(text, "{#") {
 		return nil, false
 	}
 	trimmed := strings.TrimSpace(text)
 	if at := placeholder.FindStringIndex(trimmed); at != nil && at[0] == 0 && at[1] == len(trimmed) {
-		return s.expression(placeholder.FindStringSubmatch(trimmed)[1])
+		return s.computeExpression(placeholder.FindStringSubmatch(trimmed)[1])
 	}
 	all := true
 	out := placeholder.ReplaceAllStringFunc(text, func(m string) string {
-		v, ok := s.expression(placeholder.FindStringSubmatch(m)[1])
-		with, isScalar := scalar(v)
+		v, ok := s.computeExpression(placeholder.FindStringSubmatch(m)[1])
+		with, isScalar := scalarText(v)
 		all = all && ok && isScalar
 		return with
 	})
 	return out, all && len(out) <= maxText
 }
 
-// scalar returns the text of a scalar.
-func scalar(v any) (string, bool) {
+// scalarText returns the text of a scalar, as Jinja writes it.
+func scalarText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true
@@ -77,10 +77,10 @@ var (
 	filter    = lazyregexp.New(`^\s*\|\s*([a-z_]+)\s*(?:\(([^()]*)\))?`)
 )
 
-// expression computes "value | filter | filter(argument)".
-func (s *scope) expression(text string) (any, bool) {
+// computeExpression computes "value | filter | filter(argument)".
+func (s *scope) computeExpression(text string) (any, bool) {
 	text = strings.TrimSpace(text)
-	v, is, rest := s.operand(text)
+	v, is, rest := s.readOperand(text)
 	for rest = strings.TrimSpace(rest); rest != ""; rest = strings.TrimSpace(rest) {
 		m := filter.FindStringSubmatch(rest)
 		if m == nil {
@@ -88,37 +88,37 @@ func (s *scope) expression(text string) (any, bool) {
 		}
 		rest = rest[len(m[0]):]
 		if m[1] == "default" || m[1] == "d" {
-			v, is = s.otherwise(v, is, m[2])
+			v, is = s.applyDefault(v, is, m[2])
 			continue
 		}
 		if is != known {
 			return nil, false
 		}
-		if v, is = filtered(v, m[1], m[2]); is != known {
+		if v, is = applyFilter(v, m[1], m[2]); is != known {
 			return nil, false
 		}
 	}
 	return v, is == known
 }
 
-// otherwise is the filter "default".
-func (s *scope) otherwise(v any, is state, argument string) (any, state) {
+// applyDefault is the filter "default".
+func (s *scope) applyDefault(v any, is state, argument string) (any, state) {
 	value, also, found := strings.Cut(argument, ",")
 	empty := is == known && (v == "" || v == false || v == nil)
 	switch always := found && strings.Contains(strings.ToLower(also), "true"); {
 	case is == unknown, is == known && !(always && empty):
 		return v, is
 	}
-	other, is, rest := s.operand(strings.TrimSpace(value))
+	other, is, rest := s.readOperand(strings.TrimSpace(value))
 	if strings.TrimSpace(rest) != "" || strings.TrimSpace(value) == "omit" {
 		return nil, unknown
 	}
 	return other, is
 }
 
-// filtered applies a filter to a known value.
-func filtered(v any, name, argument string) (any, state) {
-	text, isScalar := scalar(v)
+// applyFilter applies a filter to a known value.
+func applyFilter(v any, name, argument string) (any, state) {
+	text, isScalar := scalarText(v)
 	if !isScalar || strings.TrimSpace(argument) != "" {
 		return nil, unknown
 	}
@@ -152,8 +152,8 @@ func filtered(v any, name, argument string) (any, state) {
 
 var number = regexp.MustCompile(`^-?\d+(?:\.\d+)?`)
 
-// operand reads a literal or a variable with its fields; rest is what follows.
-func (s *scope) operand(text string) (v any, is state, rest string) {
+// readOperand reads a literal or a variable with its fields; rest is what follows.
+func (s *scope) readOperand(text string) (v any, is state, rest string) {
 	if text == "" {
 		return nil, unknown, ""
 	}
@@ -182,7 +182,7 @@ func (s *scope) operand(text string) (v any, is state, rest string) {
 	case "none", "None":
 		return nil, known, rest
 	}
-	v, is = s.variable(name)
+	v, is = s.variableValue(name)
 	for {
 		m := pathStep.FindStringSubmatch(rest)
 		if m == nil {
@@ -190,33 +190,33 @@ func (s *scope) operand(text string) (v any, is state, rest string) {
 		}
 		rest = rest[len(m[0]):]
 		if is == known {
-			v, is = s.below(v, m[1]+m[2]+m[3], m[4])
+			v, is = s.memberOf(v, m[1]+m[2]+m[3], m[4])
 		}
 	}
 }
 
-// below returns a field or an item of a value, computed.
-func (s *scope) below(v any, key, index string) (any, state) {
+// memberOf returns a field or an item of a value, computed.
+func (s *scope) memberOf(v any, key, index string) (any, state) {
 	switch v := v.(type) {
 	case map[string]any:
 		field, ok := v[key]
 		if !ok || index != "" {
 			return nil, undefined
 		}
-		return s.whole(field)
+		return s.computeWhole(field)
 	case []any:
 		i, err := strconv.Atoi(index)
 		if err != nil || i < 0 || i >= len(v) {
 			return nil, unknown
 		}
-		return s.whole(v[i])
+		return s.computeWhole(v[i])
 	}
 	return nil, unknown
 }
 
-// whole computes a value that must be known as a whole.
-func (s *scope) whole(v any) (any, state) {
-	if s.budget.depth++; s.budget.depth > document.MaxDepth || s.budget.spend() {
+// computeWhole computes a value that must be known as a whole.
+func (s *scope) computeWhole(v any) (any, state) {
+	if s.budget.depth++; s.budget.depth > document.MaxDepth || s.budget.spendValue() {
 		s.budget.depth--
 		return nil, unknown
 	}
@@ -228,17 +228,17 @@ func (s *scope) whole(v any) (any, state) {
 		if !isTemplate(v) {
 			return v, known
 		}
-		if out, ok := s.compute(v); ok {
+		if out, ok := s.computeText(v); ok {
 			return out, known
 		}
 		return nil, unknown
 	case map[string]any:
 		if list, ok := v[document.Playbooks].([]any); ok && len(v) == 1 {
-			return s.whole(list)
+			return s.computeWhole(list)
 		}
 		out := make(map[string]any, len(v))
 		for key, e := range v {
-			one, is := s.whole(e)
+			one, is := s.computeWhole(e)
 			if is != known {
 				return nil, unknown
 			}
@@ -248,7 +248,7 @@ func (s *scope) whole(v any) (any, state) {
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			one, is := s.whole(e)
+			one, is := s.computeWhole(e)
 			if is != known {
 				return nil, unknown
 			}

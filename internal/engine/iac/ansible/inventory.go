@@ -32,15 +32,15 @@ func Decode(name string, text []byte) (*document.Document, error) {
 		return nil, errs.E(errs.TooLarge, "%d bytes; inventories are read up to %d", len(text), MaxSize)
 	}
 	d := &document.Document{Platform: document.Ansible, Format: document.INI, Path: name, Text: text}
-	sections := split(string(text))
+	sections := splitSections(string(text))
 	switch path.Ext(strings.ToLower(name)) {
 	case ".cfg", ".conf":
-		d.Root, d.Lines = configuration(sections)
+		d.Root, d.Lines = readConfiguration(sections)
 	default:
 		if !isInventory(sections) {
 			return nil, nil
 		}
-		d.Root, d.Lines = inventory(sections)
+		d.Root, d.Lines = readInventory(sections)
 	}
 	return d, nil
 }
@@ -58,8 +58,8 @@ type line struct {
 	number int
 }
 
-// split cuts a text into its sections.
-func split(text string) []section {
+// splitSections cuts a text into its sections.
+func splitSections(text string) []section {
 	out := []section{{line: 1}}
 	number := 0
 	for l := range strings.Lines(text) {
@@ -80,9 +80,9 @@ func split(text string) []section {
 	return out
 }
 
-// configuration reads "key = value" lines. Values that are numbers, truth values or
+// readConfiguration reads "key = value" lines. Values that are numbers, truth values or
 // lists have that type.
-func configuration(sections []section) (map[string]any, *document.Node) {
+func readConfiguration(sections []section) (map[string]any, *document.Node) {
 	groups, at := map[string]any{}, map[string]*document.Node{}
 	for _, s := range sections {
 		if s.name == "" {
@@ -96,7 +96,7 @@ func configuration(sections []section) (map[string]any, *document.Node) {
 			}
 			value, _, _ = strings.Cut(value, " ;")
 			key = strings.ToLower(strings.TrimSpace(key))
-			values[key] = setting(strings.TrimSpace(value))
+			values[key] = typedSetting(strings.TrimSpace(value))
 			lines[key] = &document.Node{Line: l.number}
 		}
 		groups[s.name] = values
@@ -106,8 +106,8 @@ func configuration(sections []section) (map[string]any, *document.Node) {
 		&document.Node{Line: 1, Fields: map[string]*document.Node{"groups": {Line: 1, Fields: at}}}
 }
 
-// setting gives a value its type.
-func setting(s string) any {
+// typedSetting gives a value its type.
+func typedSetting(s string) any {
 	if b, err := strconv.ParseBool(s); err == nil {
 		return b
 	}
@@ -160,8 +160,8 @@ type group struct {
 	child    bool
 }
 
-// inventory reads hosts with their variables into groups.
-func inventory(sections []section) (map[string]any, *document.Node) {
+// readInventory reads hosts with their variables into groups.
+func readInventory(sections []section) (map[string]any, *document.Node) {
 	groups := map[string]*group{}
 	get := func(name string, number int) *group {
 		if groups[name] == nil {
@@ -187,17 +187,17 @@ func inventory(sections []section) (map[string]any, *document.Node) {
 				g.children = append(g.children, child)
 			case "vars":
 				if key, value, ok := strings.Cut(l.text, "="); ok {
-					g.vars[strings.TrimSpace(key)] = variable(strings.TrimSpace(value))
+					g.vars[strings.TrimSpace(key)] = typedVariable(strings.TrimSpace(value))
 				}
 			default:
-				g.host(l)
+				g.addHost(l)
 			}
 		}
 	}
 	children, at := map[string]any{}, map[string]*document.Node{}
 	for name, g := range groups {
 		if !g.child {
-			children[name], at[name] = g.document(groups, map[string]bool{name: true})
+			children[name], at[name] = g.toDocument(groups, map[string]bool{name: true})
 		}
 	}
 	return map[string]any{"all": map[string]any{"children": children}},
@@ -206,8 +206,8 @@ func inventory(sections []section) (map[string]any, *document.Node) {
 		}}
 }
 
-// host reads "name variable=value …".
-func (g *group) host(l line) {
+// addHost reads "name variable=value …".
+func (g *group) addHost(l line) {
 	words := strings.Fields(l.text)
 	vars, lines := map[string]any{}, map[string]*document.Node{}
 	for _, w := range words[1:] {
@@ -215,14 +215,15 @@ func (g *group) host(l line) {
 			break
 		}
 		if key, value, ok := strings.Cut(w, "="); ok {
-			vars[key], lines[key] = variable(value), &document.Node{Line: l.number}
+			vars[key], lines[key] = typedVariable(value), &document.Node{Line: l.number}
 		}
 	}
 	g.hosts[words[0]] = vars
 	g.lines[words[0]] = &document.Node{Line: l.number, Fields: lines}
 }
 
-func variable(s string) any {
+// typedVariable gives the value of a host's variable its type.
+func typedVariable(s string) any {
 	s = strings.Trim(s, `"'`)
 	if f, err := strconv.ParseFloat(s, 64); err == nil {
 		return f
@@ -233,8 +234,9 @@ func variable(s string) any {
 	return s
 }
 
-// document returns a group with the groups in it; open are those around it.
-func (g *group) document(groups map[string]*group, open map[string]bool) (map[string]any, *document.Node) {
+// toDocument returns a group with the groups in it; open are those around it, so that a
+// group in itself ends.
+func (g *group) toDocument(groups map[string]*group, open map[string]bool) (map[string]any, *document.Node) {
 	out := map[string]any{}
 	at := &document.Node{Line: g.line, Fields: map[string]*document.Node{}}
 	if len(g.hosts) > 0 {
@@ -250,7 +252,7 @@ func (g *group) document(groups map[string]*group, open map[string]bool) (map[st
 			continue
 		}
 		open[name] = true
-		children[name], lines[name] = groups[name].document(groups, open)
+		children[name], lines[name] = groups[name].toDocument(groups, open)
 	}
 	if len(children) > 0 {
 		out["children"], at.Fields["children"] = children, &document.Node{Line: g.line, Fields: lines}

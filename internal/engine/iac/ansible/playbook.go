@@ -27,9 +27,9 @@ const (
 type project struct {
 	files       fs.FS
 	dirs        []string // that may hold variables of groups
-	cache       map[string]*file
+	cache       map[string]*decodedFile
 	hosts       []*document.Document // inventories
-	inventories map[string]inventoryOf
+	inventories map[string]inventoryVars
 	budget      *budget
 	visits      int
 
@@ -40,7 +40,8 @@ type project struct {
 	rendered []Rendered
 }
 
-type inventoryOf struct {
+// inventoryVars is what the inventories near a folder define.
+type inventoryVars struct {
 	defined map[string][]definition
 	hidden  bool
 }
@@ -51,7 +52,7 @@ type inventoryOf struct {
 // fill in and that are infrastructure code themselves. Nothing given is changed.
 func Evaluate(files fs.FS, paths []string, docs []*document.Document) ([]*document.Document, []Rendered) {
 	p := &project{
-		files: files, cache: map[string]*file{}, inventories: map[string]inventoryOf{},
+		files: files, cache: map[string]*decodedFile{}, inventories: map[string]inventoryVars{},
 		budget: &budget{left: maxValues},
 		out:    map[string][]*document.Document{}, seen: map[string]map[string]bool{}, facts: layer{},
 	}
@@ -61,7 +62,7 @@ func Evaluate(files fs.FS, paths []string, docs []*document.Document) ([]*docume
 		switch {
 		case d.Platform == document.Ansible && isList(d) && lists[d.Path] == nil:
 			lists[d.Path] = d
-			dynamic(d.Root[document.Playbooks], p.facts, 0)
+			collectRuntimeVars(d.Root[document.Playbooks], p.facts, 0)
 			continue
 		case d.Platform == document.Ansible && (d.Root["all"] != nil || d.Root["ungrouped"] != nil):
 			p.hosts = append(p.hosts, d)
@@ -71,16 +72,16 @@ func Evaluate(files fs.FS, paths []string, docs []*document.Document) ([]*docume
 	if len(lists) == 0 {
 		return docs, nil
 	}
-	p.dirs = folders(paths)
+	p.dirs = listFolders(paths)
 	names := slices.Sorted(maps.Keys(lists))
 	for _, name := range names {
 		if isPlaybook(lists[name]) {
-			p.playbook(lists[name])
+			p.evaluatePlaybook(lists[name])
 		}
 	}
 	for _, name := range names {
 		if len(p.out[name]) == 0 {
-			p.alone(lists[name])
+			p.evaluateUnused(lists[name])
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.out)) {
@@ -94,8 +95,8 @@ func Evaluate(files fs.FS, paths []string, docs []*document.Document) ([]*docume
 	return out, p.rendered
 }
 
-// folders lists the folders of files, and those around them.
-func folders(paths []string) []string {
+// listFolders lists the folders of files, and those around them.
+func listFolders(paths []string) []string {
 	all := map[string]bool{".": true}
 	for _, name := range paths {
 		for dir := path.Dir(name); !all[dir]; dir = path.Dir(dir) {
@@ -113,6 +114,7 @@ func folders(paths []string) []string {
 	return out
 }
 
+// isList reports whether a document is a list of plays or tasks.
 func isList(d *document.Document) bool {
 	_, ok := d.Root[document.Playbooks].([]any)
 	return ok && d.Lines != nil && d.Lines.Fields[document.Playbooks] != nil
@@ -127,29 +129,30 @@ func isPlaybook(d *document.Document) bool {
 	})
 }
 
-// A list is a list of tasks with its places, in a file.
-type list struct {
+// taskList is a list of tasks with its positions, in a file.
+type taskList struct {
 	file  string
 	items []any
 	nodes []*document.Node
 }
 
-func (l *list) add(v any, n *document.Node) {
+// addTask appends a task with its positions.
+func (l *taskList) addTask(v any, n *document.Node) {
 	l.items, l.nodes = append(l.items, v), append(l.nodes, n)
 }
 
-// of reads the list under a key of a map.
-func of(file string, m map[string]any, n *document.Node, key string) list {
+// listAt reads the list under a key of a map.
+func listAt(file string, m map[string]any, n *document.Node, key string) taskList {
 	items, _ := m[key].([]any)
 	at := n.Fields[key]
 	if at == nil || len(items) != len(at.Items) {
-		return list{file: file}
+		return taskList{file: file}
 	}
-	return list{file, items, at.Items}
+	return taskList{file, items, at.Items}
 }
 
-// A place is where tasks run.
-type place struct {
+// taskPlace is where tasks run.
+type taskPlace struct {
 	dir  string // of the playbook
 	role string // folder of the role; "" in a play
 	deep int
@@ -157,11 +160,11 @@ type place struct {
 	file string
 }
 
-// playbook goes through the plays of a file.
-func (p *project) playbook(d *document.Document) {
-	own, made := *d, list{file: d.Path}
+// evaluatePlaybook evaluates the plays of a file.
+func (p *project) evaluatePlaybook(d *document.Document) {
+	own, made := *d, taskList{file: d.Path}
 	own.Gaps = nil
-	all := of(d.Path, d.Root, d.Lines, document.Playbooks)
+	all := listAt(d.Path, d.Root, d.Lines, document.Playbooks)
 	for i, v := range all.items {
 		play, ok := v.(map[string]any)
 		n := all.nodes[i]
@@ -170,33 +173,33 @@ func (p *project) playbook(d *document.Document) {
 		}
 		for _, key := range []string{"import_playbook", "ansible.builtin.import_playbook"} {
 			if name, ok := play[key].(string); ok && !isTemplate(name) && strings.HasPrefix(path.Ext(name), ".y") &&
-				p.read(path.Join(path.Dir(d.Path), name)).err != nil {
-				own.Gaps = append(own.Gaps, gap(d.Path, n.Fields[key], "the playbook %s is not looked at: it is not "+
+				p.readFile(path.Join(path.Dir(d.Path), name)).err != nil {
+				own.Gaps = append(own.Gaps, newGap(d.Path, n.Fields[key], "the playbook %s is not looked at: it is not "+
 					"part of the tree, and nothing is fetched", name))
 			}
 		}
-		s, at := p.ofPlay(play, n, d, &own.Gaps)
+		s, at := p.playScope(play, n, d, &own.Gaps)
 		rest, restAt := maps.Clone(play), *n
 		restAt.Fields = maps.Clone(n.Fields)
 		for _, key := range taskKeys {
 			delete(rest, key)
 			delete(restAt.Fields, key)
 		}
-		made.add(rest, &restAt)
-		p.roles(of(d.Path, play, n, "roles"), s, at)
+		made.addTask(rest, &restAt)
+		p.evaluateRoles(listAt(d.Path, play, n, "roles"), s, at)
 		for _, key := range taskKeys {
-			p.tasks(of(d.Path, play, n, key), s, at, &made)
+			p.evaluateTasks(listAt(d.Path, play, n, key), s, at, &made)
 		}
 	}
-	own.Root, own.Lines = made.tree(d)
+	own.Root, own.Lines = made.toTree(d)
 	p.out[d.Path] = append(p.out[d.Path], &own)
 }
 
 // taskKeys are the lists of tasks of a play.
 var taskKeys = []string{"pre_tasks", "tasks", "post_tasks", "handlers"}
 
-// tree returns the list in the form of a document.
-func (l *list) tree(d *document.Document) (map[string]any, *document.Node) {
+// toTree returns the list in the form of a document.
+func (l *taskList) toTree(d *document.Document) (map[string]any, *document.Node) {
 	at := *d.Lines
 	below := *d.Lines.Fields[document.Playbooks]
 	below.Items = l.nodes
@@ -207,40 +210,40 @@ func (l *list) tree(d *document.Document) (map[string]any, *document.Node) {
 	return map[string]any{document.Playbooks: l.items}, &at
 }
 
-// ofPlay makes the scope of a play.
-func (p *project) ofPlay(play map[string]any, n *document.Node, d *document.Document,
-	gaps *[]document.Gap) (*scope, place) {
+// playScope makes the scope of a play.
+func (p *project) playScope(play map[string]any, n *document.Node, d *document.Document,
+	gaps *[]document.Gap) (*scope, taskPlace) {
 	dir := path.Dir(d.Path)
 	hosts, _ := play["hosts"].(string)
-	s := p.base(dir, hosts)
+	s := p.baseScope(dir, hosts)
 	if vars, ok := play["vars"].(map[string]any); ok && n.Fields["vars"] != nil {
-		s = s.with(surely(visible(vars, n.Fields["vars"])))
+		s = s.withLayers(certainLayer(visibleVars(vars, n.Fields["vars"])))
 	}
-	listed := of(d.Path, play, n, "vars_files")
+	listed := listAt(d.Path, play, n, "vars_files")
 	for i, one := range listed.items {
 		if m, ok := one.(map[string]any); ok {
 			one = m[document.Playbooks]
 		}
-		l, found, hidden := p.reads(s, []string{dir}, one)
+		l, found, hidden := p.readVarsFiles(s, []string{dir}, one)
 		if !found {
-			*gaps = append(*gaps, gap(d.Path, listed.nodes[i], "the variables of %v are not known: it is not part of "+
+			*gaps = append(*gaps, newGap(d.Path, listed.nodes[i], "the variables of %v are not known: it is not part of "+
 				"the tree", one))
 		}
-		s = s.with(l)
+		s = s.withLayers(l)
 		s.hidden = s.hidden || hidden || !found
 	}
-	return s, place{dir: dir, gaps: gaps, file: d.Path}
+	return s, taskPlace{dir: dir, gaps: gaps, file: d.Path}
 }
 
-// base is the scope of groups and hosts, and of what tasks set.
-func (p *project) base(dir, hosts string) *scope {
-	defined, hidden := p.groups(dir)
+// baseScope is the scope of groups and hosts, and of what tasks set.
+func (p *project) baseScope(dir, hosts string) *scope {
+	defined, hidden := p.groupVars(dir)
 	s := &scope{hidden: hidden, open: map[string]bool{}, budget: p.budget}
-	return s.with(ofHosts(defined, hosts))
+	return s.withLayers(hostLayer(defined, hosts))
 }
 
-// gap is a reference that leads nowhere.
-func gap(file string, n *document.Node, format string, args ...any) document.Gap {
+// newGap is a reference that leads nowhere.
+func newGap(file string, n *document.Node, format string, args ...any) document.Gap {
 	g := document.Gap{Code: "unavailable", Path: file, Message: fmt.Sprintf(format, args...)}
 	if n != nil {
 		g.Line = n.Line
@@ -248,8 +251,8 @@ func gap(file string, n *document.Node, format string, args ...any) document.Gap
 	return g
 }
 
-// roles goes into the roles of a play, or those that a role depends on.
-func (p *project) roles(l list, s *scope, at place) {
+// evaluateRoles evaluates the roles of a play, or those that a role depends on.
+func (p *project) evaluateRoles(l taskList, s *scope, at taskPlace) {
 	for i, v := range l.items {
 		name, _ := v.(string)
 		given := layer{}
@@ -257,14 +260,14 @@ func (p *project) roles(l list, s *scope, at place) {
 			if name, _ = m["role"].(string); name == "" {
 				name, _ = m["name"].(string)
 			}
-			given = parameters(m, l.nodes[i])
+			given = roleParameters(m, l.nodes[i])
 		}
-		p.role(use{name, "main", given, l.nodes[i]}, s, at)
+		p.evaluateRole(roleUse{name, "main", given, l.nodes[i]}, s, at)
 	}
 }
 
-// parameters are the variables that a role is given.
-func parameters(m map[string]any, n *document.Node) layer {
+// roleParameters are the variables that a role is given.
+func roleParameters(m map[string]any, n *document.Node) layer {
 	out := layer{}
 	for key, v := range m {
 		switch key {
@@ -275,66 +278,66 @@ func parameters(m map[string]any, n *document.Node) layer {
 		}
 	}
 	if vars, ok := m["vars"].(map[string]any); ok && n != nil && n.Fields["vars"] != nil {
-		maps.Copy(out, surely(visible(vars, n.Fields["vars"])))
+		maps.Copy(out, certainLayer(visibleVars(vars, n.Fields["vars"])))
 	}
 	return out
 }
 
-// A use of a role.
-type use struct {
+// roleUse is a use of a role.
+type roleUse struct {
 	name  string
 	from  string // the file of its tasks
 	given layer
 	node  *document.Node
 }
 
-// role goes into one role of the tree.
-func (p *project) role(u use, s *scope, at place) {
+// evaluateRole evaluates one role of the tree.
+func (p *project) evaluateRole(u roleUse, s *scope, at taskPlace) {
 	name, file := u.name, at.file
-	text, ok := s.compute(name)
+	text, ok := s.computeText(name)
 	if plain, is := text.(string); ok && is {
 		name = plain
 	}
 	if name == "" {
 		return
 	}
-	dir, found := p.folder(name, at)
+	dir, found := p.findRole(name, at)
 	if !found {
 		why := "it is not part of the tree, and nothing is fetched"
 		if isTemplate(name) {
 			why = "its name is not known"
 		}
-		*at.gaps = append(*at.gaps, gap(file, u.node, "the role %s is not looked at: %s", name, why))
+		*at.gaps = append(*at.gaps, newGap(file, u.node, "the role %s is not looked at: %s", name, why))
 		return
 	}
 	if at.deep++; at.deep > maxNested {
-		g := gap(file, u.node, "roles are inside each other too deeply, or in a circle")
+		g := newGap(file, u.node, "roles are inside each other too deeply, or in a circle")
 		g.Code = "too-complex"
 		*at.gaps = append(*at.gaps, g)
 		return
 	}
-	inner := p.inRole(dir, s).with(u.given)
+	inner := p.roleScope(dir, s).withLayers(u.given)
 	below := at
 	below.role = dir
-	if meta, ok := p.find(path.Join(dir, "meta", "main")); ok {
-		if trees := p.read(meta).trees; len(trees) > 0 {
+	if meta, ok := p.findFile(path.Join(dir, "meta", "main")); ok {
+		if trees := p.readFile(meta).trees; len(trees) > 0 {
 			below.file = meta
-			p.roles(of(meta, trees[0].Root, trees[0].Lines, "dependencies"), inner, below)
+			p.evaluateRoles(listAt(meta, trees[0].Root, trees[0].Lines, "dependencies"), inner, below)
 		}
 	}
 	for _, part := range [][2]string{{"tasks", u.from}, {"handlers", "main"}} {
-		if name, ok := p.find(path.Join(dir, part[0], part[1])); ok {
-			p.visit(name, inner, below)
+		if name, ok := p.findFile(path.Join(dir, part[0], part[1])); ok {
+			p.evaluateFile(name, inner, below)
 		}
 	}
 }
 
-// inRole adds the variables and defaults of a role to a scope.
-func (p *project) inRole(dir string, s *scope) *scope {
+// roleScope adds the variables and defaults of a role to a scope.
+func (p *project) roleScope(dir string, s *scope) *scope {
 	merged := func(part string) (map[string]any, bool) {
 		out, hidden := map[string]any{}, false
-		for _, name := range p.in(path.Join(dir, part, "main")) {
-			values, encrypted := p.values(name)
+		for _, name := range p.varsFiles(path.Join(dir, part, "main")) {
+			values, encrypted := p.fileVars(name)
 			maps.Copy(out, values)
 			hidden = hidden || encrypted
 		}
@@ -342,13 +345,14 @@ func (p *project) inRole(dir string, s *scope) *scope {
 	}
 	vars, one := merged("vars")
 	defaults, two := merged("defaults")
-	out := s.with(surely(vars)).above(surely(defaults))
+	out := s.withLayers(certainLayer(vars)).withDefaults(certainLayer(defaults))
 	out.hidden = out.hidden || one || two
 	return out
 }
 
-// folder finds a role: beside the playbook and around it, beside the role that asks.
-func (p *project) folder(name string, at place) (string, bool) {
+// findRole finds a role: beside the playbook and around it, beside the role that refers to
+// it.
+func (p *project) findRole(name string, at taskPlace) (string, bool) {
 	if isTemplate(name) {
 		return "", false
 	}
@@ -363,7 +367,7 @@ func (p *project) folder(name string, at place) (string, bool) {
 		}
 	}
 	for _, dir := range tries {
-		if slices.ContainsFunc(p.list(dir), func(e fs.DirEntry) bool {
+		if slices.ContainsFunc(p.readFolder(dir), func(e fs.DirEntry) bool {
 			return e.IsDir() && slices.Contains([]string{"tasks", "defaults", "meta", "handlers", "vars"}, e.Name())
 		}) {
 			return dir, true
@@ -372,15 +376,16 @@ func (p *project) folder(name string, at place) (string, bool) {
 	return "", false
 }
 
-// visit looks at a file of tasks as it is used.
-func (p *project) visit(name string, s *scope, at place) {
+// evaluateFile evaluates a file of tasks as it is used. The number of uses is bounded:
+// roles that include each other have no end.
+func (p *project) evaluateFile(name string, s *scope, at taskPlace) {
 	if p.visits++; p.visits > maxVisits || at.deep > maxNested {
-		g := gap(at.file, nil, "roles and files of tasks are used too often, or in a circle: %s is not followed", name)
+		g := newGap(at.file, nil, "roles and files of tasks are used too often, or in a circle: %s is not followed", name)
 		g.Code = "too-complex"
 		*at.gaps = append(*at.gaps, g)
 		return
 	}
-	f := p.read(name)
+	f := p.readFile(name)
 	var malformed *document.Malformed
 	if errors.As(f.err, &malformed) {
 		*at.gaps = append(*at.gaps, document.Gap{Code: "malformed", Path: name, Line: malformed.Line,
@@ -394,10 +399,10 @@ func (p *project) visit(name string, s *scope, at place) {
 	if !isList(d) {
 		return
 	}
-	made := list{file: name}
+	made := taskList{file: name}
 	at.file, at.gaps = name, &d.Gaps
-	p.tasks(of(name, d.Root, d.Lines, document.Playbooks), s, at, &made)
-	d.Root, d.Lines = made.tree(d)
+	p.evaluateTasks(listAt(name, d.Root, d.Lines, document.Playbooks), s, at, &made)
+	d.Root, d.Lines = made.toTree(d)
 	key := fmt.Sprint(d.Root) // maps are printed in order
 	if p.seen[name] == nil {
 		p.seen[name] = map[string]bool{}
@@ -406,7 +411,7 @@ func (p *project) visit(name string, s *scope, at place) {
 	case p.seen[name][key]:
 		return
 	case len(p.seen[name]) >= maxUses:
-		g := gap(name, nil, "only the first %d different uses of the file are looked at", maxUses)
+		g := newGap(name, nil, "only the first %d different uses of the file are looked at", maxUses)
 		g.Code = "too-complex"
 		if last := p.out[name][maxUses-1]; !slices.Contains(last.Gaps, g) {
 			last.Gaps = append(last.Gaps, g)
@@ -417,20 +422,20 @@ func (p *project) visit(name string, s *scope, at place) {
 	p.out[name] = append(p.out[name], d)
 }
 
-// alone looks at a file of tasks that nothing of the tree uses, or that is named in a way
-// that cannot be followed.
-func (p *project) alone(d *document.Document) {
+// evaluateUnused evaluates a file of tasks that nothing of the tree uses, or that is named
+// in a way that cannot be followed.
+func (p *project) evaluateUnused(d *document.Document) {
 	dir := path.Dir(d.Path)
-	at := place{dir: dir, file: d.Path, gaps: &[]document.Gap{}}
-	s := p.base(dir, "")
+	at := taskPlace{dir: dir, file: d.Path, gaps: &[]document.Gap{}}
+	s := p.baseScope(dir, "")
 	if base := path.Base(dir); base == "tasks" || base == "handlers" {
 		at.role, at.dir = path.Dir(dir), path.Dir(path.Dir(dir))
 		if path.Base(at.dir) == "roles" {
 			at.dir = path.Dir(at.dir)
 		}
-		s = p.inRole(at.role, p.base(at.dir, ""))
+		s = p.roleScope(at.role, p.baseScope(at.dir, ""))
 	}
-	p.visit(d.Path, s, at)
+	p.evaluateFile(d.Path, s, at)
 	if len(p.out[d.Path]) == 0 {
 		p.out[d.Path] = []*document.Document{d} // the limits
 	}

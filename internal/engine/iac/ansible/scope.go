@@ -19,8 +19,8 @@ type candidate struct {
 // A layer holds variables of one place.
 type layer map[string]candidate
 
-// surely makes a layer of values that hold.
-func surely(values map[string]any) layer {
+// certainLayer makes a layer of values that are certain.
+func certainLayer(values map[string]any) layer {
 	out := make(layer, len(values))
 	for name, v := range values {
 		out[name] = candidate{value: v}
@@ -31,8 +31,8 @@ func surely(values map[string]any) layer {
 // A budget bounds what is computed for a tree.
 type budget struct{ left, depth int }
 
-// spend counts a value; it is true when nothing is left.
-func (b *budget) spend() bool {
+// spendValue counts a value; it is true when nothing is left.
+func (b *budget) spendValue() bool {
 	b.left--
 	return b.left < 0
 }
@@ -45,8 +45,8 @@ type scope struct {
 	budget *budget
 }
 
-// with returns the scope below layers that are stronger.
-func (s *scope) with(stronger ...layer) *scope {
+// withLayers returns the scope below layers that are stronger.
+func (s *scope) withLayers(stronger ...layer) *scope {
 	out := &scope{hidden: s.hidden, open: map[string]bool{}, budget: s.budget}
 	for _, l := range stronger {
 		if len(l) > 0 {
@@ -57,8 +57,8 @@ func (s *scope) with(stronger ...layer) *scope {
 	return out
 }
 
-// above returns the scope with a layer that all others are stronger than.
-func (s *scope) above(weaker layer) *scope {
+// withDefaults returns the scope with a layer that all others are stronger than.
+func (s *scope) withDefaults(weaker layer) *scope {
 	out := &scope{hidden: s.hidden, open: map[string]bool{}, budget: s.budget,
 		layers: append([]layer(nil), s.layers...)}
 	if len(weaker) > 0 {
@@ -70,8 +70,9 @@ func (s *scope) above(weaker layer) *scope {
 // secretName matches variables whose values must not come into a finding.
 var secretName = lazyregexp.New(`(?i)pass|pwd|secret|token|key|cred|auth|dsn|salt|vault`)
 
-// variable returns the value of a variable. Where some hosts have another, it is unknown.
-func (s *scope) variable(name string) (any, state) {
+// variableValue returns the value of a variable. Where some hosts have another, it is
+// unknown.
+func (s *scope) variableValue(name string) (any, state) {
 	if s.open[name] || len(s.open) > maxOpen || secretName.MatchString(name) {
 		return nil, unknown
 	}
@@ -95,7 +96,7 @@ func (s *scope) variable(name string) (any, state) {
 		}
 		s.open[name] = true
 		defer delete(s.open, name)
-		return s.whole(c.value)
+		return s.computeWhole(c.value)
 	}
 	if len(others) > 0 || s.hidden {
 		return nil, unknown
@@ -103,9 +104,9 @@ func (s *scope) variable(name string) (any, state) {
 	return nil, undefined
 }
 
-// evaluate returns a value with what is known put in, and what is not known marked. What
-// did not change is shared.
-func (s *scope) evaluate(v any, n *document.Node) (any, *document.Node) {
+// evaluateValue returns a value with what is known put in, and what is not known marked.
+// What did not change is shared.
+func (s *scope) evaluateValue(v any, n *document.Node) (any, *document.Node) {
 	if n == nil || n.Tag != "" || s.budget.depth > document.MaxDepth {
 		return v, n
 	}
@@ -116,18 +117,18 @@ func (s *scope) evaluate(v any, n *document.Node) (any, *document.Node) {
 		if !isTemplate(v) {
 			return v, n
 		}
-		if s.budget.spend() {
-			return v, marked(n)
+		if s.budget.spendValue() {
+			return v, unknownNode(n)
 		}
-		if with, ok := s.compute(v); ok {
-			return with, placed(with, n, 0)
+		if with, ok := s.computeText(v); ok {
+			return with, nodeAt(with, n, 0)
 		}
-		return v, marked(n)
+		return v, unknownNode(n)
 	case map[string]any:
 		var out map[string]any
 		at := *n
 		for key, e := range v {
-			with, where := s.evaluate(e, n.Fields[key])
+			with, where := s.evaluateValue(e, n.Fields[key])
 			if where == n.Fields[key] {
 				continue
 			}
@@ -146,7 +147,7 @@ func (s *scope) evaluate(v any, n *document.Node) (any, *document.Node) {
 			if i >= len(n.Items) {
 				break
 			}
-			with, where := s.evaluate(e, n.Items[i])
+			with, where := s.evaluateValue(e, n.Items[i])
 			if where == n.Items[i] {
 				continue
 			}
@@ -162,15 +163,15 @@ func (s *scope) evaluate(v any, n *document.Node) (any, *document.Node) {
 	return v, n
 }
 
-// marked is the node of a value that is not known.
-func marked(n *document.Node) *document.Node {
+// unknownNode is the node of a value that is not known.
+func unknownNode(n *document.Node) *document.Node {
 	own := *n
 	own.Unknown = true
 	return &own
 }
 
-// placed is the node of a value that stands where a template is written.
-func placed(v any, n *document.Node, depth int) *document.Node {
+// nodeAt is the node of a value that is where a template is written.
+func nodeAt(v any, n *document.Node, depth int) *document.Node {
 	out := &document.Node{Line: n.Line, Column: n.Column, Path: n.Path}
 	if depth > document.MaxDepth {
 		return out
@@ -179,11 +180,11 @@ func placed(v any, n *document.Node, depth int) *document.Node {
 	case map[string]any:
 		out.Fields = make(map[string]*document.Node, len(v))
 		for key, e := range v {
-			out.Fields[key] = placed(e, n, depth+1)
+			out.Fields[key] = nodeAt(e, n, depth+1)
 		}
 	case []any:
 		for _, e := range v {
-			out.Items = append(out.Items, placed(e, n, depth+1))
+			out.Items = append(out.Items, nodeAt(e, n, depth+1))
 		}
 	}
 	return out

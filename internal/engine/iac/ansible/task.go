@@ -19,8 +19,8 @@ var unevaluated = map[string]bool{
 	"failed_when":  true, "block": true, "rescue": true, "always": true, "notify": true, "listen": true, "tags": true,
 }
 
-// tasks adds tasks as they run; blocks become their tasks.
-func (p *project) tasks(l list, s *scope, at place, made *list) {
+// evaluateTasks adds tasks as they run; blocks become their tasks.
+func (p *project) evaluateTasks(l taskList, s *scope, at taskPlace, made *taskList) {
 	for i, v := range l.items {
 		task, ok := v.(map[string]any)
 		n := l.nodes[i]
@@ -28,50 +28,50 @@ func (p *project) tasks(l list, s *scope, at place, made *list) {
 			continue
 		}
 		if nested, is := task[document.Playbooks].([]any); is && len(task) == 1 {
-			p.tasks(list{l.file, nested, n.Fields[document.Playbooks].Items}, s, at, made)
+			p.evaluateTasks(taskList{l.file, nested, n.Fields[document.Playbooks].Items}, s, at, made)
 			continue
 		}
-		inner := s.with(p.facts)
+		inner := s.withLayers(p.facts)
 		if vars, ok := task["vars"].(map[string]any); ok && n.Fields["vars"] != nil {
-			inner = inner.with(surely(visible(vars, n.Fields["vars"])))
+			inner = inner.withLayers(certainLayer(visibleVars(vars, n.Fields["vars"])))
 		}
 		block := false
 		for _, key := range []string{"block", "rescue", "always"} {
 			if _, has := task[key].([]any); has && s.budget.depth < document.MaxDepth {
 				block = true
 				s.budget.depth++
-				p.tasks(of(l.file, task, n, key), inner, at, made)
+				p.evaluateTasks(listAt(l.file, task, n, key), inner, at, made)
 				s.budget.depth--
 			}
 		}
 		if block {
 			continue
 		}
-		if l, ok := p.includes(task, n, inner, at); ok {
-			s = s.with(l)
+		if l, ok := p.includedVars(task, n, inner, at); ok {
+			s = s.withLayers(l)
 		}
-		p.follow(task, n, inner, at)
-		for _, turn := range turns(task, n, inner) {
-			p.template(task, n, turn, at)
-			made.add(turned(task, n, turn))
+		p.followIncludes(task, n, inner, at)
+		for _, turn := range loopScopes(task, n, inner) {
+			p.renderTemplate(task, n, turn, at)
+			made.addTask(evaluateTask(task, n, turn))
 		}
 	}
 }
 
-// turned evaluates the values of a task.
-func turned(task map[string]any, n *document.Node, s *scope) (map[string]any, *document.Node) {
+// evaluateTask evaluates the values of a task.
+func evaluateTask(task map[string]any, n *document.Node, s *scope) (map[string]any, *document.Node) {
 	out, at := maps.Clone(task), *n
 	at.Fields = maps.Clone(n.Fields)
 	for key, v := range task {
 		if !unevaluated[key] && !strings.HasPrefix(key, "with_") && n.Fields[key] != nil {
-			out[key], at.Fields[key] = s.evaluate(v, n.Fields[key])
+			out[key], at.Fields[key] = s.evaluateValue(v, n.Fields[key])
 		}
 	}
 	return out, &at
 }
 
-// turns returns the scopes of a task's turns: one for each item of a known list.
-func turns(task map[string]any, n *document.Node, s *scope) []*scope {
+// loopScopes returns the scopes of a task's turns: one for each item of a known list.
+func loopScopes(task map[string]any, n *document.Node, s *scope) []*scope {
 	item := "item"
 	if control, ok := task["loop_control"].(map[string]any); ok {
 		if name, ok := control["loop_var"].(string); ok {
@@ -84,53 +84,54 @@ func turns(task map[string]any, n *document.Node, s *scope) []*scope {
 		if looping = looping || plain || strings.HasPrefix(key, "with_"); !plain {
 			continue
 		}
-		if items, is := s.whole(v); is == known {
+		if items, is := s.computeWhole(v); is == known {
 			if list, ok := items.([]any); ok && len(list) > 0 {
-				if !names(task, item) {
+				if !mentionsVariable(task, item) {
 					return []*scope{s} // all turns are the same
 				}
 				var out []*scope
 				for _, one := range list[:min(len(list), maxCopies)] {
-					out = append(out, s.with(layer{item: {value: literal(one)}}))
+					out = append(out, s.withLayers(layer{item: {value: asLiteral(one)}}))
 				}
 				return out
 			}
 		}
 	}
 	if looping {
-		return []*scope{s.with(layer{item: {value: document.Unknown{}}})}
+		return []*scope{s.withLayers(layer{item: {value: document.Unknown{}}})}
 	}
 	return []*scope{s}
 }
 
-// names reports whether a template in the value may name the variable.
-func names(v any, variable string) bool {
+// mentionsVariable reports whether a template in the value may name the variable.
+func mentionsVariable(v any, variable string) bool {
 	switch v := v.(type) {
 	case string:
 		return isTemplate(v) && strings.Contains(v, variable)
 	case map[string]any:
 		for _, e := range v {
-			if names(e, variable) {
+			if mentionsVariable(e, variable) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, func(e any) bool { return names(e, variable) })
+		return slices.ContainsFunc(v, func(e any) bool { return mentionsVariable(e, variable) })
 	}
 	return false
 }
 
-// literal keeps a computed value from being computed again: one that looks like a
+// asLiteral keeps a computed value from being computed again: one that looks like a
 // template is not known.
-func literal(v any) any {
+func asLiteral(v any) any {
 	if text, ok := v.(string); ok && isTemplate(text) {
 		return document.Unknown{}
 	}
 	return v
 }
 
-// called returns the argument of a task that calls one of the modules, by its short name.
-func called(task map[string]any, n *document.Node, modules ...string) (string, any, *document.Node) {
+// moduleCall returns the argument of a task that calls one of the modules, by its short
+// name.
+func moduleCall(task map[string]any, n *document.Node, modules ...string) (string, any, *document.Node) {
 	for _, m := range modules {
 		for _, prefix := range []string{"", "ansible.builtin.", "ansible.legacy."} {
 			if v, ok := task[prefix+m]; ok && n.Fields[prefix+m] != nil {
@@ -141,9 +142,9 @@ func called(task map[string]any, n *document.Node, modules ...string) (string, a
 	return "", nil, nil
 }
 
-// argument returns a text of a module's arguments, which may be one text: "x" or
+// argumentText returns a text of a module's arguments, which may be one text: "x" or
 // "file=x name=y".
-func argument(v any, keys ...string) string {
+func argumentText(v any, keys ...string) string {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, key := range keys {
@@ -167,13 +168,13 @@ func argument(v any, keys ...string) string {
 	return ""
 }
 
-// includes returns the variables that a task reads from files.
-func (p *project) includes(task map[string]any, n *document.Node, s *scope, at place) (layer, bool) {
-	module, v, place := called(task, n, "include_vars")
+// includedVars returns the variables that a task reads from files.
+func (p *project) includedVars(task map[string]any, n *document.Node, s *scope, at taskPlace) (layer, bool) {
+	module, v, place := moduleCall(task, n, "include_vars")
 	if module == "" {
 		return nil, false
 	}
-	name := argument(v, "file", "_raw_params")
+	name := argumentText(v, "file", "_raw_params")
 	if name == "" {
 		name = "{{ dir }}"
 	}
@@ -181,10 +182,10 @@ func (p *project) includes(task map[string]any, n *document.Node, s *scope, at p
 	if at.role != "" {
 		dirs = append([]string{path.Join(at.role, "vars")}, append(dirs, at.role)...)
 	}
-	l, found, hidden := p.reads(s, dirs, name)
+	l, found, hidden := p.readVarsFiles(s, dirs, name)
 	if !found || hidden {
 		if !found {
-			*at.gaps = append(*at.gaps, gap(at.file, place, "the variables of %s are not known: it is not part of "+
+			*at.gaps = append(*at.gaps, newGap(at.file, place, "the variables of %s are not known: it is not part of "+
 				"the tree", name))
 		}
 		return nil, false
@@ -198,45 +199,45 @@ func (p *project) includes(task map[string]any, n *document.Node, s *scope, at p
 	return l, true
 }
 
-// follow goes into the files of tasks and the roles that a task names.
-func (p *project) follow(task map[string]any, n *document.Node, s *scope, at place) {
-	if module, v, place := called(task, n, "include_role", "import_role"); module != "" {
-		from := argument(v, "tasks_from")
+// followIncludes evaluates the files of tasks and the roles that a task names.
+func (p *project) followIncludes(task map[string]any, n *document.Node, s *scope, at taskPlace) {
+	if module, v, place := moduleCall(task, n, "include_role", "import_role"); module != "" {
+		from := argumentText(v, "tasks_from")
 		if from == "" {
 			from = "main"
 		}
-		p.role(use{name: argument(v, "name"), from: from, node: place}, s, at)
+		p.evaluateRole(roleUse{name: argumentText(v, "name"), from: from, node: place}, s, at)
 		return
 	}
-	module, v, place := called(task, n, "import_tasks", "include_tasks", "include")
+	module, v, place := moduleCall(task, n, "import_tasks", "include_tasks", "include")
 	if module == "" {
 		return
 	}
-	name := argument(v, "file", "_raw_params")
+	name := argumentText(v, "file", "_raw_params")
 	dirs := []string{path.Dir(at.file)}
 	if at.role != "" {
 		dirs = append(dirs, path.Join(at.role, "tasks"), at.role)
 	}
 	at.deep++
-	text, ok := s.compute(name)
+	text, ok := s.computeText(name)
 	exact, isText := text.(string)
 	if !ok || !isText {
-		fitting := p.fitting(dirs, name)
+		fitting := p.matchingFiles(dirs, name)
 		for _, file := range fitting {
-			p.visit(file, s, at)
+			p.evaluateFile(file, s, at)
 		}
 		if len(fitting) == 0 {
-			*at.gaps = append(*at.gaps, gap(at.file, place, "the tasks of %s are not looked at: the name is "+
+			*at.gaps = append(*at.gaps, newGap(at.file, place, "the tasks of %s are not looked at: the name is "+
 				"not known", name))
 		}
 		return
 	}
 	for _, dir := range dirs {
-		if file, ok := p.find(path.Join(dir, exact)); ok {
-			p.visit(file, s, at)
+		if file, ok := p.findFile(path.Join(dir, exact)); ok {
+			p.evaluateFile(file, s, at)
 			return
 		}
 	}
-	*at.gaps = append(*at.gaps, gap(at.file, place, "the tasks of %s are not looked at: it is not part of the tree, "+
+	*at.gaps = append(*at.gaps, newGap(at.file, place, "the tasks of %s are not looked at: it is not part of the tree, "+
 		"and nothing is fetched", exact))
 }

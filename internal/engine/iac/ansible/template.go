@@ -29,28 +29,28 @@ const maxTemplate = 1 << 20
 // infrastructure matches words that hardly anything else than infrastructure code holds.
 var infrastructure = lazyregexp.New(`(?m)^\s*(?:apiVersion|AWSTemplateFormatVersion|services|FROM)\b|"(?:AWSTemplateFormatVersion|apiVersion|\$schema)"|::[A-Z]\w+::`)
 
-// wanted reports whether a file of the name may be infrastructure code.
-func wanted(name string) bool {
+// isInfrastructureName reports whether a file of the name may be infrastructure code.
+func isInfrastructureName(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	return slices.Contains([]string{".yml", ".yaml", ".json"}, path.Ext(base)) ||
 		strings.HasPrefix(base, "dockerfile") || strings.HasSuffix(base, ".dockerfile")
 }
 
-// template fills in the template of a task.
-func (p *project) template(task map[string]any, n *document.Node, s *scope, at place) {
-	module, v, where := called(task, n, "template")
+// renderTemplate fills in the template of a task.
+func (p *project) renderTemplate(task map[string]any, n *document.Node, s *scope, at taskPlace) {
+	module, v, where := moduleCall(task, n, "template")
 	if module == "" {
 		return
 	}
-	source := argument(v, "src")
-	text, ok := s.compute(source)
+	source := argumentText(v, "src")
+	text, ok := s.computeText(source)
 	name, isText := text.(string)
-	if plain := strings.TrimSuffix(source, ".j2"); !wanted(plain) &&
-		!(ok && isText && wanted(strings.TrimSuffix(name, ".j2"))) {
+	if plain := strings.TrimSuffix(source, ".j2"); !isInfrastructureName(plain) &&
+		!(ok && isText && isInfrastructureName(strings.TrimSuffix(name, ".j2"))) {
 		return
 	}
 	if !ok || !isText {
-		*at.gaps = append(*at.gaps, gap(at.file, where, "the template %s is not looked at: its name is "+
+		*at.gaps = append(*at.gaps, newGap(at.file, where, "the template %s is not looked at: its name is "+
 			"not known", source))
 		return
 	}
@@ -60,7 +60,7 @@ func (p *project) template(task map[string]any, n *document.Node, s *scope, at p
 	}
 	for _, dir := range dirs {
 		file := path.Join(dir, name)
-		f := p.read(file)
+		f := p.readFile(file)
 		if !f.there {
 			continue
 		}
@@ -68,27 +68,27 @@ func (p *project) template(task map[string]any, n *document.Node, s *scope, at p
 			return
 		}
 		if i := bytes.Index(f.text, []byte("{%")); i >= 0 {
-			g := gap(file, &document.Node{Line: 1 + bytes.Count(f.text[:i], []byte("\n"))}, "the template is not "+
+			g := newGap(file, &document.Node{Line: 1 + bytes.Count(f.text[:i], []byte("\n"))}, "the template is not "+
 				"looked at: it has statements, which are not followed")
 			if !slices.Contains(*at.gaps, g) {
 				*at.gaps = append(*at.gaps, g)
 			}
 			return
 		}
-		p.render(file, f.text, s)
+		p.keepRendered(file, f.text, s)
 		return
 	}
-	*at.gaps = append(*at.gaps, gap(at.file, where, "the template %s is not looked at: it is not part of "+
+	*at.gaps = append(*at.gaps, newGap(at.file, where, "the template %s is not looked at: it is not part of "+
 		"the tree", name))
 }
 
-// render keeps a template with what is known put in.
-func (p *project) render(file string, text []byte, s *scope) {
+// keepRendered keeps a template with what is known put in.
+func (p *project) keepRendered(file string, text []byte, s *scope) {
 	out := placeholder.ReplaceAllStringFunc(string(text), func(m string) string {
 		lines := strings.Repeat("\n", strings.Count(m, "\n"))
-		v, ok := s.expression(placeholder.FindStringSubmatch(m)[1])
-		with, isScalar := scalar(v)
-		if !ok || !isScalar || strings.Contains(with, "\n") || s.budget.spend() {
+		v, ok := s.computeExpression(placeholder.FindStringSubmatch(m)[1])
+		with, isScalar := scalarText(v)
+		if !ok || !isScalar || strings.Contains(with, "\n") || s.budget.spendValue() {
 			with = Blank
 		}
 		return with + lines

@@ -13,8 +13,8 @@ import (
 
 // This file finds the variables that files define.
 
-// A file is one decoded file of the tree.
-type file struct {
+// decodedFile is one decoded file of the tree.
+type decodedFile struct {
 	trees  []document.Tree
 	text   []byte
 	err    error
@@ -22,12 +22,12 @@ type file struct {
 	hidden bool // encrypted
 }
 
-// read decodes a file, once.
-func (p *project) read(name string) *file {
+// readFile decodes a file, at most once.
+func (p *project) readFile(name string) *decodedFile {
 	if f, ok := p.cache[name]; ok {
 		return f
 	}
-	f := &file{}
+	f := &decodedFile{}
 	p.cache[name] = f
 	if !fs.ValidPath(name) {
 		f.err = fs.ErrInvalid
@@ -43,26 +43,27 @@ func (p *project) read(name string) *file {
 	return f
 }
 
-// values returns the variables that a file defines, and whether it is encrypted.
-func (p *project) values(name string) (map[string]any, bool) {
-	f := p.read(name)
+// fileVars returns the variables that a file defines, and whether it is encrypted.
+func (p *project) fileVars(name string) (map[string]any, bool) {
+	f := p.readFile(name)
 	if len(f.trees) == 0 {
 		return nil, f.hidden
 	}
-	return visible(f.trees[0].Root, f.trees[0].Lines), f.hidden
+	return visibleVars(f.trees[0].Root, f.trees[0].Lines), f.hidden
 }
 
-// visible leaves values as they are, but those with a tag, such as encrypted ones: nobody
-// knows them.
-func visible(root map[string]any, n *document.Node) map[string]any {
+// visibleVars leaves values as they are, but those with a tag, such as encrypted ones:
+// nobody knows them.
+func visibleVars(root map[string]any, n *document.Node) map[string]any {
 	out := make(map[string]any, len(root))
 	for name, v := range root {
-		out[name] = untagged(v, n.Fields[name])
+		out[name] = withoutTagged(v, n.Fields[name])
 	}
 	return out
 }
 
-func untagged(v any, n *document.Node) any {
+// withoutTagged replaces values with a tag by Unknown.
+func withoutTagged(v any, n *document.Node) any {
 	if n == nil {
 		return v
 	}
@@ -71,46 +72,46 @@ func untagged(v any, n *document.Node) any {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		return visible(v, n)
+		return visibleVars(v, n)
 	case []any:
 		out := slices.Clone(v)
 		for i := range min(len(out), len(n.Items)) {
-			out[i] = untagged(v[i], n.Items[i])
+			out[i] = withoutTagged(v[i], n.Items[i])
 		}
 		return out
 	}
 	return v
 }
 
-// endings are those that files of variables and tasks may have.
-var endings = []string{"", ".yml", ".yaml", ".json"}
+// varsEndings are those that files of variables and tasks may have.
+var varsEndings = []string{"", ".yml", ".yaml", ".json"}
 
-// find returns the first file of the name, with one of the endings.
-func (p *project) find(name string) (string, bool) {
-	for _, end := range endings {
-		if f := p.read(name + end); f.there {
+// findFile returns the first file of the name, with one of the endings.
+func (p *project) findFile(name string) (string, bool) {
+	for _, end := range varsEndings {
+		if f := p.readFile(name + end); f.there {
 			return name + end, true
 		}
 	}
 	return "", false
 }
 
-// in lists the files of variables of a folder, or the file of the name.
-func (p *project) in(name string) []string {
-	if one, ok := p.find(name); ok {
+// varsFiles lists the files of variables of a folder, or the file of the name.
+func (p *project) varsFiles(name string) []string {
+	if one, ok := p.findFile(name); ok {
 		return []string{one}
 	}
 	var out []string
-	for _, e := range p.list(name) {
-		if !e.IsDir() && slices.Contains(endings, path.Ext(e.Name())) {
+	for _, e := range p.readFolder(name) {
+		if !e.IsDir() && slices.Contains(varsEndings, path.Ext(e.Name())) {
 			out = append(out, path.Join(name, e.Name()))
 		}
 	}
 	return out
 }
 
-// list lists a folder; one that is not there is empty.
-func (p *project) list(dir string) []fs.DirEntry {
+// readFolder lists a folder; one that is not there is empty.
+func (p *project) readFolder(dir string) []fs.DirEntry {
 	if !fs.ValidPath(dir) {
 		return nil
 	}
@@ -127,8 +128,9 @@ type definition struct {
 	value any
 }
 
-// groups returns the variables of groups and hosts that may hold for plays of the folder.
-func (p *project) groups(dir string) (defined map[string][]definition, hidden bool) {
+// groupVars returns the variables of groups and hosts that may apply to plays of the
+// folder.
+func (p *project) groupVars(dir string) (defined map[string][]definition, hidden bool) {
 	if known, ok := p.inventories[dir]; ok {
 		return known.defined, known.hidden
 	}
@@ -139,21 +141,21 @@ func (p *project) groups(dir string) (defined map[string][]definition, hidden bo
 		}
 	}
 	for _, base := range p.dirs {
-		if !near(base, dir) {
+		if !isNear(base, dir) {
 			continue
 		}
 		for _, kind := range []string{"group_vars", "host_vars"} {
-			for _, e := range p.list(path.Join(base, kind)) {
+			for _, e := range p.readFolder(path.Join(base, kind)) {
 				group := strings.TrimSuffix(e.Name(), path.Ext(e.Name()))
 				if kind == "host_vars" {
 					group = ""
 				}
 				names := []string{path.Join(base, kind, e.Name())}
 				if e.IsDir() {
-					names = p.in(names[0])
+					names = p.varsFiles(names[0])
 				}
 				for _, name := range names {
-					values, encrypted := p.values(name)
+					values, encrypted := p.fileVars(name)
 					put(group, values)
 					hidden = hidden || encrypted
 				}
@@ -161,24 +163,24 @@ func (p *project) groups(dir string) (defined map[string][]definition, hidden bo
 		}
 	}
 	for _, d := range p.hosts {
-		if near(path.Dir(d.Path), dir) {
-			inventoried(d.Root, put, 0)
+		if isNear(path.Dir(d.Path), dir) {
+			eachGroup(d.Root, put, 0)
 		}
 	}
-	p.inventories[dir] = inventoryOf{defined, hidden}
+	p.inventories[dir] = inventoryVars{defined, hidden}
 	return defined, hidden
 }
 
-// near reports whether a folder is around or in another.
-func near(a, b string) bool {
+// isNear reports whether a folder is around or in another.
+func isNear(a, b string) bool {
 	in := func(outer, inner string) bool {
 		return outer == "." || outer == inner || strings.HasPrefix(inner, outer+"/")
 	}
 	return in(a, b) || in(b, a)
 }
 
-// inventoried tells the variables of an inventory's groups and hosts.
-func inventoried(groups map[string]any, put func(string, map[string]any), depth int) {
+// eachGroup calls put with the variables of an inventory's groups and hosts.
+func eachGroup(groups map[string]any, put func(string, map[string]any), depth int) {
 	if depth > document.MaxDepth {
 		return
 	}
@@ -192,12 +194,12 @@ func inventoried(groups map[string]any, put func(string, map[string]any), depth 
 			put("", values)
 		}
 		children, _ := group["children"].(map[string]any)
-		inventoried(children, put, depth+1)
+		eachGroup(children, put, depth+1)
 	}
 }
 
-// ofHosts makes the layer of what groups and hosts define for a play.
-func ofHosts(defined map[string][]definition, hosts string) layer {
+// hostLayer makes the layer of what groups and hosts define for a play.
+func hostLayer(defined map[string][]definition, hosts string) layer {
 	out := layer{}
 	local := hosts == "localhost" || hosts == "127.0.0.1"
 	for name, all := range defined {
@@ -220,7 +222,7 @@ func ofHosts(defined map[string][]definition, hosts string) layer {
 		every := append(slices.Clone(sure), others...)
 		switch {
 		case len(every) == 0:
-		case !equal(every):
+		case !allEqual(every):
 			out[name] = candidate{value: document.Unknown{}}
 		default:
 			out[name] = candidate{value: every[0], maybe: len(sure) == 0}
@@ -229,7 +231,8 @@ func ofHosts(defined map[string][]definition, hosts string) layer {
 	return out
 }
 
-func equal(values []any) bool {
+// allEqual reports whether all values are the same.
+func allEqual(values []any) bool {
 	for _, v := range values[1:] {
 		if fmt.Sprint(v) != fmt.Sprint(values[0]) {
 			return false
@@ -238,13 +241,13 @@ func equal(values []any) bool {
 	return true
 }
 
-// reads makes the layer of files that are named by a text, of which later ones are
-// stronger. A text that is not known names all files that fit.
-func (p *project) reads(s *scope, dirs []string, name any) (l layer, found, hidden bool) {
+// readVarsFiles makes the layer of files that are named by a text, of which later ones are
+// stronger. A text that is not known names all files that match.
+func (p *project) readVarsFiles(s *scope, dirs []string, name any) (l layer, found, hidden bool) {
 	l = layer{}
 	if list, isList := name.([]any); isList { // the first that is there
 		for _, one := range list {
-			below, also, encrypted := p.reads(s, dirs, one)
+			below, also, encrypted := p.readVarsFiles(s, dirs, one)
 			for name, c := range below {
 				if before, has := l[name]; has && fmt.Sprint(before.value) != fmt.Sprint(c.value) {
 					c.value = document.Unknown{}
@@ -257,18 +260,18 @@ func (p *project) reads(s *scope, dirs []string, name any) (l layer, found, hidd
 		return l, found, hidden
 	}
 	text, _ := name.(string)
-	with, ok := s.compute(text)
+	with, ok := s.computeText(text)
 	if exact, isText := with.(string); ok && isText {
 		for _, dir := range dirs {
-			if file, is := p.find(path.Join(dir, exact)); is {
-				values, encrypted := p.values(file)
-				return surely(values), true, encrypted
+			if file, is := p.findFile(path.Join(dir, exact)); is {
+				values, encrypted := p.fileVars(file)
+				return certainLayer(values), true, encrypted
 			}
 		}
 		return l, false, false
 	}
-	for _, file := range p.fitting(dirs, text) {
-		values, encrypted := p.values(file)
+	for _, file := range p.matchingFiles(dirs, text) {
+		values, encrypted := p.fileVars(file)
 		found, hidden = true, hidden || encrypted
 		for name, v := range values {
 			if before, has := l[name]; has && fmt.Sprint(before.value) != fmt.Sprint(v) {
@@ -280,8 +283,8 @@ func (p *project) reads(s *scope, dirs []string, name any) (l layer, found, hidd
 	return l, found, hidden
 }
 
-// fitting lists the files that a template of a name may stand for.
-func (p *project) fitting(dirs []string, text string) []string {
+// matchingFiles lists the files that a template of a name may stand for.
+func (p *project) matchingFiles(dirs []string, text string) []string {
 	if strings.Contains(text, "{%") {
 		return nil
 	}
@@ -292,9 +295,9 @@ func (p *project) fitting(dirs []string, text string) []string {
 		if strings.Contains(parent, "*") {
 			continue
 		}
-		for _, e := range p.list(parent) {
+		for _, e := range p.readFolder(parent) {
 			name := path.Join(parent, e.Name())
-			for _, end := range endings {
+			for _, end := range varsEndings {
 				if ok, _ := path.Match(path.Base(pattern)+end, e.Name()); ok && !e.IsDir() &&
 					!slices.Contains(out, name) {
 					out = append(out, name)
@@ -305,9 +308,9 @@ func (p *project) fitting(dirs []string, text string) []string {
 	return out
 }
 
-// dynamic collects the variables that tasks set while they run, in any file: what they
-// are then, nobody knows.
-func dynamic(v any, out layer, depth int) {
+// collectRuntimeVars collects the variables that tasks set while they run, in any file:
+// their values are not known then.
+func collectRuntimeVars(v any, out layer, depth int) {
 	if depth > document.MaxDepth {
 		return
 	}
@@ -337,11 +340,11 @@ func dynamic(v any, out layer, depth int) {
 			}
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			dynamic(v[key], out, depth+1)
+			collectRuntimeVars(v[key], out, depth+1)
 		}
 	case []any:
 		for _, e := range v {
-			dynamic(e, out, depth+1)
+			collectRuntimeVars(e, out, depth+1)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func DecodeGiven(name string, text []byte, given map[string]any) (*document.Docu
 	if err != nil {
 		return nil, err
 	}
-	declarations, err := p.declarations()
+	declarations, err := p.parseDeclarations()
 	if len(declarations) == 0 {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func DecodeGiven(name string, text []byte, given map[string]any) (*document.Docu
 		open:  map[string]bool{},
 		names: map[string]any{}, computed: map[string]any{},
 	}
-	root, lines := c.file(declarations)
+	root, lines := c.convertFile(declarations)
 	return &document.Document{
 		Platform: document.ARM, Format: document.Bicep, Path: name, Root: root, Lines: lines, Text: text,
 		Deploys: c.deploys,
@@ -68,13 +68,13 @@ type converter struct {
 	deploys  []document.Deployment
 }
 
-// file makes the whole document.
-func (c *converter) file(declarations []*declaration) (map[string]any, *document.Node) {
+// convertFile makes the whole document.
+func (c *converter) convertFile(declarations []*declaration) (map[string]any, *document.Node) {
 	for _, d := range declarations {
 		switch d.word {
 		case "param":
 			c.params[d.name.text] = true
-			if !d.secure() {
+			if !d.isSecure() {
 				c.defaults[d.name.text] = d.value
 			}
 		case "var":
@@ -91,25 +91,26 @@ func (c *converter) file(declarations []*declaration) (map[string]any, *document
 		key := d.name.text
 		switch d.word {
 		case "param":
-			params[key], at["parameters"].Fields[key] = c.param(d)
+			params[key], at["parameters"].Fields[key] = c.convertParam(d)
 		case "var":
-			value, lines := c.value(d.value)
+			value, lines := c.convertValue(d.value)
 			variables[key] = map[string]any{"value": value}
-			at["variables"].Fields[key] = under(d, map[string]*document.Node{"value": lines})
+			at["variables"].Fields[key] = declarationNode(d, map[string]*document.Node{"value": lines})
 		case "resource":
-			resources = append(resources, c.resources(d)...)
+			resources = append(resources, c.convertResources(d)...)
 		case "module", "using":
-			c.module(d, declarations)
+			c.addModule(d, declarations)
 		}
 	}
-	list, lines := nest(resources)
+	list, lines := nestResources(resources)
 	at["resources"].Items, at["resources"].Fields = lines, nil
 	return map[string]any{"parameters": params, "variables": variables, "resources": list},
 		&document.Node{Line: 1, Column: 1, Fields: at}
 }
 
-// under makes the node of a declaration.
-func under(d *declaration, fields map[string]*document.Node) *document.Node {
+// declarationNode makes the node of a declaration. Fields without a line of their own have
+// that of the declaration.
+func declarationNode(d *declaration, fields map[string]*document.Node) *document.Node {
 	for _, n := range fields {
 		if n.Line == 0 {
 			n.Line = d.line
@@ -118,24 +119,24 @@ func under(d *declaration, fields map[string]*document.Node) *document.Node {
 	return &document.Node{Line: d.line, Fields: fields}
 }
 
-// param makes a parameter with its decorators.
-func (c *converter) param(d *declaration) (map[string]any, *document.Node) {
+// convertParam makes a parameter with its decorators.
+func (c *converter) convertParam(d *declaration) (map[string]any, *document.Node) {
 	kind, _, _ := strings.Cut(d.kind, "?")
 	out := map[string]any{"type": kind}
 	lines := map[string]*document.Node{"type": {Line: d.last}}
 	if d.value != nil {
 		var at *document.Node
-		out["defaultValue"], at = c.value(d.value)
+		out["defaultValue"], at = c.convertValue(d.value)
 		at.Line = d.last
 		lines["defaultValue"] = at
 	}
 	if v, ok := c.given[d.name.text]; ok {
 		delete(out, "defaultValue")
 		if _, unknown := v.(document.Unknown); !unknown {
-			out["defaultValue"], lines["defaultValue"] = v, placeOf(v, &document.Node{Line: d.last})
+			out["defaultValue"], lines["defaultValue"] = v, nodeAt(v, &document.Node{Line: d.last})
 		}
 	}
-	c.decorate(d, out, lines)
+	c.addDecorators(d, out, lines)
 	if _, secure := out["secure"]; secure {
 		delete(out, "secure")
 		switch kind {
@@ -145,18 +146,18 @@ func (c *converter) param(d *declaration) (map[string]any, *document.Node) {
 			out["type"] = "secureObject"
 		}
 	}
-	return out, under(d, lines)
+	return out, declarationNode(d, lines)
 }
 
-// decorate adds what decorators say: "@minLength(3)", "@allowed([…])", "@secure()".
-func (c *converter) decorate(d *declaration, out map[string]any, lines map[string]*document.Node) {
+// addDecorators adds what decorators say: "@minLength(3)", "@allowed([…])", "@secure()".
+func (c *converter) addDecorators(d *declaration, out map[string]any, lines map[string]*document.Node) {
 	for _, e := range d.decorators {
 		if e.what != call {
 			continue
 		}
 		var values []any
 		for _, item := range e.items {
-			v, _ := c.value(item)
+			v, _ := c.convertValue(item)
 			values = append(values, v)
 		}
 		key := e.name

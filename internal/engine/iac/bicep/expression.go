@@ -7,22 +7,24 @@ import (
 
 // This file reads expressions, from the weakest operator to the strongest.
 
-// binary lists the operators by strength, the weakest first.
-var binary = [][]string{
+// binaryOperators lists the operators by strength, the weakest first.
+var binaryOperators = [][]string{
 	{"??"}, {"||"}, {"&&"}, {"==", "!=", "=~", "!~"}, {"<", "<=", ">", ">="}, {"+", "-"}, {"*", "/", "%"},
 }
 
-func (p *parser) node(what int) *expr {
+// newNode returns an expression at the position of the token.
+func (p *parser) newNode(what int) *expr {
 	return &expr{what: what, line: p.tok.line, column: p.tok.column}
 }
 
-// expression reads a whole expression.
-func (p *parser) expression() (*expr, error) {
-	if err := p.enter(); err != nil {
+// parseExpression reads a whole expression. The conditional operator is weaker than all
+// others.
+func (p *parser) parseExpression() (*expr, error) {
+	if err := p.enterExpression(); err != nil {
 		return nil, err
 	}
 	defer func() { p.depth-- }()
-	e, err := p.operators(0)
+	e, err := p.parseOperators(0)
 	if err != nil || !p.is("?") {
 		return e, err
 	}
@@ -31,7 +33,7 @@ func (p *parser) expression() (*expr, error) {
 		if err := p.expect(sign); err != nil {
 			return nil, err
 		}
-		if e, err = p.expression(); err != nil {
+		if e, err = p.parseExpression(); err != nil {
 			return nil, err
 		}
 		out.items = append(out.items, e)
@@ -39,25 +41,25 @@ func (p *parser) expression() (*expr, error) {
 	return out, nil
 }
 
-// operators reads operands joined by operators of at least the strength.
-func (p *parser) operators(strength int) (*expr, error) {
-	if strength == len(binary) {
-		return p.unary()
+// parseOperators reads operands joined by operators of at least the strength.
+func (p *parser) parseOperators(strength int) (*expr, error) {
+	if strength == len(binaryOperators) {
+		return p.parseUnary()
 	}
-	left, err := p.operators(strength + 1)
-	for err == nil && p.tok.kind == punct && contains(binary[strength], p.tok.text) &&
+	left, err := p.parseOperators(strength + 1)
+	for err == nil && p.tok.kind == punct && contains(binaryOperators[strength], p.tok.text) &&
 		!(p.tok.begins && p.tok.text == "-") {
 		op := p.tok.text
 		if err = p.advance(); err != nil {
 			return nil, err
 		}
 		var right *expr
-		if right, err = p.operators(strength + 1); err != nil {
+		if right, err = p.parseOperators(strength + 1); err != nil {
 			return nil, err
 		}
 		left = &expr{what: operation, name: op, items: []*expr{left, right}, line: left.line, column: left.column}
 		if *p.values++; *p.values > maxValues {
-			return nil, p.enter()
+			return nil, p.enterExpression()
 		}
 	}
 	return left, err
@@ -72,20 +74,21 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-func (p *parser) unary() (*expr, error) {
+// parseUnary reads "!" and "-" before a value.
+func (p *parser) parseUnary() (*expr, error) {
 	if !p.is("!") && !p.is("-") {
-		return p.postfix()
+		return p.parsePostfix()
 	}
-	if err := p.enter(); err != nil {
+	if err := p.enterExpression(); err != nil {
 		return nil, err
 	}
 	defer func() { p.depth-- }()
-	e := p.node(operation)
+	e := p.newNode(operation)
 	e.name = p.tok.text
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	operand, err := p.unary()
+	operand, err := p.parseUnary()
 	if err != nil {
 		return nil, err
 	}
@@ -96,30 +99,31 @@ func (p *parser) unary() (*expr, error) {
 	return e, nil
 }
 
-// postfix reads a value with what is asked of it: members, indexes, calls.
-func (p *parser) postfix() (*expr, error) {
-	e, err := p.primary()
+// parsePostfix reads a value with what is read of it: members, indexes, calls.
+func (p *parser) parsePostfix() (*expr, error) {
+	e, err := p.parsePrimary()
 	for err == nil && p.tok.kind == punct {
 		op := p.tok.text
 		same := !p.tok.begins
 		switch {
 		case op == "." || op == ".?" || op == "::":
-			e, err = p.member(e)
+			e, err = p.parseMember(e)
 		case same && (op == "[" || op == "[?"):
-			e, err = p.index(e)
+			e, err = p.parseIndex(e)
 		case same && op == "!":
 			err = p.advance()
 		default:
 			return e, nil
 		}
 		if *p.values++; *p.values > maxValues {
-			return nil, p.enter()
+			return nil, p.enterExpression()
 		}
 	}
 	return e, err
 }
 
-func (p *parser) member(base *expr) (*expr, error) {
+// parseMember reads ".name", and a call of it.
+func (p *parser) parseMember(base *expr) (*expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
@@ -132,37 +136,38 @@ func (p *parser) member(base *expr) (*expr, error) {
 	}
 	if p.is("(") && !p.tok.begins {
 		e.what = call
-		return e, p.list(e, "(", ")")
+		return e, p.parseList(e, "(", ")")
 	}
 	return e, nil
 }
 
-func (p *parser) index(base *expr) (*expr, error) {
+// parseIndex reads "[expression]".
+func (p *parser) parseIndex(base *expr) (*expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	inner, err := p.expression()
+	inner, err := p.parseExpression()
 	if err != nil {
 		return nil, err
 	}
 	return &expr{what: index, base: base, items: []*expr{inner}, line: base.line, column: base.column}, p.expect("]")
 }
 
-// list reads expressions between brackets, with commas or new lines between them.
-func (p *parser) list(into *expr, open, shut string) error {
+// parseList reads expressions between brackets, with commas or new lines between them.
+func (p *parser) parseList(into *expr, open, shut string) error {
 	if err := p.expect(open); err != nil {
 		return err
 	}
 	for !p.is(shut) {
-		if _, err := p.take("..."); err != nil {
+		if _, err := p.skipIf("..."); err != nil {
 			return err
 		}
-		e, err := p.expression()
+		e, err := p.parseExpression()
 		if err != nil {
 			return err
 		}
 		into.items = append(into.items, e)
-		if ok, err := p.take(","); err != nil {
+		if ok, err := p.skipIf(","); err != nil {
 			return err
 		} else if !ok && !p.is(shut) && !p.tok.begins {
 			return p.unexpected("%q", shut)
@@ -171,37 +176,37 @@ func (p *parser) list(into *expr, open, shut string) error {
 	return p.advance()
 }
 
-// primary reads a value without operators.
-func (p *parser) primary() (*expr, error) {
-	if err := p.enter(); err != nil {
+// parsePrimary reads a value without operators.
+func (p *parser) parsePrimary() (*expr, error) {
+	if err := p.enterExpression(); err != nil {
 		return nil, err
 	}
 	defer func() { p.depth-- }()
 	switch {
 	case p.tok.kind == name:
-		return p.word()
+		return p.parseWord()
 	case p.tok.kind == number:
-		e := p.node(literal)
+		e := p.newNode(literal)
 		n, err := strconv.ParseInt(p.tok.text, 10, 64)
 		if e.value = n; err != nil {
 			e.value = p.tok.text // longer than any number that counts
 		}
 		return e, p.advance()
 	case p.tok.kind == text:
-		return p.str()
+		return p.parseString()
 	case p.is("{"):
-		return p.object()
+		return p.parseObject()
 	case p.is("["):
-		return p.array()
+		return p.parseArray()
 	case p.is("("):
-		return p.parentheses()
+		return p.parseParentheses()
 	}
 	return nil, p.unexpected("a value")
 }
 
-// word reads true, false, null, a name, a call or a lambda with one argument.
-func (p *parser) word() (*expr, error) {
-	e := p.node(ident)
+// parseWord reads true, false, null, a name, a call or a lambda with one argument.
+func (p *parser) parseWord() (*expr, error) {
+	e := p.newNode(ident)
 	e.name = p.tok.text
 	switch e.name {
 	case "true", "false":
@@ -215,18 +220,19 @@ func (p *parser) word() (*expr, error) {
 	switch {
 	case p.is("(") && !p.tok.begins:
 		e.what = call
-		return e, p.list(e, "(", ")")
+		return e, p.parseList(e, "(", ")")
 	case p.is("=>"):
-		return p.lambda(e)
+		return p.parseLambda(e)
 	}
 	return e, nil
 }
 
-func (p *parser) lambda(e *expr) (*expr, error) {
+// parseLambda reads the body of a lambda.
+func (p *parser) parseLambda(e *expr) (*expr, error) {
 	if err := p.expect("=>"); err != nil {
 		return nil, err
 	}
-	body, err := p.expression()
+	body, err := p.parseExpression()
 	out := &expr{what: lambda, items: []*expr{body}, line: e.line, column: e.column}
 	for _, arg := range append([]*expr{e}, e.items...) {
 		if arg.what == ident {
@@ -236,14 +242,14 @@ func (p *parser) lambda(e *expr) (*expr, error) {
 	return out, err
 }
 
-// parentheses reads (expression), or the arguments of a lambda.
-func (p *parser) parentheses() (*expr, error) {
-	e := p.node(array)
-	if err := p.list(e, "(", ")"); err != nil {
+// parseParentheses reads (expression), or the arguments of a lambda.
+func (p *parser) parseParentheses() (*expr, error) {
+	e := p.newNode(array)
+	if err := p.parseList(e, "(", ")"); err != nil {
 		return nil, err
 	}
 	if p.is("=>") {
-		return p.lambda(e)
+		return p.parseLambda(e)
 	}
 	if len(e.items) != 1 {
 		return nil, p.unexpected("one expression between parentheses")
@@ -251,9 +257,9 @@ func (p *parser) parentheses() (*expr, error) {
 	return e.items[0], nil
 }
 
-// str reads a string and the expressions in it.
-func (p *parser) str() (*expr, error) {
-	e := p.node(literal)
+// parseString reads a string and the expressions in it.
+func (p *parser) parseString() (*expr, error) {
+	e := p.newNode(literal)
 	e.value = p.tok.text
 	if p.tok.parts != nil {
 		e.what = textParts
@@ -266,7 +272,7 @@ func (p *parser) str() (*expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			one, err := inner.expression()
+			one, err := inner.parseExpression()
 			if err != nil {
 				return nil, err
 			}
@@ -276,22 +282,24 @@ func (p *parser) str() (*expr, error) {
 	return e, p.advance()
 }
 
-// array reads a list, or a loop: "[for x in list: body]".
-func (p *parser) array() (*expr, error) {
-	e := p.node(array)
+// parseArray reads a list, or a loop: "[for x in list: body]". Only the token after the
+// bracket tells which, so the lexer goes back for a list.
+func (p *parser) parseArray() (*expr, error) {
+	e := p.newNode(array)
 	from := *p.lex
 	tok := p.tok
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
 	if p.isWord("for") {
-		return p.loop(e)
+		return p.parseLoop(e)
 	}
 	*p.lex, p.tok = from, tok
-	return e, p.list(e, "[", "]")
+	return e, p.parseList(e, "[", "]")
 }
 
-func (p *parser) loop(e *expr) (*expr, error) {
+// parseLoop reads the names, the list and the body of a loop.
+func (p *parser) parseLoop(e *expr) (*expr, error) {
 	e.what = loop
 	if err := p.advance(); err != nil { // "for"
 		return nil, err
@@ -310,14 +318,14 @@ func (p *parser) loop(e *expr) (*expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	list, err := p.expression()
+	list, err := p.parseExpression()
 	if err != nil {
 		return nil, err
 	}
 	if err := p.expect(":"); err != nil {
 		return nil, err
 	}
-	_, body, err := p.body()
+	_, body, err := p.parseBody()
 	if err != nil {
 		return nil, err
 	}
@@ -325,15 +333,15 @@ func (p *parser) loop(e *expr) (*expr, error) {
 	return e, p.expect("]")
 }
 
-// object reads properties, and resources in the body of a resource.
-func (p *parser) object() (*expr, error) {
-	e := p.node(object)
+// parseObject reads properties, and resources in the body of a resource.
+func (p *parser) parseObject() (*expr, error) {
+	e := p.newNode(object)
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
 	for !p.is("}") {
-		if p.is("@") || p.isWord("resource") && !p.property() {
-			d, err := p.declaration()
+		if p.is("@") || p.isWord("resource") && !p.atProperty() {
+			d, err := p.parseDeclaration()
 			if err != nil {
 				return nil, err
 			}
@@ -342,10 +350,10 @@ func (p *parser) object() (*expr, error) {
 			}
 			continue
 		}
-		if err := p.field(e); err != nil {
+		if err := p.parseField(e); err != nil {
 			return nil, err
 		}
-		if ok, err := p.take(","); err != nil {
+		if ok, err := p.skipIf(","); err != nil {
 			return nil, err
 		} else if !ok && !p.is("}") && !p.tok.begins {
 			return nil, p.unexpected("a new line")
@@ -354,17 +362,17 @@ func (p *parser) object() (*expr, error) {
 	return e, p.advance()
 }
 
-// property reports whether a colon follows the word: "resource: 1".
-func (p *parser) property() bool {
+// atProperty reports whether a colon follows the word: "resource: 1".
+func (p *parser) atProperty() bool {
 	return strings.HasPrefix(strings.TrimLeft(p.lex.src[p.lex.at:], " \t"), ":")
 }
 
-// field reads "key: value", or a spread, whose properties are not known.
-func (p *parser) field(e *expr) error {
-	if ok, err := p.take("..."); err != nil || ok {
+// parseField reads "key: value", or a spread, whose properties are not known.
+func (p *parser) parseField(e *expr) error {
+	if ok, err := p.skipIf("..."); err != nil || ok {
 		e.spread = true
 		if err == nil {
-			_, err = p.expression()
+			_, err = p.parseExpression()
 		}
 		return err
 	}
@@ -375,7 +383,7 @@ func (p *parser) field(e *expr) error {
 		f.key = &expr{what: literal, value: p.tok.text}
 		err = p.advance()
 	case text:
-		f.key, err = p.str()
+		f.key, err = p.parseString()
 	default:
 		err = p.unexpected("a property")
 	}
@@ -385,7 +393,7 @@ func (p *parser) field(e *expr) error {
 	if err := p.expect(":"); err != nil {
 		return err
 	}
-	_, f.value, err = p.body()
+	_, f.value, err = p.parseBody()
 	e.fields = append(e.fields, f)
 	return err
 }

@@ -43,24 +43,25 @@ func Compute(text string, env Environment) (any, bool) {
 	if err != nil {
 		return nil, false
 	}
-	e, err := p.expression()
+	e, err := p.parseExpression()
 	if err != nil || p.tok.kind != end {
 		return nil, false
 	}
-	k := knower{env: env}
-	return k.value(e)
+	k := evaluator{env: env}
+	return k.evaluate(e)
 }
 
-// A knower computes expressions.
-type knower struct {
+// evaluator computes expressions.
+type evaluator struct {
 	env   Environment
 	names map[string]any // of loops and lambdas
 	depth int
 	steps int
 }
 
-// value returns the value of an expression, if all that it needs is known.
-func (k *knower) value(e *expr) (any, bool) {
+// evaluate returns the value of an expression, if all that it needs is known. Steps and
+// depth are bounded: a variable can refer to others in many ways.
+func (k *evaluator) evaluate(e *expr) (any, bool) {
 	if k.steps++; e == nil || k.steps > maxSteps || k.depth > maxDepth {
 		return nil, false
 	}
@@ -70,7 +71,7 @@ func (k *knower) value(e *expr) (any, bool) {
 	case literal:
 		return e.value, true
 	case textParts:
-		return k.text(e)
+		return k.evaluateText(e)
 	case ident:
 		if v, ok := k.names[e.name]; ok {
 			return v, true
@@ -80,28 +81,29 @@ func (k *knower) value(e *expr) (any, bool) {
 		}
 		return k.env.Parameter(e.name)
 	case array:
-		return k.list(e.items)
+		return k.evaluateList(e.items)
 	case object:
-		return k.object(e)
+		return k.evaluateObject(e)
 	case member:
-		return k.member(e)
+		return k.evaluateMember(e)
 	case index:
-		return k.index(e)
+		return k.evaluateIndex(e)
 	case operation:
-		return k.operation(e)
+		return k.evaluateOperation(e)
 	case call:
-		return k.call(e)
+		return k.evaluateCall(e)
 	case loop:
-		return k.loop(e)
+		return k.evaluateLoop(e)
 	}
 	return nil, false
 }
 
-func (k *knower) text(e *expr) (any, bool) {
+// evaluateText joins the parts of a string with interpolations.
+func (k *evaluator) evaluateText(e *expr) (any, bool) {
 	var b strings.Builder
 	for _, item := range e.items {
-		v, ok := k.value(item)
-		text, scalar := word(v)
+		v, ok := k.evaluate(item)
+		text, scalar := scalarText(v)
 		if !ok || !scalar || b.Len()+len(text) > maxText {
 			return nil, false
 		}
@@ -110,8 +112,9 @@ func (k *knower) text(e *expr) (any, bool) {
 	return b.String(), true
 }
 
-// word returns the text of a scalar.
-func word(v any) (string, bool) {
+// scalarText returns the text of a scalar as the functions of templates write it: True,
+// not true.
+func scalarText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true
@@ -123,10 +126,10 @@ func word(v any) (string, bool) {
 	return "", false
 }
 
-func (k *knower) list(items []*expr) (any, bool) {
+func (k *evaluator) evaluateList(items []*expr) (any, bool) {
 	out := make([]any, 0, len(items))
 	for _, item := range items {
-		v, ok := k.value(item)
+		v, ok := k.evaluate(item)
 		if !ok {
 			return nil, false
 		}
@@ -135,15 +138,17 @@ func (k *knower) list(items []*expr) (any, bool) {
 	return out, true
 }
 
-func (k *knower) object(e *expr) (any, bool) {
+// evaluateObject returns an object of known fields; nothing with a spread, which may
+// replace any of them.
+func (k *evaluator) evaluateObject(e *expr) (any, bool) {
 	if len(e.nested) > 0 || e.spread {
 		return nil, false
 	}
 	out := map[string]any{}
 	for _, f := range e.fields {
-		key, ok := k.value(f.key)
+		key, ok := k.evaluate(f.key)
 		name, text := key.(string)
-		v, also := k.value(f.value)
+		v, also := k.evaluate(f.value)
 		if !ok || !text || !also {
 			return nil, false
 		}
@@ -152,8 +157,8 @@ func (k *knower) object(e *expr) (any, bool) {
 	return out, true
 }
 
-// pick returns a member; names do not depend on case.
-func pick(v any, name string) (any, bool) {
+// memberOf returns a member; names do not depend on case.
+func memberOf(v any, name string) (any, bool) {
 	m, ok := v.(map[string]any)
 	if !ok {
 		return nil, false
@@ -169,23 +174,24 @@ func pick(v any, name string) (any, bool) {
 	return nil, false
 }
 
-func (k *knower) member(e *expr) (any, bool) {
-	base, ok := k.value(e.base)
+func (k *evaluator) evaluateMember(e *expr) (any, bool) {
+	base, ok := k.evaluate(e.base)
 	if !ok {
 		return nil, false
 	}
-	return pick(base, e.name)
+	return memberOf(base, e.name)
 }
 
-func (k *knower) index(e *expr) (any, bool) {
-	base, ok := k.value(e.base)
-	at, also := k.value(e.items[0])
+// evaluateIndex returns an item of a list or a member of an object.
+func (k *evaluator) evaluateIndex(e *expr) (any, bool) {
+	base, ok := k.evaluate(e.base)
+	at, also := k.evaluate(e.items[0])
 	if !ok || !also {
 		return nil, false
 	}
 	switch at := at.(type) {
 	case string:
-		return pick(base, at)
+		return memberOf(base, at)
 	case int64:
 		if list, ok := base.([]any); ok && at >= 0 && at < int64(len(list)) {
 			return list[at], true
@@ -194,16 +200,16 @@ func (k *knower) index(e *expr) (any, bool) {
 	return nil, false
 }
 
-// loop returns a list made of another.
-func (k *knower) loop(e *expr) (any, bool) {
-	v, ok := k.value(e.items[0])
+// evaluateLoop returns a list made of another.
+func (k *evaluator) evaluateLoop(e *expr) (any, bool) {
+	v, ok := k.evaluate(e.items[0])
 	list, isList := v.([]any)
 	if !ok || !isList || len(list) > maxList {
 		return nil, false
 	}
 	out := []any{}
 	for i, item := range list {
-		one, ok := k.with(e, item, i).value(e.items[1])
+		one, ok := k.forItem(e, item, i).evaluate(e.items[1])
 		if !ok {
 			return nil, false
 		}
@@ -212,9 +218,9 @@ func (k *knower) loop(e *expr) (any, bool) {
 	return out, true
 }
 
-// with returns a knower for one turn of a loop or lambda.
-func (k *knower) with(e *expr, item any, i int) *knower {
-	inner := &knower{env: k.env, names: map[string]any{}, depth: k.depth, steps: k.steps + 100}
+// forItem returns an evaluator for one turn of a loop or lambda.
+func (k *evaluator) forItem(e *expr, item any, i int) *evaluator {
+	inner := &evaluator{env: k.env, names: map[string]any{}, depth: k.depth, steps: k.steps + 100}
 	for name, v := range k.names {
 		inner.names[name] = v
 	}
@@ -228,23 +234,25 @@ func (k *knower) with(e *expr, item any, i int) *knower {
 	return inner
 }
 
-func (k *knower) operation(e *expr) (any, bool) {
+// evaluateOperation computes an operator. Of "if", "and", "or" and "coalesce" only the
+// operands that count must be known.
+func (k *evaluator) evaluateOperation(e *expr) (any, bool) {
 	switch operationName(e) {
 	case "if":
-		cond, ok := k.value(e.items[0])
+		cond, ok := k.evaluate(e.items[0])
 		on, isBool := cond.(bool)
 		switch {
 		case !ok || !isBool:
 			return nil, false
 		case on:
-			return k.value(e.items[1])
+			return k.evaluate(e.items[1])
 		}
-		return k.value(e.items[2])
+		return k.evaluate(e.items[2])
 	case "and", "or":
 		decides := operationName(e) == "or"
 		sure := true
 		for _, item := range e.items {
-			v, ok := k.value(item)
+			v, ok := k.evaluate(item)
 			on, isBool := v.(bool)
 			if ok && isBool && on == decides {
 				return decides, true
@@ -254,7 +262,7 @@ func (k *knower) operation(e *expr) (any, bool) {
 		return !decides, sure
 	case "coalesce":
 		for _, item := range e.items {
-			v, ok := k.value(item)
+			v, ok := k.evaluate(item)
 			if !ok {
 				return nil, false
 			}
@@ -264,13 +272,13 @@ func (k *knower) operation(e *expr) (any, bool) {
 		}
 		return nil, true
 	}
-	args, ok := k.list(e.items)
+	args, ok := k.evaluateList(e.items)
 	if !ok {
 		return nil, false
 	}
 	list := args.([]any)
 	if operationName(e) == "not-equals" {
-		same, ok := apply("equals", list)
+		same, ok := applyFunction("equals", list)
 		on, _ := same.(bool)
 		return !on, ok
 	}
@@ -279,11 +287,11 @@ func (k *knower) operation(e *expr) (any, bool) {
 		b, also := list[1].(string)
 		return strings.EqualFold(a, b) == (e.name == "=~"), text && also
 	}
-	return apply(operationName(e), list)
+	return applyFunction(operationName(e), list)
 }
 
-// call returns the value of a function of known arguments.
-func (k *knower) call(e *expr) (any, bool) {
+// evaluateCall returns the value of a function of known arguments.
+func (k *evaluator) evaluateCall(e *expr) (any, bool) {
 	if e.base != nil {
 		if e.base.what != ident || e.base.name != "az" && e.base.name != "sys" {
 			return nil, false
@@ -295,17 +303,17 @@ func (k *knower) call(e *expr) (any, bool) {
 		if name == "if" && len(e.items) != 3 {
 			return nil, false
 		}
-		return k.operation(&expr{what: operation, name: name, items: e.items})
+		return k.evaluateOperation(&expr{what: operation, name: name, items: e.items})
 	case "filter", "map":
-		return k.each(name, e)
+		return k.evaluateEach(name, e)
 	}
-	args, ok := k.list(e.items)
+	args, ok := k.evaluateList(e.items)
 	if !ok {
 		return nil, false
 	}
 	list := args.([]any)
 	if name == "copyindex" {
-		return k.turn(list)
+		return k.copyIndex(list)
 	}
 	if len(list) == 1 {
 		of, _ := list[0].(string)
@@ -316,11 +324,11 @@ func (k *knower) call(e *expr) (any, bool) {
 			return k.env.Variable(of)
 		}
 	}
-	return apply(name, list)
+	return applyFunction(name, list)
 }
 
-// turn is copyIndex(loop, offset), of which either may be absent.
-func (k *knower) turn(args []any) (any, bool) {
+// copyIndex is copyIndex(loop, offset), of which either may be absent.
+func (k *evaluator) copyIndex(args []any) (any, bool) {
 	loop, offset := "", int64(0)
 	if len(args) > 0 {
 		if name, ok := args[0].(string); ok {
@@ -338,19 +346,19 @@ func (k *knower) turn(args []any) (any, bool) {
 	return i + offset, ok
 }
 
-// each is filter and map.
-func (k *knower) each(name string, e *expr) (any, bool) {
+// evaluateEach is filter and map.
+func (k *evaluator) evaluateEach(name string, e *expr) (any, bool) {
 	if len(e.items) != 2 || e.items[1].what != lambda {
 		return nil, false
 	}
-	v, ok := k.value(e.items[0])
+	v, ok := k.evaluate(e.items[0])
 	list, isList := v.([]any)
 	if !ok || !isList || len(list) > maxList {
 		return nil, false
 	}
 	out := []any{}
 	for i, item := range list {
-		one, ok := k.with(e.items[1], item, i).value(e.items[1].items[0])
+		one, ok := k.forItem(e.items[1], item, i).evaluate(e.items[1].items[0])
 		if !ok {
 			return nil, false
 		}
@@ -363,8 +371,8 @@ func (k *knower) each(name string, e *expr) (any, bool) {
 	return out, true
 }
 
-// apply is a function of values.
-func apply(name string, args []any) (any, bool) {
+// applyFunction is a function of values.
+func applyFunction(name string, args []any) (any, bool) {
 	texts, numbers, allTexts, allNumbers := []string{}, []int64{}, true, true
 	for _, a := range args {
 		text, ok := a.(string)
@@ -374,9 +382,9 @@ func apply(name string, args []any) (any, bool) {
 	}
 	switch {
 	case len(args) == 1:
-		return one(name, args[0])
+		return applyToOne(name, args[0])
 	case len(args) == 2 && allNumbers:
-		if v, ok := arithmetic(name, numbers[0], numbers[1]); ok {
+		if v, ok := applyArithmetic(name, numbers[0], numbers[1]); ok {
 			return v, true
 		}
 	}
@@ -384,28 +392,29 @@ func apply(name string, args []any) (any, bool) {
 	case "equals":
 		return len(args) == 2 && fmt.Sprint(args[0]) == fmt.Sprint(args[1]), len(args) == 2
 	case "concat":
-		return concat(args)
+		return concatValues(args)
 	case "format":
-		return format(args)
+		return formatText(args)
 	case "union":
-		return union(args)
+		return mergeValues(args)
 	case "contains":
-		return contains2(args)
+		return containsValue(args)
 	case "createarray", "array":
 		return args, true
 	case "startswith", "endswith", "split", "join":
-		return onTexts(name, args)
+		return applyToTexts(name, args)
 	case "replace":
 		if allTexts && len(texts) == 3 && texts[1] != "" && strings.Count(texts[0], texts[1])*len(texts[2]) < maxText {
 			return strings.ReplaceAll(texts[0], texts[1], texts[2]), true
 		}
 	case "createobject":
-		return objectOf(args)
+		return createObject(args)
 	}
 	return nil, false
 }
 
-func arithmetic(name string, a, b int64) (any, bool) {
+// applyArithmetic is a function of two numbers.
+func applyArithmetic(name string, a, b int64) (any, bool) {
 	switch name {
 	case "add":
 		return a + b, true
@@ -441,8 +450,8 @@ func arithmetic(name string, a, b int64) (any, bool) {
 	return nil, false
 }
 
-// one is a function of one value.
-func one(name string, v any) (any, bool) {
+// applyToOne is a function of one value.
+func applyToOne(name string, v any) (any, bool) {
 	text, isText := v.(string)
 	switch name {
 	case "not":
@@ -452,13 +461,13 @@ func one(name string, v any) (any, bool) {
 		n, ok := v.(int64)
 		return -n, ok
 	case "empty", "length":
-		n, ok := length(v)
+		n, ok := lengthOf(v)
 		if name == "empty" {
 			return n == 0, ok
 		}
 		return int64(n), ok
 	case "string":
-		return word(v)
+		return scalarText(v)
 	case "int":
 		n, err := strconv.ParseInt(text, 10, 64)
 		if number, ok := v.(int64); ok {
@@ -496,7 +505,8 @@ func one(name string, v any) (any, bool) {
 	return nil, false
 }
 
-func length(v any) (int, bool) {
+// lengthOf returns the length of a text, list or object.
+func lengthOf(v any) (int, bool) {
 	switch v := v.(type) {
 	case nil:
 		return 0, true
@@ -510,7 +520,8 @@ func length(v any) (int, bool) {
 	return 0, false
 }
 
-func concat(args []any) (any, bool) {
+// concatValues joins lists, or texts.
+func concatValues(args []any) (any, bool) {
 	if len(args) == 0 {
 		return nil, false
 	}
@@ -527,7 +538,7 @@ func concat(args []any) (any, bool) {
 	}
 	var b strings.Builder
 	for _, a := range args {
-		text, ok := word(a)
+		text, ok := scalarText(a)
 		if !ok || b.Len()+len(text) > maxText {
 			return nil, false
 		}
@@ -536,14 +547,14 @@ func concat(args []any) (any, bool) {
 	return b.String(), true
 }
 
-// format puts values into "{0}".
-func format(args []any) (any, bool) {
+// formatText puts values into "{0}".
+func formatText(args []any) (any, bool) {
 	out, ok := args[0].(string)
 	if !ok {
 		return nil, false
 	}
 	for i, a := range args[1:] {
-		text, ok := word(a)
+		text, ok := scalarText(a)
 		sign := "{" + strconv.Itoa(i) + "}"
 		if !ok || len(out)+strings.Count(out, sign)*len(text) > maxText {
 			return nil, false
@@ -553,7 +564,8 @@ func format(args []any) (any, bool) {
 	return out, true
 }
 
-func union(args []any) (any, bool) {
+// mergeValues merges objects, inner ones too, or joins lists without repeating an item.
+func mergeValues(args []any) (any, bool) {
 	if _, ok := args[0].(map[string]any); ok {
 		out := map[string]any{}
 		for _, a := range args {
@@ -564,14 +576,14 @@ func union(args []any) (any, bool) {
 			for key, v := range m {
 				inner, isMap := v.(map[string]any)
 				if old, ok := out[key].(map[string]any); ok && isMap {
-					v, _ = union([]any{old, inner})
+					v, _ = mergeValues([]any{old, inner})
 				}
 				out[key] = v
 			}
 		}
 		return out, true
 	}
-	all, ok := concat(args)
+	all, ok := concatValues(args)
 	list, isList := all.([]any)
 	if !ok || !isList {
 		return nil, false
@@ -585,7 +597,8 @@ func union(args []any) (any, bool) {
 	return out, true
 }
 
-func contains2(args []any) (any, bool) {
+// containsValue is contains(): of a text a part, of a list an item, of an object a key.
+func containsValue(args []any) (any, bool) {
 	if len(args) != 2 {
 		return nil, false
 	}
@@ -596,13 +609,14 @@ func contains2(args []any) (any, bool) {
 	case []any:
 		return slices.ContainsFunc(in, func(v any) bool { return fmt.Sprint(v) == fmt.Sprint(args[1]) }), true
 	case map[string]any:
-		_, ok := pick(in, text)
+		_, ok := memberOf(in, text)
 		return ok, isText
 	}
 	return nil, false
 }
 
-func onTexts(name string, args []any) (any, bool) {
+// applyToTexts is a function of two texts.
+func applyToTexts(name string, args []any) (any, bool) {
 	if len(args) != 2 {
 		return nil, false
 	}
@@ -613,7 +627,7 @@ func onTexts(name string, args []any) (any, bool) {
 		list, ok := args[0].([]any)
 		var parts []string
 		for _, v := range list {
-			part, isWord := word(v)
+			part, isWord := scalarText(v)
 			parts, ok = append(parts, part), ok && isWord
 		}
 		return strings.Join(parts, other), ok && len(parts)*len(other) < maxText
@@ -632,7 +646,8 @@ func onTexts(name string, args []any) (any, bool) {
 	return nil, false
 }
 
-func objectOf(args []any) (any, bool) {
+// createObject is createObject(key, value, …).
+func createObject(args []any) (any, bool) {
 	out := map[string]any{}
 	for i := 0; i+1 < len(args); i += 2 {
 		key, ok := args[i].(string)
@@ -644,18 +659,18 @@ func objectOf(args []any) (any, bool) {
 	return out, len(args)%2 == 0
 }
 
-// placeOf gives a computed value one place.
-func placeOf(v any, at *document.Node) *document.Node {
+// nodeAt gives a computed value one position.
+func nodeAt(v any, at *document.Node) *document.Node {
 	out := &document.Node{Line: at.Line, Column: at.Column}
 	switch v := v.(type) {
 	case map[string]any:
 		out.Fields = map[string]*document.Node{}
 		for key, e := range v {
-			out.Fields[key] = placeOf(e, at)
+			out.Fields[key] = nodeAt(e, at)
 		}
 	case []any:
 		for _, e := range v {
-			out.Items = append(out.Items, placeOf(e, at))
+			out.Items = append(out.Items, nodeAt(e, at))
 		}
 	}
 	return out

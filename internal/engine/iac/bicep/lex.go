@@ -47,6 +47,7 @@ type lexer struct {
 	begins bool
 }
 
+// fault is the error of a text that is not Bicep, with its line.
 func (l *lexer) fault(format string, args ...any) error {
 	return &document.Malformed{Line: l.line, Message: fmt.Sprintf(format, args...)}
 }
@@ -54,9 +55,9 @@ func (l *lexer) fault(format string, args ...any) error {
 // operators of more than one byte, longest first.
 var operators = []string{"...", "==", "!=", "=~", "!~", "<=", ">=", "&&", "||", "??", "=>", "::", ".?", "[?"}
 
-// next returns the next token.
-func (l *lexer) next() (token, error) {
-	if err := l.space(); err != nil {
+// nextToken returns the next token.
+func (l *lexer) nextToken() (token, error) {
+	if err := l.skipSpace(); err != nil {
 		return token{}, err
 	}
 	// Counting goes on from the token before, because lines can be long.
@@ -70,19 +71,19 @@ func (l *lexer) next() (token, error) {
 	c := l.src[l.at]
 	switch {
 	case isLetter(c):
-		t.kind, t.text = name, l.while(func(c byte) bool { return isLetter(c) || isDigit(c) })
+		t.kind, t.text = name, l.takeWhile(func(c byte) bool { return isLetter(c) || isDigit(c) })
 		return t, nil
 	case isDigit(c):
-		t.kind, t.text = number, l.while(isDigit)
+		t.kind, t.text = number, l.takeWhile(isDigit)
 		return t, nil
 	case strings.HasPrefix(l.src[l.at:], "'''"):
 		t.kind = text
 		var err error
-		t.text, err = l.multiline()
+		t.text, err = l.readMultiline()
 		return t, err
 	case c == '\'':
 		t.kind = text
-		err := l.str(&t)
+		err := l.readString(&t)
 		return t, err
 	}
 	t.kind = punct
@@ -99,8 +100,8 @@ func (l *lexer) next() (token, error) {
 	return t, nil
 }
 
-// space skips white space, comments and preprocessor lines.
-func (l *lexer) space() error {
+// skipSpace skips white space, comments and preprocessor lines.
+func (l *lexer) skipSpace() error {
 	for l.at < len(l.src) {
 		switch c := l.src[l.at]; {
 		case c == '\n':
@@ -117,7 +118,7 @@ func (l *lexer) space() error {
 			if n < 0 {
 				return l.fault("a comment does not end")
 			}
-			l.skip(n + 4)
+			l.skipBytes(n + 4)
 		default:
 			return nil
 		}
@@ -125,8 +126,8 @@ func (l *lexer) space() error {
 	return nil
 }
 
-// skip goes on by n bytes and counts their lines.
-func (l *lexer) skip(n int) {
+// skipBytes goes on by n bytes and counts their lines.
+func (l *lexer) skipBytes(n int) {
 	for stop := l.at + n; l.at < stop; l.at++ {
 		if l.src[l.at] == '\n' {
 			l.line, l.start, l.column = l.line+1, l.at+1, 0
@@ -134,7 +135,8 @@ func (l *lexer) skip(n int) {
 	}
 }
 
-func (l *lexer) while(ok func(byte) bool) string {
+// takeWhile takes the bytes that satisfy the test.
+func (l *lexer) takeWhile(ok func(byte) bool) string {
 	from := l.at
 	for l.at < len(l.src) && ok(l.src[l.at]) {
 		l.at++
@@ -142,22 +144,22 @@ func (l *lexer) while(ok func(byte) bool) string {
 	return l.src[from:l.at]
 }
 
-// multiline reads a string between three quotes, which has no escapes.
-func (l *lexer) multiline() (string, error) {
+// readMultiline reads a string between three quotes, which has no escapes.
+func (l *lexer) readMultiline() (string, error) {
 	n := strings.Index(l.src[l.at+3:], "'''")
 	if n < 0 {
 		return "", l.fault("a string does not end")
 	}
 	s := l.src[l.at+3 : l.at+3+n]
-	l.skip(n + 6)
+	l.skipBytes(n + 6)
 	for l.at < len(l.src) && l.src[l.at] == '\'' { // the last quotes of the content
 		l.at++
 	}
 	return strings.TrimPrefix(strings.TrimPrefix(s, "\r"), "\n"), nil
 }
 
-// str reads a string with its interpolations.
-func (l *lexer) str(t *token) error {
+// readString reads a string with its interpolations.
+func (l *lexer) readString(t *token) error {
 	if l.depth++; l.depth > maxDepth {
 		return l.fault("more than %d strings inside of each other", maxDepth)
 	}
@@ -178,7 +180,7 @@ func (l *lexer) str(t *token) error {
 			b.WriteString(unescape(l.src[l.at+1]))
 			l.at += 2
 		case strings.HasPrefix(l.src[l.at:], "${"):
-			inner, err := l.interpolation()
+			inner, err := l.readInterpolation()
 			if err != nil {
 				return err
 			}
@@ -192,6 +194,7 @@ func (l *lexer) str(t *token) error {
 	return l.fault("a string does not end")
 }
 
+// unescape returns the character of an escape.
 func unescape(c byte) string {
 	switch c {
 	case 'n':
@@ -204,16 +207,16 @@ func unescape(c byte) string {
 	return string(rune(c))
 }
 
-// interpolation skips an expression in a string and returns a lexer for it.
-func (l *lexer) interpolation() (*lexer, error) {
+// readInterpolation skips an expression in a string and returns a lexer for it.
+func (l *lexer) readInterpolation() (*lexer, error) {
 	l.at += 2
 	inner := lexer{src: l.src, at: l.at, line: l.line, start: l.start, column: l.column, depth: l.depth}
 	for open := 1; ; {
-		if err := l.space(); err != nil {
+		if err := l.skipSpace(); err != nil {
 			return nil, err
 		}
 		stop := l.at
-		t, err := l.next()
+		t, err := l.nextToken()
 		switch {
 		case err != nil:
 			return nil, err

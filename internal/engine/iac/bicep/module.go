@@ -10,8 +10,8 @@ import (
 // This file finds the modules that a file deploys with what it gives them, and the file
 // that a .bicepparam gives values to.
 
-// secure reports whether a parameter holds a secret.
-func (d *declaration) secure() bool {
+// isSecure reports whether a parameter holds a secret.
+func (d *declaration) isSecure() bool {
 	for _, e := range d.decorators {
 		if e.name == "secure" {
 			return true
@@ -20,9 +20,9 @@ func (d *declaration) secure() bool {
 	return strings.HasPrefix(strings.ToLower(d.kind), "secure")
 }
 
-// module notes a module, or the file of parameters' own. One that is not part of the
+// addModule records a module, or the file of parameters' own. One that is not part of the
 // tree has no path.
-func (c *converter) module(d *declaration, all []*declaration) {
+func (c *converter) addModule(d *declaration, all []*declaration) {
 	use := document.Deployment{Name: d.name.text, Line: d.line, Given: map[string]any{}}
 	if kind := d.kind; kind != "" && kind != "none" && !strings.Contains(kind, ":") {
 		use.Path = path.Join(path.Dir(c.path), kind)
@@ -34,7 +34,7 @@ func (c *converter) module(d *declaration, all []*declaration) {
 		use.Name = strings.TrimSuffix(path.Base(use.Path), path.Ext(use.Path))
 		for _, p := range all {
 			if p.word == "param" {
-				c.give(use.Given, p.name.text, p.value)
+				c.setParameter(use.Given, p.name.text, p.value)
 			}
 		}
 		c.deploys = append(c.deploys, use)
@@ -42,14 +42,14 @@ func (c *converter) module(d *declaration, all []*declaration) {
 	}
 	body := d.value
 	if body != nil && body.what == loop {
-		c.turns(body, func() { c.use(use, body.items[1]) })
+		c.forEachItem(body, func() { c.addUse(use, body.items[1]) })
 		return
 	}
-	c.use(use, body)
+	c.addUse(use, body)
 }
 
-// use adds one use of a module with the values of its parameters.
-func (c *converter) use(use document.Deployment, body *expr) {
+// addUse adds one use of a module with the values of its parameters.
+func (c *converter) addUse(use document.Deployment, body *expr) {
 	use.Given = map[string]any{}
 	if body != nil && body.what == object {
 		for _, f := range body.fields {
@@ -58,7 +58,7 @@ func (c *converter) use(use document.Deployment, body *expr) {
 			}
 			for _, p := range f.value.fields {
 				if name, ok := p.key.value.(string); ok {
-					c.give(use.Given, name, p.value)
+					c.setParameter(use.Given, name, p.value)
 				}
 			}
 		}
@@ -71,8 +71,10 @@ func (c *converter) use(use document.Deployment, body *expr) {
 // maxUses bounds the modules of one file.
 const maxUses = 1000
 
-func (c *converter) give(to map[string]any, name string, e *expr) {
-	v, ok := c.known(e)
+// setParameter sets a parameter to the value of the expression; Unknown where it is not
+// known before the deployment.
+func (c *converter) setParameter(to map[string]any, name string, e *expr) {
+	v, ok := c.evaluate(e)
 	if !ok {
 		v = document.Unknown{}
 	}

@@ -74,14 +74,17 @@ type parser struct {
 	values *int
 }
 
+// newParser returns a parser at the first token. The count of values is shared with the
+// parsers of strings.
 func newParser(l *lexer, depth int, values *int) (*parser, error) {
 	p := &parser{lex: l, depth: depth, values: values}
 	return p, p.advance()
 }
 
+// advance goes to the next token.
 func (p *parser) advance() error {
 	p.prev = p.tok
-	t, err := p.lex.next()
+	t, err := p.lex.nextToken()
 	p.tok = t
 	return err
 }
@@ -91,8 +94,8 @@ func (p *parser) isWord(word string) bool {
 	return p.tok.kind == name && p.tok.text == word
 }
 
-// take skips the punctuation if it is next.
-func (p *parser) take(text string) (bool, error) {
+// skipIf skips the punctuation if it is next.
+func (p *parser) skipIf(text string) (bool, error) {
 	if !p.is(text) {
 		return false, nil
 	}
@@ -101,13 +104,14 @@ func (p *parser) take(text string) (bool, error) {
 
 // expect skips the punctuation, which must be next.
 func (p *parser) expect(text string) error {
-	ok, err := p.take(text)
+	ok, err := p.skipIf(text)
 	if err == nil && !ok {
 		err = p.unexpected("%q", text)
 	}
 	return err
 }
 
+// unexpected is the error of a token that cannot be here.
 func (p *parser) unexpected(format string, args ...any) error {
 	p.lex.line = max(p.tok.line, 1)
 	what := p.tok.text
@@ -118,8 +122,9 @@ func (p *parser) unexpected(format string, args ...any) error {
 	return p.lex.fault("expected "+format+", found %.40q", args...)
 }
 
-// enter counts an expression and a level.
-func (p *parser) enter() error {
+// enterExpression counts an expression and a level. The parser calls itself for each level
+// (CWE-674).
+func (p *parser) enterExpression() error {
 	p.depth++
 	if *p.values++; *p.values > maxValues || p.depth > maxDepth {
 		return errs.E(errs.TooLarge, "line %d: more than %d expressions, or %d inside of each other", p.tok.line,
@@ -128,12 +133,12 @@ func (p *parser) enter() error {
 	return nil
 }
 
-// declarations reads a whole text. A statement that cannot be read ends the
-// reading: what follows a mistake means nothing sure.
-func (p *parser) declarations() ([]*declaration, error) {
+// parseDeclarations reads a whole text. A statement that cannot be read ends the reading:
+// what follows a mistake cannot be relied on.
+func (p *parser) parseDeclarations() ([]*declaration, error) {
 	var out []*declaration
 	for p.tok.kind != end {
-		d, err := p.declaration()
+		d, err := p.parseDeclaration()
 		if err != nil {
 			return out, err
 		}
@@ -144,15 +149,15 @@ func (p *parser) declarations() ([]*declaration, error) {
 	return out, nil
 }
 
-// declaration reads one statement with its decorators; nil for one without meaning
+// parseDeclaration reads one statement with its decorators; nil for one without meaning
 // for the document.
-func (p *parser) declaration() (*declaration, error) {
+func (p *parser) parseDeclaration() (*declaration, error) {
 	var decorators []*expr
 	for p.is("@") {
 		if err := p.advance(); err != nil {
 			return nil, err
 		}
-		e, err := p.postfix()
+		e, err := p.parsePostfix()
 		if err != nil {
 			return nil, err
 		}
@@ -165,28 +170,28 @@ func (p *parser) declaration() (*declaration, error) {
 	var err error
 	switch d.word {
 	case "param", "var", "output", "metadata", "assert":
-		err = p.named(d)
+		err = p.parseNamed(d)
 	case "resource", "module":
-		err = p.resource(d)
+		err = p.parseResource(d)
 	case "using":
 		if err = p.advance(); err == nil && p.tok.kind == text {
 			d.kind = p.tok.text
-			err = p.statement()
+			err = p.skipStatement()
 		}
 	case "targetScope":
 		if err = p.advance(); err == nil {
-			err = p.initial(d)
+			err = p.parseInitial(d)
 		}
 	default: // type, func, import, extension, provider: nothing is made of them
-		return nil, p.statement()
+		return nil, p.skipStatement()
 	}
 	d.last = p.prev.line
 	return d, err
 }
 
-// statement skips the rest of a statement: up to a line that begins outside of
+// skipStatement skips the rest of a statement: up to a line that begins outside of
 // brackets.
-func (p *parser) statement() error {
+func (p *parser) skipStatement() error {
 	open := 0
 	for first := true; p.tok.kind != end; first = false {
 		if p.tok.begins && open <= 0 && !first && !p.is("|") {
@@ -207,8 +212,8 @@ func (p *parser) statement() error {
 	return nil
 }
 
-// named reads "param name type = value" and its like.
-func (p *parser) named(d *declaration) error {
+// parseNamed reads "param name type = value" and its like.
+func (p *parser) parseNamed(d *declaration) error {
 	if err := p.advance(); err != nil {
 		return err
 	}
@@ -219,14 +224,14 @@ func (p *parser) named(d *declaration) error {
 	if err := p.advance(); err != nil {
 		return err
 	}
-	if err := p.typ(d); err != nil {
+	if err := p.parseType(d); err != nil {
 		return err
 	}
-	return p.initial(d)
+	return p.parseInitial(d)
 }
 
-// typ reads a type, whose words are all that counts.
-func (p *parser) typ(d *declaration) error {
+// parseType reads a type, whose words are all that counts.
+func (p *parser) parseType(d *declaration) error {
 	var b strings.Builder
 	for open := 0; p.tok.kind != end && (open > 0 || !p.is("=") && (!p.tok.begins || p.is("|"))); {
 		if p.tok.kind == punct {
@@ -246,18 +251,18 @@ func (p *parser) typ(d *declaration) error {
 	return nil
 }
 
-// initial reads "= value" if it is there.
-func (p *parser) initial(d *declaration) error {
-	ok, err := p.take("=")
+// parseInitial reads "= value" if it is there.
+func (p *parser) parseInitial(d *declaration) error {
+	ok, err := p.skipIf("=")
 	if err != nil || !ok {
 		return err
 	}
-	d.value, err = p.expression()
+	d.value, err = p.parseExpression()
 	return err
 }
 
-// resource reads "resource name 'type' existing = if (condition) value".
-func (p *parser) resource(d *declaration) error {
+// parseResource reads "resource name 'type' existing = if (condition) value".
+func (p *parser) parseResource(d *declaration) error {
 	if err := p.advance(); err != nil {
 		return err
 	}
@@ -285,20 +290,20 @@ func (p *parser) resource(d *declaration) error {
 		return err
 	}
 	var err error
-	d.condition, d.value, err = p.body()
+	d.condition, d.value, err = p.parseBody()
 	return err
 }
 
-// body reads "if (condition) value", or a value.
-func (p *parser) body() (condition, value *expr, err error) {
+// parseBody reads "if (condition) value", or a value.
+func (p *parser) parseBody() (condition, value *expr, err error) {
 	if p.isWord("if") {
 		if err = p.advance(); err != nil {
 			return nil, nil, err
 		}
-		if condition, err = p.primary(); err != nil {
+		if condition, err = p.parsePrimary(); err != nil {
 			return nil, nil, err
 		}
 	}
-	value, err = p.expression()
+	value, err = p.parseExpression()
 	return condition, value, err
 }

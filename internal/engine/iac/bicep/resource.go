@@ -17,18 +17,18 @@ type resource struct {
 	children []*resource
 }
 
-// resources makes the resources of a declaration: of a loop one for each turn.
-func (c *converter) resources(d *declaration) []*resource {
+// convertResources makes the resources of a declaration: of a loop one for each turn.
+func (c *converter) convertResources(d *declaration) []*resource {
 	if d.value == nil || d.value.what != loop {
-		return []*resource{c.resource(d)}
+		return []*resource{c.convertResource(d)}
 	}
 	var out []*resource
-	c.turns(d.value, func() { out = append(out, c.resource(d)) })
+	c.forEachItem(d.value, func() { out = append(out, c.convertResource(d)) })
 	return out
 }
 
-// resource makes one resource, with those that are declared inside of it.
-func (c *converter) resource(d *declaration) *resource {
+// convertResource makes one resource, with those that are declared inside of it.
+func (c *converter) convertResource(d *declaration) *resource {
 	kind, version, _ := strings.Cut(d.kind, "@")
 	r := &resource{
 		name: d.name.text, kind: kind, existing: d.existing,
@@ -36,10 +36,10 @@ func (c *converter) resource(d *declaration) *resource {
 	}
 	fields := map[string]*document.Node{"identifier": {Line: d.line}, "type": {Line: d.line},
 		"apiVersion": {Line: d.line}}
-	r.lines = under(d, fields)
-	c.decorate(d, r.root, fields)
+	r.lines = declarationNode(d, fields)
+	c.addDecorators(d, r.root, fields)
 	if d.condition != nil {
-		r.root["condition"] = c.bracket(d.condition)
+		r.root["condition"] = c.bracketed(d.condition)
 		fields["condition"] = &document.Node{Line: d.line}
 	}
 	body := d.value
@@ -49,22 +49,22 @@ func (c *converter) resource(d *declaration) *resource {
 	if body == nil || body.what != object {
 		return r
 	}
-	value, lines := c.value(body)
+	value, lines := c.convertValue(body)
 	for key, v := range value.(map[string]any) {
 		r.root[key], fields[key] = v, lines.Fields[key]
 	}
 	r.parent, _ = r.root["parent"].(string)
 	for _, inner := range body.nested {
 		if inner.word == "resource" {
-			r.children = append(r.children, c.resources(inner)...)
+			r.children = append(r.children, c.convertResources(inner)...)
 		}
 	}
 	return r
 }
 
-// nest puts children into their parents. Those of a resource that exists already,
-// or that another file declares, stand alone.
-func nest(resources []*resource) ([]any, []*document.Node) {
+// nestResources puts children into their parents. Those of a resource that exists already,
+// or that another file declares, are at the top.
+func nestResources(resources []*resource) ([]any, []*document.Node) {
 	byName := map[string]*resource{}
 	for _, r := range resources {
 		byName[r.name] = r
@@ -72,17 +72,17 @@ func nest(resources []*resource) ([]any, []*document.Node) {
 	var top []*resource
 	for _, r := range resources {
 		parent := byName[r.parent]
-		if parent == nil || parent.existing || inside(byName, r) {
+		if parent == nil || parent.existing || isCyclic(byName, r) {
 			top = append(top, r)
 			continue
 		}
 		parent.children = append(parent.children, r)
 	}
-	return emit(top, "")
+	return emitResources(top, "")
 }
 
-// inside reports whether a resource is its own parent, over others.
-func inside(byName map[string]*resource, r *resource) bool {
+// isCyclic reports whether a resource is its own parent, over others.
+func isCyclic(byName map[string]*resource, r *resource) bool {
 	seen := map[*resource]bool{}
 	for at := r; at != nil; at = byName[at.parent] {
 		if seen[at] {
@@ -93,13 +93,13 @@ func inside(byName map[string]*resource, r *resource) bool {
 	return false
 }
 
-// emit writes resources whose parent has the type.
-func emit(resources []*resource, parent string) ([]any, []*document.Node) {
+// emitResources writes resources whose parent has the type.
+func emitResources(resources []*resource, parent string) ([]any, []*document.Node) {
 	list := []any{}
 	var lines []*document.Node
 	for _, r := range resources {
 		if r.existing {
-			more, at := emit(r.children, "")
+			more, at := emitResources(r.children, "")
 			list, lines = append(list, more...), append(lines, at...)
 			continue
 		}
@@ -110,7 +110,7 @@ func emit(resources []*resource, parent string) ([]any, []*document.Node) {
 			delete(r.lines.Fields, "parent")
 		}
 		if len(r.children) > 0 {
-			children, at := emit(r.children, r.kind)
+			children, at := emitResources(r.children, r.kind)
 			r.root["resources"] = children
 			r.lines.Fields["resources"] = &document.Node{Line: r.lines.Line, Items: at}
 		}

@@ -13,8 +13,8 @@ import (
 // maxMade bounds how many values variables stand for: one in another, they double.
 const maxMade = 100_000
 
-// value returns what an expression is, with its places.
-func (c *converter) value(e *expr) (any, *document.Node) {
+// convertValue returns what an expression is, with its positions.
+func (c *converter) convertValue(e *expr) (any, *document.Node) {
 	if e == nil {
 		return nil, &document.Node{}
 	}
@@ -23,26 +23,26 @@ func (c *converter) value(e *expr) (any, *document.Node) {
 	case literal:
 		return e.value, at
 	case object:
-		return c.object(e, at), at
+		return c.convertObject(e, at), at
 	case array:
 		list := []any{}
 		for _, item := range e.items {
-			v, below := c.value(item)
+			v, below := c.convertValue(item)
 			list, at.Items = append(list, v), append(at.Items, below)
 		}
 		return list, at
 	case loop:
 		list := []any{}
-		c.turns(e, func() {
-			v, below := c.value(e.items[1])
+		c.forEachItem(e, func() {
+			v, below := c.convertValue(e.items[1])
 			list, at.Items = append(list, v), append(at.Items, below)
 		})
 		return list, at
 	case ident:
 		if v, ok := c.names[e.name]; ok {
-			return v, placeOf(v, at)
+			return v, nodeAt(v, at)
 		}
-		if v, lines, ok := c.variable(e.name); ok {
+		if v, lines, ok := c.writtenVariable(e.name); ok {
 			lines.Line, lines.Column = e.line, e.column
 			return v, lines
 		}
@@ -50,25 +50,25 @@ func (c *converter) value(e *expr) (any, *document.Node) {
 			return e.name, at // a resource, or a loop's variable
 		}
 	}
-	if v, ok := c.known(e); ok {
-		return v, placeOf(v, at)
+	if v, ok := c.evaluate(e); ok {
+		return v, nodeAt(v, at)
 	}
-	at.Unknown = e.what == ident && c.params[e.name] && !c.has(e.name) || e.what == operation && e.name == "if"
-	return c.bracket(e), at
+	at.Unknown = e.what == ident && c.params[e.name] && !c.hasValue(e.name) || e.what == operation && e.name == "if"
+	return c.bracketed(e), at
 }
 
-// known computes an expression.
-func (c *converter) known(e *expr) (any, bool) {
-	k := knower{env: c, names: c.names}
-	return k.value(e)
+// evaluate computes an expression.
+func (c *converter) evaluate(e *expr) (any, bool) {
+	k := evaluator{env: c, names: c.names}
+	return k.evaluate(e)
 }
 
 // maxTurns bounds the turns of a loop that are looked at.
 const maxTurns = 16
 
-// turns calls the function for each turn of a loop over a known list, else once.
-func (c *converter) turns(e *expr, f func()) {
-	v, ok := c.known(e.items[0])
+// forEachItem calls the function for each turn of a loop over a known list, else once.
+func (c *converter) forEachItem(e *expr, f func()) {
+	v, ok := c.evaluate(e.items[0])
 	list, isList := v.([]any)
 	if !ok || !isList || c.made > maxMade {
 		f()
@@ -77,8 +77,8 @@ func (c *converter) turns(e *expr, f func()) {
 	outer := c.names
 	defer func() { c.names = outer }()
 	for i, item := range list[:min(len(list), maxTurns)] {
-		k := knower{names: outer}
-		c.names = k.with(e, item, i).names
+		k := evaluator{names: outer}
+		c.names = k.forItem(e, item, i).names
 		c.made++
 		f()
 	}
@@ -100,15 +100,15 @@ func (c *converter) Parameter(name string) (any, bool) {
 	}
 	c.open["="+name] = true
 	defer delete(c.open, "="+name)
-	return c.known(e)
+	return c.evaluate(e)
 }
 
 // Turn is a function of JSON templates.
 func (c *converter) Turn(string) (int64, bool) { return 0, false }
 
-// has reports whether a parameter has a value, known or computed, that rules find
+// hasValue reports whether a parameter has a value, known or computed, that rules find
 // beside the parameter.
-func (c *converter) has(name string) bool {
+func (c *converter) hasValue(name string) bool {
 	v, given := c.given[name]
 	_, unknown := v.(document.Unknown)
 	return given && !unknown || !given && c.defaults[name] != nil
@@ -126,18 +126,18 @@ func (c *converter) Variable(name string) (any, bool) {
 	}
 	c.open["="+name] = true
 	defer delete(c.open, "="+name)
-	k := knower{env: c}
-	v, ok := k.value(e)
+	k := evaluator{env: c}
+	v, ok := k.evaluate(e)
 	if c.computed[name] = v; !ok {
 		c.computed[name] = document.Unknown{}
 	}
 	return v, ok
 }
 
-// variable returns what a variable stands for, when it is written out.
-func (c *converter) variable(name string) (any, *document.Node, bool) {
+// writtenVariable returns what a variable stands for, when it is written out.
+func (c *converter) writtenVariable(name string) (any, *document.Node, bool) {
 	e := c.vars[name]
-	if e == nil || c.open[name] || len(c.open) > maxDepth || !written(e) {
+	if e == nil || c.open[name] || len(c.open) > maxDepth || !isWritten(e) {
 		return nil, nil, false
 	}
 	if c.made++; c.made > maxMade {
@@ -145,13 +145,13 @@ func (c *converter) variable(name string) (any, *document.Node, bool) {
 	}
 	c.open[name] = true
 	defer delete(c.open, name)
-	v, lines := c.value(e)
+	v, lines := c.convertValue(e)
 	return v, lines, true
 }
 
-// written reports whether the expression is a value and nothing to be computed. Of
+// isWritten reports whether the expression is a value and nothing to be computed. Of
 // objects and lists the parts may be computed.
-func written(e *expr) bool {
+func isWritten(e *expr) bool {
 	switch e.what {
 	case literal, object, array, ident:
 		return true
@@ -159,24 +159,25 @@ func written(e *expr) bool {
 	return false
 }
 
-func (c *converter) object(e *expr, at *document.Node) map[string]any {
+// convertObject returns the fields of an object, each at its key.
+func (c *converter) convertObject(e *expr, at *document.Node) map[string]any {
 	out := make(map[string]any, len(e.fields))
 	at.Fields = make(map[string]*document.Node, len(e.fields))
 	for _, f := range e.fields {
-		key := c.write(f.key)
-		v, below := c.value(f.value)
+		key := c.writeExpression(f.key)
+		v, below := c.convertValue(f.value)
 		below.Line, below.Column = f.line, f.column
 		out[key], at.Fields[key] = v, below
 	}
 	return out
 }
 
-// bracket returns an expression as a template has it.
-func (c *converter) bracket(e *expr) string { return "[" + c.write(e) + "]" }
+// bracketed returns an expression as a template has it.
+func (c *converter) bracketed(e *expr) string { return "[" + c.writeExpression(e) + "]" }
 
-// write returns the text of an expression. Strings stand without quotes, which is
+// writeExpression returns the text of an expression. Strings are without quotes, which is
 // what the query library looks for.
-func (c *converter) write(e *expr) string {
+func (c *converter) writeExpression(e *expr) string {
 	switch e.what {
 	case literal:
 		if e.value == nil {
@@ -187,10 +188,10 @@ func (c *converter) write(e *expr) string {
 		var b strings.Builder
 		for i, item := range e.items {
 			if i%2 == 1 {
-				b.WriteString("${" + c.write(item) + "}")
+				b.WriteString("${" + c.writeExpression(item) + "}")
 				continue
 			}
-			b.WriteString(c.write(item))
+			b.WriteString(c.writeExpression(item))
 		}
 		return "'" + b.String() + "'"
 	case ident:
@@ -203,29 +204,30 @@ func (c *converter) write(e *expr) string {
 		return e.name
 	case call:
 		if e.base != nil {
-			return c.write(e.base) + "." + e.name + "(" + c.join(e.items) + ")"
+			return c.writeExpression(e.base) + "." + e.name + "(" + c.writeList(e.items) + ")"
 		}
-		return e.name + "(" + c.join(e.items) + ")"
+		return e.name + "(" + c.writeList(e.items) + ")"
 	case member:
-		return c.write(e.base) + "." + e.name
+		return c.writeExpression(e.base) + "." + e.name
 	case index:
-		return c.write(e.base) + "[" + c.write(e.items[0]) + "]"
+		return c.writeExpression(e.base) + "[" + c.writeExpression(e.items[0]) + "]"
 	case operation:
-		return operationName(e) + "(" + c.join(e.items) + ")"
+		return operationName(e) + "(" + c.writeList(e.items) + ")"
 	case object:
 		return "createObject()"
 	case array:
-		return "createArray(" + c.join(e.items) + ")"
+		return "createArray(" + c.writeList(e.items) + ")"
 	case loop:
-		return "map(" + c.join(e.items) + ")"
+		return "map(" + c.writeList(e.items) + ")"
 	}
-	return "lambda(" + c.join(e.items) + ")"
+	return "lambda(" + c.writeList(e.items) + ")"
 }
 
-func (c *converter) join(items []*expr) string {
+// writeList joins the texts of expressions by commas.
+func (c *converter) writeList(items []*expr) string {
 	parts := make([]string, len(items))
 	for i, item := range items {
-		parts[i] = c.write(item)
+		parts[i] = c.writeExpression(item)
 	}
 	return strings.Join(parts, ", ")
 }
