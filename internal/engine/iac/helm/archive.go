@@ -15,32 +15,32 @@ import (
 // This file reads subcharts that are packed, as "helm package" does: a tar with
 // gzip and one folder with the chart's name.
 
-// archive adds the packed subchart to the chart.
-func (l *loader) archive(c *Chart, f file, depth int) {
-	files, err := l.unpack(f)
+// addArchive adds the packed subchart to the chart.
+func (l *loader) addArchive(c *Chart, f file, depth int) {
+	files, err := l.unpackArchive(f)
 	if err != nil {
-		l.problem(f.path, "read packed chart: %v", err)
+		l.addProblem(f.path, "read packed chart: %v", err)
 		return
 	}
-	sub, err := l.assemble(strings.TrimSuffix(f.path, ".tgz"), files, depth+1)
+	sub, err := l.assembleChart(strings.TrimSuffix(f.path, ".tgz"), files, depth+1)
 	if err != nil {
-		l.problem(f.path, "%v", err)
+		l.addProblem(f.path, "%v", err)
 		return
 	}
-	sub.packedIn(f.path)
+	sub.setArchive(f.path)
 	c.present = append(c.present, sub)
 }
 
-// packedIn says of the chart and its subcharts which archive holds them.
-func (c *Chart) packedIn(archive string) {
+// setArchive says of the chart and its subcharts which archive has them.
+func (c *Chart) setArchive(archive string) {
 	c.archive = archive
 	for _, sub := range c.children {
-		sub.chart.packedIn(archive)
+		sub.chart.setArchive(archive)
 	}
 }
 
-// unpack returns the files of a packed chart, with names relative to the chart.
-func (l *loader) unpack(f file) ([]file, error) {
+// unpackArchive returns the files of a packed chart, with names relative to the chart.
+func (l *loader) unpackArchive(f file) ([]file, error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(f.data))
 	if err != nil {
 		return nil, fmt.Errorf("gzip: %w", err)
@@ -64,7 +64,7 @@ func (l *loader) unpack(f file) ([]file, error) {
 		if l.files--; l.files < 0 {
 			return nil, fmt.Errorf("the chart has more than %d files", maxFiles)
 		}
-		data, err := l.limited(r)
+		data, err := l.readLimited(r)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

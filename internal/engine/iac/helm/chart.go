@@ -114,7 +114,7 @@ func Within(dir, p string) bool {
 // says why there is no chart; problems say what of it could not be read.
 func Load(tree fs.FS, dir string, paths []string) (*Chart, []Problem, error) {
 	l := loader{tree: tree, paths: paths, bytes: maxBytes, files: maxFiles, charts: maxCharts}
-	c, err := l.chart(dir, 0)
+	c, err := l.readChart(dir, 0)
 	return c, l.problems, err
 }
 
@@ -128,18 +128,19 @@ type loader struct {
 	problems []Problem
 }
 
-func (l *loader) problem(p string, format string, args ...any) {
+// addProblem records a part of the chart that cannot be read.
+func (l *loader) addProblem(p string, format string, args ...any) {
 	l.problems = append(l.problems, Problem{Path: p, Message: fmt.Sprintf(format, args...)})
 }
 
-// chart reads the folder.
-func (l *loader) chart(dir string, depth int) (*Chart, error) {
+// readChart reads the folder.
+func (l *loader) readChart(dir string, depth int) (*Chart, error) {
 	start := sort.SearchStrings(l.paths, dir+"/")
 	if dir == "." {
 		start = 0
 	}
 	var files []file
-	left := l.ignores(dir)
+	left := l.readIgnores(dir)
 	for _, p := range l.paths[start:] {
 		if !Within(dir, p) {
 			break
@@ -148,37 +149,37 @@ func (l *loader) chart(dir string, depth int) (*Chart, error) {
 		if dir != "." {
 			name = p[len(dir)+1:]
 		}
-		if left.file(name) {
+		if left.ignoresFile(name) {
 			continue
 		}
-		data, err := l.read(p)
+		data, err := l.readFile(p)
 		if err != nil {
-			l.problem(p, "%v", err)
+			l.addProblem(p, "%v", err)
 			continue
 		}
 		files = append(files, file{name: name, path: p, data: data})
 	}
-	return l.assemble(dir, files, depth)
+	return l.assembleChart(dir, files, depth)
 }
 
-// ignores returns what is left out of the chart in the folder.
-func (l *loader) ignores(dir string) ignores {
+// readIgnores returns what is left out of the chart in the folder.
+func (l *loader) readIgnores(dir string) ignores {
 	name := path.Join(dir, ".helmignore")
 	if _, ok := slices.BinarySearch(l.paths, name); !ok {
-		return always
+		return defaultIgnores
 	}
-	text, err := l.read(name)
+	text, err := l.readFile(name)
 	if err != nil {
-		l.problem(name, "%v", err)
-		return always
+		l.addProblem(name, "%v", err)
+		return defaultIgnores
 	}
-	list, problems := ignoreFile(name, text)
+	list, problems := parseIgnores(name, text)
 	l.problems = append(l.problems, problems...)
 	return list
 }
 
-// read returns the content of a file of the tree.
-func (l *loader) read(p string) ([]byte, error) {
+// readFile returns the content of a file of the tree.
+func (l *loader) readFile(p string) ([]byte, error) {
 	if l.files--; l.files < 0 {
 		return nil, fmt.Errorf("the chart has more than %d files", maxFiles)
 	}
@@ -187,11 +188,11 @@ func (l *loader) read(p string) ([]byte, error) {
 		return nil, fmt.Errorf("open file: %w", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read from
-	return l.limited(f)
+	return l.readLimited(f)
 }
 
-// limited reads within the limits on bytes.
-func (l *loader) limited(r io.Reader) ([]byte, error) {
+// readLimited reads within the limits on bytes.
+func (l *loader) readLimited(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("read file: %w", err)
@@ -205,8 +206,8 @@ func (l *loader) limited(r io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// assemble makes a chart of its files, whose names are relative to it.
-func (l *loader) assemble(dir string, files []file, depth int) (*Chart, error) {
+// assembleChart makes a chart of its files, whose names are relative to it.
+func (l *loader) assembleChart(dir string, files []file, depth int) (*Chart, error) {
 	if l.charts--; l.charts < 0 || depth > maxNested {
 		return nil, fmt.Errorf("more than %d charts, or more than %d inside of each other", maxCharts, maxNested)
 	}
@@ -219,14 +220,14 @@ func (l *loader) assemble(dir string, files []file, depth int) (*Chart, error) {
 			f.name = inner
 			nested[name] = append(nested[name], f)
 		case below && strings.HasSuffix(name, ".tgz"):
-			l.archive(c, f, depth)
+			l.addArchive(c, f, depth)
 		case f.name == "Chart.yaml":
-			if err := decode(f, &c.metadata); err != nil {
+			if err := decodeYAML(f, &c.metadata); err != nil {
 				return nil, err
 			}
 		case f.name == "values.yaml":
-			if err := decode(f, &c.values); err != nil {
-				l.problem(f.path, "%v", err)
+			if err := decodeYAML(f, &c.values); err != nil {
+				l.addProblem(f.path, "%v", err)
 			}
 		default:
 			c.files = append(c.files, f)
@@ -243,19 +244,19 @@ func (l *loader) assemble(dir string, files []file, depth int) (*Chart, error) {
 		if !slices.ContainsFunc(nested[folder], func(f file) bool { return f.name == "Chart.yaml" }) {
 			continue
 		}
-		sub, err := l.assemble(path.Join(dir, "charts", folder), nested[folder], depth+1)
+		sub, err := l.assembleChart(path.Join(dir, "charts", folder), nested[folder], depth+1)
 		if err != nil {
-			l.problem(path.Join(dir, "charts", folder)+"/", "%v", err)
+			l.addProblem(path.Join(dir, "charts", folder)+"/", "%v", err)
 			continue
 		}
 		c.present = append(c.present, sub)
 	}
-	l.dependencies(c, files, depth)
+	l.nameSubcharts(c, files, depth)
 	return c, nil
 }
 
-// decode reads one YAML document into a map with numbers as Go numbers.
-func decode(f file, into *map[string]any) error {
+// decodeYAML reads one YAML document into a map with numbers as Go numbers.
+func decodeYAML(f file, into *map[string]any) error {
 	var m map[string]any
 	if err := yaml.Unmarshal(f.data, &m); err != nil {
 		return fmt.Errorf("%s: %w", f.name, err)
@@ -266,9 +267,9 @@ func decode(f file, into *map[string]any) error {
 	return nil
 }
 
-// dependencies names the subcharts: those that the chart asks for, under their
-// alias, and those that lie in charts/ without being asked for.
-func (l *loader) dependencies(c *Chart, files []file, depth int) {
+// nameSubcharts names the subcharts: those that the chart refers to, under their alias,
+// and those that are in charts/ without a reference.
+func (l *loader) nameSubcharts(c *Chart, files []file, depth int) {
 	asked := map[string]bool{}
 	for _, f := range files {
 		if f.name != "Chart.yaml" && f.name != "requirements.yaml" {
@@ -278,15 +279,15 @@ func (l *loader) dependencies(c *Chart, files []file, depth int) {
 			Dependencies []dependency `yaml:"dependencies"`
 		}
 		if err := yaml.Unmarshal(f.data, &list); err != nil {
-			l.problem(f.path, "dependencies: %v", err)
+			l.addProblem(f.path, "dependencies: %v", err)
 			continue
 		}
 		for _, d := range list.Dependencies {
 			asked[d.Name] = true
-			sub, err := l.find(c, d, depth)
+			sub, err := l.findSubchart(c, d, depth)
 			if err != nil {
 				// What the chart's own values switch off is not missed.
-				if (child{ask: d}).enabled(c.values) {
+				if (child{ask: d}).isEnabled(c.values) {
 					l.problems = append(l.problems, Problem{Code: "unavailable", Path: f.path, Line: d.line,
 						Message: err.Error()})
 				}
@@ -309,9 +310,9 @@ func (l *loader) dependencies(c *Chart, files []file, depth int) {
 	}
 }
 
-// find returns the subchart for a dependency: from charts/, else from a folder of
+// findSubchart returns the subchart for a dependency: from charts/, else from a folder of
 // the tree that the dependency names.
-func (l *loader) find(c *Chart, d dependency, depth int) (*Chart, error) {
+func (l *loader) findSubchart(c *Chart, d dependency, depth int) (*Chart, error) {
 	for _, sub := range c.present {
 		if sub.name == d.Name {
 			return sub, nil
@@ -319,7 +320,7 @@ func (l *loader) find(c *Chart, d dependency, depth int) (*Chart, error) {
 	}
 	if target, ok := strings.CutPrefix(d.Repository, "file://"); ok && c.archive == "" {
 		if dir := path.Join(c.Dir, target); fs.ValidPath(dir) && dir != c.Dir && !Within(dir, c.Dir) {
-			sub, err := l.chart(dir, depth+1)
+			sub, err := l.readChart(dir, depth+1)
 			if err != nil {
 				return nil, fmt.Errorf("dependency %s: %w", d.Name, err)
 			}
@@ -329,6 +330,7 @@ func (l *loader) find(c *Chart, d dependency, depth int) (*Chart, error) {
 	return nil, fmt.Errorf("the subchart %s is not in charts/ and is not fetched", d.Name)
 }
 
+// sortedKeys returns the keys of a map in order.
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {

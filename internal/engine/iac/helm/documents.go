@@ -23,7 +23,7 @@ func Documents(tree fs.FS, dir string, paths []string) ([]*document.Document, []
 	}
 	own, told := c.Documents(Given{})
 	all, first := own, slices.Clone(told)
-	files, more := c.variants()
+	files, more := c.listVariants()
 	problems = append(problems, more...)
 	end := time.Now().Add(maxTime)
 	for _, v := range files {
@@ -42,7 +42,7 @@ func Documents(tree fs.FS, dir string, paths []string) ([]*document.Document, []
 				problems = append(problems, p)
 			}
 		}
-		if slices.EqualFunc(own, docs, equal) {
+		if slices.EqualFunc(own, docs, equalDocuments) {
 			continue
 		}
 		for _, d := range docs {
@@ -53,8 +53,8 @@ func Documents(tree fs.FS, dir string, paths []string) ([]*document.Document, []
 	return all, append(problems, told...)
 }
 
-// equal reports whether two documents say the same at the same place.
-func equal(a, b *document.Document) bool {
+// equalDocuments reports whether two documents say the same at the same place.
+func equalDocuments(a, b *document.Document) bool {
 	return a.Path == b.Path && a.Index == b.Index && reflect.DeepEqual(a.Root, b.Root)
 }
 
@@ -68,13 +68,13 @@ func (c *Chart) Documents(given Given) ([]*document.Document, []Problem) {
 			p := Problem{Path: m.Path, Message: "what the template renders is not YAML: " + err.Error()}
 			var malformed *document.Malformed
 			if errors.As(err, &malformed) {
-				p.Line = m.line(malformed.Line)
+				p.Line = m.templateLine(malformed.Line)
 				p.Message = "what the template renders is not YAML: " + malformed.Message
 			}
 			problems = append(problems, p)
 		}
 		for i, t := range trees {
-			m.place(t.Lines, t.Root)
+			m.relocate(t.Lines, t.Root)
 			for _, platform := range document.Detect(m.Path, t.Root) {
 				docs = append(docs, &document.Document{
 					Platform: platform, Format: document.Helm, Path: m.Path, Index: i, Unit: c.Dir, Root: t.Root,
@@ -89,28 +89,29 @@ func (c *Chart) Documents(given Given) ([]*document.Document, []Problem) {
 // chartFile is the file that stands for a chart.
 func chartFile(dir string) string { return path.Join(dir, "Chart.yaml") }
 
-// line returns the line of the template for a line of the text; 1 when there is none.
-func (m *Manifest) line(n int) int {
+// templateLine returns the line of the template for a line of the text; 1 when there is
+// none.
+func (m *Manifest) templateLine(n int) int {
 	if n < 1 || n > len(m.Lines) {
 		return 1
 	}
 	return m.Lines[n-1]
 }
 
-// place gives the nodes of a value the lines of the template, and marks those whose
+// relocate gives the nodes of a value the lines of the template, and marks those whose
 // value is to be given.
-func (m *Manifest) place(n *document.Node, value any) {
-	n.Line, n.Column = m.line(n.Line), 0
+func (m *Manifest) relocate(n *document.Node, value any) {
+	n.Line, n.Column = m.templateLine(n.Line), 0
 	switch v := value.(type) {
 	case string:
 		n.Unknown = strings.Contains(v, Unknown)
 	case map[string]any:
 		for key, below := range n.Fields {
-			m.place(below, v[key])
+			m.relocate(below, v[key])
 		}
 	case []any:
 		for i, below := range n.Items {
-			m.place(below, v[i])
+			m.relocate(below, v[i])
 		}
 	}
 }

@@ -27,55 +27,55 @@ const maxWeight = 4 << 20
 
 var errWeight = fmt.Errorf("a value has more than %d bytes and entries, or more than %d levels", maxWeight, maxDepth)
 
-// now is the time in every chart: a scan's result must not depend on the clock.
-var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+// fixedNow is the time in every chart: a scan's result must not depend on the clock.
+var fixedNow = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// functions returns what all charts can call.
-func functions() template.FuncMap {
+// newFunctions returns what all charts can call.
+func newFunctions() template.FuncMap {
 	all := sprig.TxtFuncMap()
 	for _, name := range []string{"env", "expandenv", "getHostByName"} {
 		delete(all, name)
 	}
-	for name, f := range fixed {
+	for name, f := range fixedFunctions {
 		all[name] = f
 	}
-	for name, f := range bounded {
+	for name, f := range boundedFunctions {
 		all[name] = f
 	}
-	for name, f := range encodings {
+	for name, f := range encodingFunctions {
 		all[name] = f
 	}
 	for name, f := range all {
-		if !shallow[name] {
-			all[name] = guard(f)
+		if !shallowFunctions[name] {
+			all[name] = boundArguments(f)
 		}
 	}
 	return all
 }
 
-// shallow names functions that do not look into what they are given. Charts hand
-// all of their values to them often, and to weigh those each time would cost more
-// than the rest.
-var shallow = map[string]bool{
+// shallowFunctions names functions that do not read into what they are given. Charts hand
+// all of their values to them often, and to weigh those each time would cost more than the
+// rest.
+var shallowFunctions = map[string]bool{
 	"dict": true, "list": true, "tuple": true, "get": true, "set": true, "unset": true, "hasKey": true,
 	"default": true, "empty": true, "coalesce": true, "ternary": true, "all": true, "any": true,
 	"kindIs": true, "kindOf": true, "typeIs": true, "typeOf": true, "typeIsLike": true, "required": true,
 	"first": true, "last": true, "rest": true, "initial": true, "keys": true, "pick": true, "omit": true,
 }
 
-// fixed holds functions whose answer would differ from run to run, or cost much.
-var fixed = template.FuncMap{
-	"now":           func() time.Time { return now },
+// fixedFunctions are functions whose result would differ from run to run, or cost much.
+var fixedFunctions = template.FuncMap{
+	"now":           func() time.Time { return fixedNow },
 	"ago":           func(any) string { return "0s" },
 	"getHostByName": func(string) string { return "" },
-	"randAlphaNum":  placeholder,
-	"randAlpha":     placeholder,
-	"randAscii":     placeholder,
+	"randAlphaNum":  fixedRandom,
+	"randAlpha":     fixedRandom,
+	"randAscii":     fixedRandom,
 	"randNumeric": func(n int) (string, error) {
-		s, err := placeholder(n)
+		s, err := fixedRandom(n)
 		return strings.Repeat("0", len(s)), err
 	},
-	"randBytes":      placeholder,
+	"randBytes":      fixedRandom,
 	"randInt":        func(low, _ int) int { return low },
 	"shuffle":        func(s string) string { return s },
 	"uuidv4":         func() string { return "00000000-0000-4000-8000-000000000000" },
@@ -87,12 +87,12 @@ var fixed = template.FuncMap{
 	"decryptAES":     func(_, text string) string { return text },
 
 	"buildCustomCert":          func(cert, key string) certificate { return certificate{cert, key} },
-	"genCA":                    func(...any) certificate { return generated },
-	"genCAWithKey":             func(...any) certificate { return generated },
-	"genSelfSignedCert":        func(...any) certificate { return generated },
-	"genSelfSignedCertWithKey": func(...any) certificate { return generated },
-	"genSignedCert":            func(...any) certificate { return generated },
-	"genSignedCertWithKey":     func(...any) certificate { return generated },
+	"genCA":                    func(...any) certificate { return generatedCert },
+	"genCAWithKey":             func(...any) certificate { return generatedCert },
+	"genSelfSignedCert":        func(...any) certificate { return generatedCert },
+	"genSelfSignedCertWithKey": func(...any) certificate { return generatedCert },
+	"genSignedCert":            func(...any) certificate { return generatedCert },
+	"genSignedCertWithKey":     func(...any) certificate { return generatedCert },
 
 	// There is no cluster: https://helm.sh/docs/chart_template_guide/functions_and_pipelines/#using-the-lookup-function
 	"lookup": func(string, string, string, string) map[string]any { return map[string]any{} },
@@ -101,26 +101,26 @@ var fixed = template.FuncMap{
 // A certificate has the fields that templates read of a generated one.
 type certificate struct{ Cert, Key string }
 
-var generated = certificate{"generated", "generated"}
+var generatedCert = certificate{"generated", "generated"}
 
-// placeholder stands for random text.
-func placeholder(n int) (string, error) {
+// fixedRandom stands for random text.
+func fixedRandom(n int) (string, error) {
 	if n < 0 || n > 10_000 {
 		return "", fmt.Errorf("%d random characters", n)
 	}
 	return strings.Repeat("x", n), nil
 }
 
-// bounded holds functions that make much of little.
-var bounded = template.FuncMap{
+// boundedFunctions are functions whose result can be far larger than their arguments.
+var boundedFunctions = template.FuncMap{
 	"repeat": func(n int, s string) (string, error) {
 		if n < 0 || n > maxWeight || n*len(s) > maxWeight {
 			return "", errWeight
 		}
 		return strings.Repeat(s, n), nil
 	},
-	"indent":  indent,
-	"nindent": func(n int, s string) (string, error) { s, err := indent(n, s); return "\n" + s, err },
+	"indent":  indentText,
+	"nindent": func(n int, s string) (string, error) { s, err := indentText(n, s); return "\n" + s, err },
 	"replace": func(from, to, s string) (string, error) {
 		if (strings.Count(s, from)+1)*(len(to)+1) > maxWeight {
 			return "", errWeight
@@ -131,8 +131,8 @@ var bounded = template.FuncMap{
 	"mustRegexReplaceAll":        regexReplace((*regexp.Regexp).ReplaceAllString),
 	"regexReplaceAllLiteral":     regexReplace((*regexp.Regexp).ReplaceAllLiteralString),
 	"mustRegexReplaceAllLiteral": regexReplace((*regexp.Regexp).ReplaceAllLiteralString),
-	"until":                      func(n int) ([]int, error) { return steps(0, n, sign(n)) },
-	"untilStep":                  steps,
+	"until":                      func(n int) ([]int, error) { return countSteps(0, n, signOf(n)) },
+	"untilStep":                  countSteps,
 	"seq": func(n ...int) (string, error) {
 		start, step := 1, 0
 		var end int
@@ -147,13 +147,13 @@ var bounded = template.FuncMap{
 			return "", nil
 		}
 		if step == 0 {
-			step = sign(end - start)
+			step = signOf(end - start)
 		}
-		list, err := steps(start, end+sign(step), step)
+		list, err := countSteps(start, end+signOf(step), step)
 		return strings.Trim(fmt.Sprint(list), "[]"), err
 	},
 	"join": func(sep string, list any) (string, error) {
-		parts := texts(list)
+		parts := textsOf(list)
 		if len(parts)*(len(sep)+1) > maxWeight {
 			return "", errWeight
 		}
@@ -162,11 +162,17 @@ var bounded = template.FuncMap{
 	"wrap":     func(n int, s string) string { return s },
 	"wrapWith": func(n int, _, s string) string { return s },
 	// Decimals of any exponent cost any memory; floats are near enough.
-	"add1f": func(v any) float64 { return number(v) + 1 },
-	"addf":  func(v ...any) float64 { return fold(0, v, func(a, b float64) float64 { return a + b }) },
-	"subf":  func(a any, v ...any) float64 { return fold(number(a), v, func(a, b float64) float64 { return a - b }) },
-	"mulf":  func(a any, v ...any) float64 { return fold(number(a), v, func(a, b float64) float64 { return a * b }) },
-	"divf":  func(a any, v ...any) float64 { return fold(number(a), v, func(a, b float64) float64 { return a / b }) },
+	"add1f": func(v any) float64 { return numberOf(v) + 1 },
+	"addf":  func(v ...any) float64 { return foldNumbers(0, v, func(a, b float64) float64 { return a + b }) },
+	"subf": func(a any, v ...any) float64 {
+		return foldNumbers(numberOf(a), v, func(a, b float64) float64 { return a - b })
+	},
+	"mulf": func(a any, v ...any) float64 {
+		return foldNumbers(numberOf(a), v, func(a, b float64) float64 { return a * b })
+	},
+	"divf": func(a any, v ...any) float64 {
+		return foldNumbers(numberOf(a), v, func(a, b float64) float64 { return a / b })
+	},
 	// In a fixed order, unlike Sprig's.
 	"keys": func(maps ...map[string]any) []string {
 		out := []string{}
@@ -212,15 +218,16 @@ func isKind(want string, v any) bool {
 	return want == kind || kind == "int64" && (want == "float64" || want == "int")
 }
 
-func sign(n int) int {
+// signOf returns -1 or 1.
+func signOf(n int) int {
 	if n < 0 {
 		return -1
 	}
 	return 1
 }
 
-// steps counts from start to before end.
-func steps(start, end, step int) ([]int, error) {
+// countSteps counts from start to before end.
+func countSteps(start, end, step int) ([]int, error) {
 	out := []int{}
 	for i := start; step > 0 && i < end || step < 0 && i > end; i += step {
 		if len(out) == 10_000 {
@@ -231,7 +238,8 @@ func steps(start, end, step int) ([]int, error) {
 	return out, nil
 }
 
-func indent(n int, s string) (string, error) {
+// indentText indents the lines of a text, within limits.
+func indentText(n int, s string) (string, error) {
 	if n < 0 || n > 1000 {
 		return "", fmt.Errorf("indent by %d", n)
 	}
@@ -256,7 +264,8 @@ func regexReplace(f func(*regexp.Regexp, string, string) string) func(pattern, s
 	}
 }
 
-func texts(list any) []string {
+// textsOf returns the texts of a list of any type.
+func textsOf(list any) []string {
 	v := reflect.ValueOf(list)
 	if !v.IsValid() {
 		return nil
@@ -273,7 +282,8 @@ func texts(list any) []string {
 	return out
 }
 
-func number(v any) float64 {
+// numberOf returns a value as a number, 0 for what is none, as Sprig does.
+func numberOf(v any) float64 {
 	var f float64
 	if _, err := fmt.Sscan(fmt.Sprint(v), &f); err != nil {
 		return 0 // as Sprig does with what is no number
@@ -281,17 +291,18 @@ func number(v any) float64 {
 	return f
 }
 
-func fold(a float64, list []any, f func(a, b float64) float64) float64 {
+// foldNumbers combines numbers from the left.
+func foldNumbers(a float64, list []any, f func(a, b float64) float64) float64 {
 	for _, v := range list {
-		a = f(a, number(v))
+		a = f(a, numberOf(v))
 	}
 	return a
 }
 
-// encodings are Helm's functions for YAML, JSON and TOML. As in Helm, a value that
-// cannot be written is the empty text, and text that cannot be read is a map with
-// the key "Error".
-var encodings = template.FuncMap{
+// encodingFunctions are Helm's functions for YAML, JSON and TOML. As in Helm, a value that
+// cannot be written is the empty text, and text that cannot be read is a map with the key
+// "Error".
+var encodingFunctions = template.FuncMap{
 	"toYaml":     toYAML,
 	"mustToYaml": toYAML,
 	"toYamlPretty": func(v any) string {
@@ -312,7 +323,7 @@ var encodings = template.FuncMap{
 		if err := yaml.Unmarshal([]byte(s), &list); err != nil {
 			return []any{err.Error()}
 		}
-		out, _ := plain(list, 0).([]any)
+		out, _ := plainValue(list, 0).([]any)
 		return out
 	},
 	"fromJsonArray": func(s string) []any {
@@ -356,8 +367,8 @@ func toYAML(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// guard wraps a function so that it refuses arguments that are too large.
-func guard(f any) any {
+// boundArguments wraps a function so that it refuses arguments that are too large.
+func boundArguments(f any) any {
 	v := reflect.ValueOf(f)
 	t := v.Type()
 	in := make([]reflect.Type, t.NumIn())
@@ -369,7 +380,7 @@ func guard(f any) any {
 	return reflect.MakeFunc(reflect.FuncOf(in, out, t.IsVariadic()), func(args []reflect.Value) []reflect.Value {
 		left := maxWeight
 		for _, a := range args {
-			if left = weigh(a, left, 0); left < 0 {
+			if left = remainingWeight(a, left, 0); left < 0 {
 				return []reflect.Value{reflect.Zero(out[0]), reflect.ValueOf(&errWeight).Elem()}
 			}
 		}
@@ -386,8 +397,9 @@ func guard(f any) any {
 	}).Interface()
 }
 
-// weigh returns what is left of the weight without the value; below zero nothing is.
-func weigh(v reflect.Value, left, depth int) int {
+// remainingWeight returns what is left of the weight without the value; below zero nothing
+// is.
+func remainingWeight(v reflect.Value, left, depth int) int {
 	if depth > maxDepth {
 		return -1
 	}
@@ -402,12 +414,12 @@ func weigh(v reflect.Value, left, depth int) int {
 			return left
 		}
 		for i := 0; i < v.Len() && left >= 0; i++ {
-			left = weigh(v.Index(i), left, depth+1)
+			left = remainingWeight(v.Index(i), left, depth+1)
 		}
 	case reflect.Map:
 		left -= v.Len()
 		for it := v.MapRange(); left >= 0 && it.Next(); {
-			left = weigh(it.Value(), weigh(it.Key(), left, depth+1), depth+1)
+			left = remainingWeight(it.Value(), remainingWeight(it.Key(), left, depth+1), depth+1)
 		}
 	}
 	return left

@@ -43,7 +43,7 @@ func render(t *testing.T, files map[string]string) (map[string]string, []Problem
 			if strings.TrimSpace(line) == "" {
 				continue
 			}
-			fmt.Fprintf(&b, "%d %s\n", m.line(i+1), line)
+			fmt.Fprintf(&b, "%d %s\n", m.templateLine(i+1), line)
 		}
 		out[m.Path] = b.String()
 	}
@@ -393,9 +393,9 @@ func TestIgnore(t *testing.T) {
 	if len(problems) != 2 || problems[0].Line != 6 || problems[1].Line != 7 || problems[0].Path != "c/.helmignore" {
 		t.Errorf("problems %v, want those of lines 6 and 7", problems)
 	}
-	list, _ := ignoreFile("x", []byte("!*.yaml\n"))
+	list, _ := parseIgnores("x", []byte("!*.yaml\n"))
 	for name, want := range map[string]bool{"a.yaml": false, "b.txt": true, "d/c.yaml": true} {
-		if list.file(name) != want {
+		if list.ignoresFile(name) != want {
 			t.Errorf("%s is left out: %v", name, !want)
 		}
 	}

@@ -23,12 +23,12 @@ type ignore struct {
 	negated bool // leaves out what does not match
 }
 
-// always holds without a file.
-var always = ignores{{pattern: "templates/.?*", whole: true}}
+// defaultIgnores apply without a file.
+var defaultIgnores = ignores{{pattern: "templates/.?*", whole: true}}
 
-// ignoreFile reads the patterns of a file; a problem has the line of its pattern.
-func ignoreFile(at string, text []byte) (ignores, []Problem) {
-	out := always[:len(always):len(always)]
+// parseIgnores reads the patterns of a file; a problem has the line of its pattern.
+func parseIgnores(at string, text []byte) (ignores, []Problem) {
+	out := defaultIgnores[:len(defaultIgnores):len(defaultIgnores)]
 	var problems []Problem
 	n := 0
 	for line := range strings.Lines(string(text)) {
@@ -61,17 +61,20 @@ func ignoreFile(at string, text []byte) (ignores, []Problem) {
 	return out, problems
 }
 
-// file reports whether a file of the chart, or a folder in which it lies, is left out.
-func (list ignores) file(name string) bool {
+// ignoresFile reports whether a file of the chart, or a folder in which it is, is left
+// out.
+func (list ignores) ignoresFile(name string) bool {
 	for i := range name {
-		if name[i] == '/' && list.matches(name[:i], true) {
+		if name[i] == '/' && list.matchesAny(name[:i], true) {
 			return true
 		}
 	}
-	return list.matches(name, false)
+	return list.matchesAny(name, false)
 }
 
-func (list ignores) matches(name string, folder bool) bool {
+// matchesAny reports whether one of the patterns leaves the path out. A negated pattern
+// leaves out what it does not match.
+func (list ignores) matchesAny(name string, folder bool) bool {
 	for _, one := range list {
 		if one.folder && !folder {
 			if one.negated {
@@ -79,14 +82,15 @@ func (list ignores) matches(name string, folder bool) bool {
 			}
 			continue
 		}
-		if one.match(name) != one.negated {
+		if one.matchesPath(name) != one.negated {
 			return true
 		}
 	}
 	return false
 }
 
-func (one ignore) match(name string) bool {
+// matchesPath compares a path, or its last name, with the pattern.
+func (one ignore) matchesPath(name string) bool {
 	if !one.whole {
 		name = path.Base(name)
 	}

@@ -32,8 +32,8 @@ type budget struct {
 	failed error
 }
 
-// spend takes one step and the bytes, and fails when nothing is left.
-func (b *budget) spend(bytes int) error {
+// spendStep takes one step and the bytes, and fails when nothing is left.
+func (b *budget) spendStep(bytes int) error {
 	b.steps++
 	b.bytes += bytes
 	if b.failed == nil && (b.steps > maxSteps || b.bytes > maxOutput || b.steps%1024 == 0 &&
@@ -49,11 +49,11 @@ type mark struct {
 	line int
 }
 
-// marks finds a text node's place by the address of its first byte.
-type marks map[*byte]mark
+// textMarks finds a text node's place by the address of its first byte.
+type textMarks map[*byte]mark
 
-// instrument puts marks into a parsed template whose source is given.
-func (m marks) instrument(tree *parse.Tree, path string, source []byte) {
+// addMarks puts marks into a parsed template whose source is given.
+func (m textMarks) addMarks(tree *parse.Tree, path string, source []byte) {
 	var starts []int // offsets of lines
 	starts = append(starts, 0)
 	for i, c := range source {
@@ -64,22 +64,22 @@ func (m marks) instrument(tree *parse.Tree, path string, source []byte) {
 	in := instrument{marks: m, path: path, line: func(pos parse.Pos) int {
 		return sort.SearchInts(starts, int(pos)+1)
 	}}
-	in.list(tree.Root)
+	in.markList(tree.Root)
 }
 
 type instrument struct {
-	marks marks
+	marks textMarks
 	path  string
 	line  func(parse.Pos) int
 }
 
-// list marks the nodes of a list, and the list itself so that an empty body of a
-// loop counts as a step.
-func (in *instrument) list(l *parse.ListNode) {
+// markList marks the nodes of a list, and the list itself so that an empty body of a loop
+// counts as a step.
+func (in *instrument) markList(l *parse.ListNode) {
 	if l == nil {
 		return
 	}
-	nodes := []parse.Node{in.mark(l.Pos)}
+	nodes := []parse.Node{in.newMark(l.Pos)}
 	for _, n := range l.Nodes {
 		switch n := n.(type) {
 		case *parse.TextNode:
@@ -90,44 +90,44 @@ func (in *instrument) list(l *parse.ListNode) {
 			continue
 		case *parse.ActionNode:
 			if len(n.Pipe.Decl) == 0 {
-				n.Pipe.Cmds = append(n.Pipe.Cmds, call(n.Pos, "out"))
+				n.Pipe.Cmds = append(n.Pipe.Cmds, newCommand(n.Pos, "out"))
 			}
 		case *parse.TemplateNode:
-			nodes = append(nodes, in.mark(n.Pos), include(n))
+			nodes = append(nodes, in.newMark(n.Pos), newInclude(n))
 			continue
 		case *parse.IfNode:
-			in.list(n.List)
-			in.list(n.ElseList)
+			in.markList(n.List)
+			in.markList(n.ElseList)
 		case *parse.RangeNode:
-			in.list(n.List)
-			in.list(n.ElseList)
+			in.markList(n.List)
+			in.markList(n.ElseList)
 		case *parse.WithNode:
-			in.list(n.List)
-			in.list(n.ElseList)
+			in.markList(n.List)
+			in.markList(n.ElseList)
 		}
-		nodes = append(nodes, in.mark(n.Position()), n)
+		nodes = append(nodes, in.newMark(n.Position()), n)
 	}
 	l.Nodes = nodes
 }
 
-// mark returns an empty text node whose address is known.
-func (in *instrument) mark(pos parse.Pos) parse.Node {
+// newMark returns an empty text node whose address is known.
+func (in *instrument) newMark(pos parse.Pos) parse.Node {
 	text := make([]byte, 1)
 	in.marks[&text[0]] = mark{in.path, in.line(pos)}
 	return &parse.TextNode{NodeType: parse.NodeText, Pos: pos, Text: text[:0]}
 }
 
-// call returns the command that calls a function without more arguments.
-func call(pos parse.Pos, name string) *parse.CommandNode {
+// newCommand returns the command that calls a function without more arguments.
+func newCommand(pos parse.Pos, name string) *parse.CommandNode {
 	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: []parse.Node{
 		parse.NewIdentifier(name).SetPos(pos),
 	}}
 }
 
-// include returns the action {{ include "name" argument }} in the place of
-// {{ template "name" argument }}: the text is the same, and include counts depth.
-func include(n *parse.TemplateNode) parse.Node {
-	c := call(n.Pos, "include")
+// newInclude returns the action {{ include "name" argument }} in the place of {{ template
+// "name" argument }}: the text is the same, and include counts depth.
+func newInclude(n *parse.TemplateNode) parse.Node {
+	c := newCommand(n.Pos, "include")
 	c.Args = append(c.Args, &parse.StringNode{NodeType: parse.NodeString, Pos: n.Pos, Quoted: fmt.Sprintf("%q", n.Name),
 		Text: n.Name})
 	if n.Pipe == nil {
@@ -144,7 +144,7 @@ func include(n *parse.TemplateNode) parse.Node {
 // template that its first visible byte comes from.
 type writer struct {
 	budget *budget
-	marks  marks
+	marks  textMarks
 	path   string // of the template; "" when lines do not matter
 	text   bytes.Buffer
 	lines  []int
@@ -154,7 +154,7 @@ type writer struct {
 
 // Write takes what the interpreter writes. See the comment of the file.
 func (w *writer) Write(p []byte) (int, error) {
-	if err := w.budget.spend(len(p)); err != nil {
+	if err := w.budget.spendStep(len(p)); err != nil {
 		return 0, err
 	}
 	w.text.Write(p)

@@ -49,8 +49,8 @@ var capabilities = struct {
 	},
 }
 
-// open returns ".Files": what is no template and not special.
-func (c *Chart) open() files {
+// otherFiles returns ".Files": what is not a template and not special.
+func (c *Chart) otherFiles() files {
 	out := files{}
 	for _, f := range c.files {
 		if !strings.HasPrefix(f.name, "templates/") {
@@ -79,22 +79,22 @@ func (f files) Lines(name string) []string {
 func (f files) Glob(pattern string) files {
 	out := files{}
 	for name, data := range f {
-		if match(strings.Split(pattern, "/"), strings.Split(name, "/")) {
+		if matchFolders(strings.Split(pattern, "/"), strings.Split(name, "/")) {
 			out[name] = data
 		}
 	}
 	return out
 }
 
-// match compares folder by folder. A pattern has few of them.
-func match(pattern, name []string) bool {
+// matchFolders compares folder by folder. A pattern has few of them.
+func matchFolders(pattern, name []string) bool {
 	if len(pattern) == 0 {
 		return len(name) == 0
 	}
 	if pattern[0] == "**" {
 		rest := slices.Compact(slices.Clone(pattern))[1:]
 		for i := range len(name) + 1 {
-			if match(rest, name[i:]) {
+			if matchFolders(rest, name[i:]) {
 				return true
 			}
 		}
@@ -104,7 +104,7 @@ func match(pattern, name []string) bool {
 		return false
 	}
 	ok, err := path.Match(pattern[0], name[0])
-	return err == nil && ok && match(pattern[1:], name[1:])
+	return err == nil && ok && matchFolders(pattern[1:], name[1:])
 }
 
 // AsConfig returns YAML with the base names of files and their text.

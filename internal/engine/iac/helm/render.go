@@ -38,8 +38,8 @@ type Given struct {
 // maxCalls bounds how deep templates call each other.
 const maxCalls = 256
 
-// common are the functions that need no chart; they cost milliseconds to make.
-var common = sync.OnceValue(functions)
+// sharedFunctions are the functions that need no chart; they cost milliseconds to make.
+var sharedFunctions = sync.OnceValue(newFunctions)
 
 // Render renders the chart with its subcharts. What cannot be rendered is told,
 // and everything else goes on: where the chart stops itself, and where it asks for a
@@ -48,31 +48,31 @@ func (c *Chart) Render(given Given) ([]Manifest, []Problem) {
 	r := &renderer{
 		given:  given,
 		set:    template.New("").Option("missingkey=zero"),
-		marks:  marks{},
+		marks:  textMarks{},
 		budget: budget{until: time.Now().Add(maxTime)},
 		texts:  map[string]*template.Template{},
 	}
-	funcs := maps.Clone(common())
-	funcs["include"] = r.include
-	funcs["tpl"] = r.tpl
-	funcs["required"] = r.required
-	funcs["fail"] = r.fail
+	funcs := maps.Clone(sharedFunctions())
+	funcs["include"] = r.includeTemplate
+	funcs["tpl"] = r.renderText
+	funcs["required"] = r.requireValue
+	funcs["fail"] = r.continueAfterFail
 	r.set.Funcs(funcs)
 	// Templates can change values; those of the chart are rendered more than once.
 	var values map[string]any
 	for _, one := range given.Values {
-		values = layer(plainMap(one), values, 0)
+		values = layerValues(plainMap(one), values, 0)
 	}
-	r.add(c, c.name, plainMap(c.coalesce(values)), nil)
-	r.instrument()
+	r.addChart(c, c.name, plainMap(c.coalesceValues(values)), nil)
+	r.markTemplates()
 	var out []Manifest
 	for _, t := range r.targets {
-		m, err := r.render(t)
+		m, err := r.renderTemplate(t)
 		if t.notes {
 			continue // it is for who installs the chart; it may stop the installation
 		}
 		if err != nil {
-			r.problems = append(r.problems, problem(t.path, err))
+			r.problems = append(r.problems, templateProblem(t.path, err))
 		}
 		if m.Text != nil {
 			out = append(out, m)
@@ -84,7 +84,7 @@ func (c *Chart) Render(given Given) ([]Manifest, []Problem) {
 // A renderer is one rendering of one chart.
 type renderer struct {
 	set      *template.Template
-	marks    marks
+	marks    textMarks
 	budget   budget
 	sources  []source
 	targets  []target
@@ -99,13 +99,13 @@ type renderer struct {
 // Unknown is the text that stands for a value that who installs the chart must give.
 const Unknown = "value-to-be-given"
 
-// required returns the value. One that the person who installs must give is not there,
-// and is told; a text stands for it.
-func (r *renderer) required(message string, v any) any {
+// requireValue returns the value. One that the person who installs must give is not there,
+// and is reported; a text stands for it.
+func (r *renderer) requireValue(message string, v any) any {
 	if v != nil && v != "" {
 		return v
 	}
-	r.tell("unknown-value", "a value must be given to install the chart: "+strings.TrimSpace(message))
+	r.addProblem("unknown-value", "a value must be given to install the chart: "+strings.TrimSpace(message))
 	if r.bare {
 		return v
 	}
@@ -113,14 +113,14 @@ func (r *renderer) required(message string, v any) any {
 	return Unknown
 }
 
-// fail goes on where the chart stops itself, and tells.
-func (r *renderer) fail(message string) string {
-	r.tell("unknown-value", "the chart refuses the values that it has: "+strings.Join(strings.Fields(message), " "))
+// continueAfterFail goes on where the chart stops itself, and reports it.
+func (r *renderer) continueAfterFail(message string) string {
+	r.addProblem("unknown-value", "the chart refuses the values that it has: "+strings.Join(strings.Fields(message), " "))
 	return ""
 }
 
-// tell adds a problem of the line that is rendered.
-func (r *renderer) tell(code, message string) {
+// addProblem adds a problem of the line that is rendered.
+func (r *renderer) addProblem(code, message string) {
 	p := Problem{Code: code, Message: message[:min(len(message), maxMessage)]}
 	if r.at != nil {
 		p.Path, p.Line = r.at.path, r.at.at
@@ -149,24 +149,24 @@ type target struct {
 	data    map[string]any
 }
 
-// add parses the templates of the chart and its subcharts. The name is the chain
-// of charts: templates are known by it, as "parent/charts/sub/templates/x.yaml".
-func (r *renderer) add(c *Chart, name string, values map[string]any, parent map[string]any) {
+// addChart parses the templates of the chart and its subcharts. The name is the chain of
+// charts: templates are known by it, as "parent/charts/sub/templates/x.yaml".
+func (r *renderer) addChart(c *Chart, name string, values map[string]any, parent map[string]any) {
 	subcharts := map[string]any{}
-	top := c.top(values, parent, subcharts)
+	top := c.templateContext(values, parent, subcharts)
 	release, _ := top["Release"].(map[string]any)
 	release["Name"], release["Namespace"] = cmp.Or(r.given.Release, "release-name"),
 		cmp.Or(r.given.Namespace, "default")
 	for _, sub := range c.children {
-		if !sub.enabled(values) {
+		if !sub.isEnabled(values) {
 			continue
 		}
 		own, _ := values[sub.chart.name].(map[string]any)
 		if own == nil {
 			own = map[string]any{}
 		}
-		r.add(sub.chart, name+"/charts/"+sub.chart.name, own, top)
-		subcharts[sub.chart.name] = map[string]any{"Values": own, "Chart": sub.chart.fields(),
+		r.addChart(sub.chart, name+"/charts/"+sub.chart.name, own, top)
+		subcharts[sub.chart.name] = map[string]any{"Values": own, "Chart": sub.chart.chartFields(),
 			"Release": top["Release"]}
 	}
 	kind, _ := c.metadata["type"].(string)
@@ -176,7 +176,7 @@ func (r *renderer) add(c *Chart, name string, values map[string]any, parent map[
 		}
 		full := name + "/" + f.name
 		if _, err := r.set.New(full).Parse(string(f.data)); err != nil {
-			r.problems = append(r.problems, problem(f.path, err))
+			r.problems = append(r.problems, templateProblem(f.path, err))
 			continue
 		}
 		r.sources = append(r.sources, source{full, f.path, f.data})
@@ -200,12 +200,12 @@ func isTemplate(name string) bool {
 	return false
 }
 
-// top is what templates of the chart see as ".".
-func (c *Chart) top(values, parent, subcharts map[string]any) map[string]any {
+// templateContext is what templates of the chart see as ".".
+func (c *Chart) templateContext(values, parent, subcharts map[string]any) map[string]any {
 	return map[string]any{
 		"Values":       values,
-		"Chart":        c.fields(),
-		"Files":        c.open(),
+		"Chart":        c.chartFields(),
+		"Files":        c.otherFiles(),
 		"Capabilities": capabilities,
 		"Subcharts":    subcharts,
 		"Release": map[string]any{
@@ -217,8 +217,8 @@ func (c *Chart) top(values, parent, subcharts map[string]any) map[string]any {
 	}
 }
 
-// fields is the chart as templates see it: keys of Chart.yaml with a capital.
-func (c *Chart) fields() map[string]any {
+// chartFields is the chart as templates see it: keys of Chart.yaml with a capital.
+func (c *Chart) chartFields() map[string]any {
 	out := map[string]any{"Name": c.name, "Version": "", "AppVersion": "", "Description": "", "Type": "application"}
 	for k, v := range c.metadata {
 		if k == "" {
@@ -234,35 +234,37 @@ func (c *Chart) fields() map[string]any {
 	return out
 }
 
-// instrument puts marks into all templates, once they are all parsed: a later file
-// may define a template of an earlier one anew.
-func (r *renderer) instrument() {
+// markTemplates puts marks into all templates, once they are all parsed: a later file may
+// define a template of an earlier one anew.
+func (r *renderer) markTemplates() {
 	byName := map[string]source{}
 	for _, s := range r.sources {
 		byName[s.name] = s
 	}
 	for _, t := range r.set.Templates() {
 		if s, ok := byName[t.Tree.ParseName]; ok && t.Tree.Root != nil {
-			r.marks.instrument(t.Tree, s.path, s.data)
+			r.marks.addMarks(t.Tree, s.path, s.data)
 		}
 	}
 }
 
-// render renders one template. Where a text cannot stand for a value that nobody gives,
-// nothing does.
-func (r *renderer) render(t target) (Manifest, error) {
+// renderTemplate renders one template. Where a text cannot stand for a value that nobody
+// gives, nothing does.
+func (r *renderer) renderTemplate(t target) (Manifest, error) {
 	before := r.asked
 	r.bare, r.asked = false, false
-	m, err := r.execute(t)
+	m, err := r.executeTemplate(t)
 	if err != nil && r.asked {
 		r.bare = true
-		m, err = r.execute(t)
+		m, err = r.executeTemplate(t)
 	}
 	r.asked = r.asked || before
 	return m, err
 }
 
-func (r *renderer) execute(t target) (Manifest, error) {
+// executeTemplate renders one template and keeps the documents before an error, which are
+// whole.
+func (r *renderer) executeTemplate(t target) (Manifest, error) {
 	w := &writer{budget: &r.budget, marks: r.marks, path: t.path, at: 1}
 	r.at = w
 	err := r.set.ExecuteTemplate(w, t.name, t.data)
@@ -283,17 +285,17 @@ func (r *renderer) execute(t target) (Manifest, error) {
 	return m, err
 }
 
-// include renders a named template into text.
-func (r *renderer) include(name string, data any) (string, error) {
+// includeTemplate renders a named template into text.
+func (r *renderer) includeTemplate(name string, data any) (string, error) {
 	t := r.set.Lookup(name)
 	if t == nil {
 		return "", fmt.Errorf("no template %q", name)
 	}
-	return r.run(t, data)
+	return r.runTemplate(t, data)
 }
 
-// tpl renders text as a template.
-func (r *renderer) tpl(text string, data any) (string, error) {
+// renderText renders text as a template.
+func (r *renderer) renderText(text string, data any) (string, error) {
 	if !strings.Contains(text, "{{") {
 		return text, nil
 	}
@@ -308,14 +310,14 @@ func (r *renderer) tpl(text string, data any) (string, error) {
 		if t, err = set.New("tpl").Parse(text); err != nil {
 			return "", err
 		}
-		r.marks.instrument(t.Tree, "", []byte(text))
+		r.marks.addMarks(t.Tree, "", []byte(text))
 		r.texts[text] = t
 	}
-	return r.run(t, data)
+	return r.runTemplate(t, data)
 }
 
-// run executes a template that another one called.
-func (r *renderer) run(t *template.Template, data any) (string, error) {
+// runTemplate executes a template that another one called.
+func (r *renderer) runTemplate(t *template.Template, data any) (string, error) {
 	if r.budget.depth++; r.budget.depth > maxCalls {
 		return "", fmt.Errorf("templates call each other more than %d times deep", maxCalls)
 	}
@@ -327,8 +329,8 @@ func (r *renderer) run(t *template.Template, data any) (string, error) {
 
 var errorLine = regexp.MustCompile(`template: [^\s]*?:(\d+):`)
 
-// problem turns an error of text/template into one with a place.
-func problem(p string, err error) Problem {
+// templateProblem turns an error of text/template into one with a position.
+func templateProblem(p string, err error) Problem {
 	out := Problem{Path: p, Message: err.Error()}
 	if errors.Is(err, errBudget) {
 		out.Message = errBudget.Error()

@@ -12,9 +12,9 @@ import (
 // maxDepth bounds how deep values are nested.
 const maxDepth = 100
 
-// plain turns a decoded YAML value into what templates work with: maps with string
+// plainValue turns a decoded YAML value into what templates work with: maps with string
 // keys, int64 and float64.
-func plain(v any, depth int) any {
+func plainValue(v any, depth int) any {
 	if depth > maxDepth {
 		return nil
 	}
@@ -22,19 +22,19 @@ func plain(v any, depth int) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			out[k] = plain(e, depth+1)
+			out[k] = plainValue(e, depth+1)
 		}
 		return out
 	case map[any]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			out[fmt.Sprint(k)] = plain(e, depth+1)
+			out[fmt.Sprint(k)] = plainValue(e, depth+1)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = plain(e, depth+1)
+			out[i] = plainValue(e, depth+1)
 		}
 		return out
 	case int:
@@ -45,16 +45,17 @@ func plain(v any, depth int) any {
 	return v
 }
 
+// plainMap is plainValue of a map; nil stays nil.
 func plainMap(m map[string]any) map[string]any {
 	if m == nil {
 		return nil
 	}
-	out, _ := plain(m, 0).(map[string]any)
+	out, _ := plainValue(m, 0).(map[string]any)
 	return out
 }
 
-// over lays values over defaults: maps are joined, null takes a default away.
-func over(values, defaults map[string]any, depth int) map[string]any {
+// overlayValues lays values over defaults: maps are joined, null removes a default.
+func overlayValues(values, defaults map[string]any, depth int) map[string]any {
 	out := maps.Clone(defaults)
 	if out == nil {
 		out = map[string]any{}
@@ -69,7 +70,7 @@ func over(values, defaults map[string]any, depth int) map[string]any {
 		case v == nil && depth >= 0:
 			delete(out, k)
 		case isMap && areMaps:
-			out[k] = over(mine, theirs, depth+1)
+			out[k] = overlayValues(mine, theirs, depth+1)
 		default:
 			out[k] = v
 		}
@@ -77,8 +78,8 @@ func over(values, defaults map[string]any, depth int) map[string]any {
 	return out
 }
 
-// layer lays values over others that are given with them: null is a value still.
-func layer(values, below map[string]any, depth int) map[string]any {
+// layerValues lays values over others that are given with them: null is a value still.
+func layerValues(values, below map[string]any, depth int) map[string]any {
 	out := maps.Clone(below)
 	if out == nil {
 		out = map[string]any{}
@@ -87,19 +88,19 @@ func layer(values, below map[string]any, depth int) map[string]any {
 		mine, isMap := v.(map[string]any)
 		theirs, areMaps := out[k].(map[string]any)
 		if isMap && areMaps && depth < maxDepth {
-			v = layer(mine, theirs, depth+1)
+			v = layerValues(mine, theirs, depth+1)
 		}
 		out[k] = v
 	}
 	return out
 }
 
-// coalesce returns the values of the chart, and below the names of subcharts
-// theirs. It leaves out subcharts that the values switch off.
-func (c *Chart) coalesce(given map[string]any) map[string]any {
-	values := over(given, c.values, 0)
+// coalesceValues returns the values of the chart, and below the names of subcharts theirs.
+// It leaves out subcharts that the values switch off.
+func (c *Chart) coalesceValues(given map[string]any) map[string]any {
+	values := overlayValues(given, c.values, 0)
 	for _, sub := range c.children {
-		if !sub.enabled(values) {
+		if !sub.isEnabled(values) {
 			continue
 		}
 		name := sub.chart.name
@@ -110,19 +111,19 @@ func (c *Chart) coalesce(given map[string]any) map[string]any {
 			if own == nil {
 				own = map[string]any{}
 			}
-			own["global"] = over(global, below, 0)
+			own["global"] = overlayValues(global, below, 0)
 		}
-		values[name] = sub.chart.coalesce(own)
-		values = sub.export(values)
+		values[name] = sub.chart.coalesceValues(own)
+		values = sub.importValues(values)
 	}
 	return values
 }
 
-// enabled reports whether the values of the parent want the subchart: the first
+// isEnabled reports whether the values of the parent want the subchart: the first
 // condition that is set decides, else its tags.
-func (s child) enabled(values map[string]any) bool {
+func (s child) isEnabled(values map[string]any) bool {
 	for condition := range strings.SplitSeq(s.ask.Condition, ",") {
-		if v, ok := lookup(values, strings.TrimSpace(condition)).(bool); ok {
+		if v, ok := lookupValue(values, strings.TrimSpace(condition)).(bool); ok {
 			return v
 		}
 	}
@@ -139,8 +140,9 @@ func (s child) enabled(values map[string]any) bool {
 	return !off
 }
 
-// export puts values of the subchart where the parent imports them ("import-values").
-func (s child) export(values map[string]any) map[string]any {
+// importValues puts values of the subchart where the parent imports them
+// ("import-values").
+func (s child) importValues(values map[string]any) map[string]any {
 	for _, entry := range s.ask.ImportValues {
 		from, to := "", ""
 		switch e := entry.(type) {
@@ -150,7 +152,7 @@ func (s child) export(values map[string]any) map[string]any {
 			from, _ = e["child"].(string)
 			to, _ = e["parent"].(string)
 		}
-		found, ok := lookup(values, s.chart.name+"."+from).(map[string]any)
+		found, ok := lookupValue(values, s.chart.name+"."+from).(map[string]any)
 		if from == "" || !ok {
 			continue
 		}
@@ -160,13 +162,13 @@ func (s child) export(values map[string]any) map[string]any {
 				found = map[string]any{parts[i]: found}
 			}
 		}
-		values = over(values, found, 0)
+		values = overlayValues(values, found, 0)
 	}
 	return values
 }
 
-// lookup follows names separated by dots.
-func lookup(values map[string]any, names string) any {
+// lookupValue follows names separated by dots.
+func lookupValue(values map[string]any, names string) any {
 	var at any = values
 	for name := range strings.SplitSeq(names, ".") {
 		m, ok := at.(map[string]any)

@@ -25,11 +25,11 @@ type variant struct {
 	values map[string]any
 }
 
-// variants returns the files of values that the chart is installed with, in order of
+// listVariants returns the files of values that the chart is installed with, in order of
 // their names, and those that cannot be read: the ones in its folder that are called so,
-// and all in a folder called values, if they speak of something that the chart knows.
-// Those for tests of the chart and examples are none.
-func (c *Chart) variants() ([]variant, []Problem) {
+// and all in a folder called values, if they name something that the chart knows. Those
+// for tests of the chart and examples are left out.
+func (c *Chart) listVariants() ([]variant, []Problem) {
 	var out []variant
 	var problems []Problem
 	for _, f := range c.files {
@@ -40,11 +40,11 @@ func (c *Chart) variants() ([]variant, []Problem) {
 			continue
 		}
 		var values map[string]any
-		if err := decode(f, &values); err != nil {
+		if err := decodeYAML(f, &values); err != nil {
 			problems = append(problems, Problem{Path: f.path, Message: err.Error()})
 			continue
 		}
-		if !c.knows(values) {
+		if !c.knowsValues(values) {
 			continue
 		}
 		if len(out) == maxVariants {
@@ -57,9 +57,9 @@ func (c *Chart) variants() ([]variant, []Problem) {
 	return out, problems
 }
 
-// knows reports whether values are for the chart: it has one of them, or a subchart of
-// the name.
-func (c *Chart) knows(values map[string]any) bool {
+// knowsValues reports whether values are for the chart: it has one of them, or a subchart
+// of the name.
+func (c *Chart) knowsValues(values map[string]any) bool {
 	for key := range values {
 		if _, ok := c.values[key]; ok || key == "global" {
 			return true

@@ -8,8 +8,8 @@ import (
 	"merlon/internal/finding"
 )
 
-// about describes a query, in the words of its authors.
-type about struct {
+// queryInfo describes a query, in the words of its authors.
+type queryInfo struct {
 	ID          string               `json:"id"`
 	Name        string               `json:"queryName"`
 	Severity    string               `json:"severity"`
@@ -31,8 +31,8 @@ type overrides struct {
 	URL         string `json:"descriptionUrl"`
 }
 
-// names gives the platforms as rule identifiers and people name them.
-var names = map[document.Platform]struct{ id, name string }{
+// platformNames gives the platforms as rule identifiers and people name them.
+var platformNames = map[document.Platform]struct{ id, name string }{
 	document.Ansible:         {"ansible", "Ansible"},
 	document.ARM:             {"arm", "Azure Resource Manager"},
 	document.Buildah:         {"buildah", "Buildah"},
@@ -51,41 +51,41 @@ var names = map[document.Platform]struct{ id, name string }{
 	document.Terraform:       {"terraform", "Terraform"},
 }
 
-// ruleOf makes the rule of a query for one platform. The name of the query's folder
-// is permanent, so the rule is named by it.
-func (p *platform) ruleOf(query int, override string) (*finding.Rule, error) {
+// newRule makes the rule of a query for one platform. The name of the query's folder is
+// permanent, so the rule is named by it.
+func (p *platform) newRule(query int, override string) (*finding.Rule, error) {
 	all, err := p.about()
 	if err != nil {
 		return nil, err
 	}
 	a := all[query]
 	slug := strings.NewReplacer("_", "-", "/", "-", " ", "-", ".", "-").Replace(p.index.Queries[query].Name)
-	id := "iac/" + names[p.name].id + "/" + strings.ToLower(slug)
+	id := "iac/" + platformNames[p.name].id + "/" + strings.ToLower(slug)
 	if o, ok := a.Override[override]; ok && override != "" {
 		id += "-v" + strings.NewReplacer(".", "-").Replace(strings.TrimSuffix(override, ".0"))
-		a.Name, a.Description = or(o.Name, a.Name), or(o.Description, a.Description)
-		a.Severity, a.URL = or(o.Severity, a.Severity), or(o.URL, a.URL)
+		a.Name, a.Description = firstNonEmpty(o.Name, a.Name), firstNonEmpty(o.Description, a.Description)
+		a.Severity, a.URL = firstNonEmpty(o.Severity, a.Severity), firstNonEmpty(o.URL, a.URL)
 	}
 	a.Name = sentenceCase(a.Name)
-	severity, confidence := graded(id, a.Severity)
+	severity, confidence := severityOf(id, a.Severity)
 	r := &finding.Rule{
 		ID: id, Analysis: finding.IaC, Name: a.Name,
-		ShortDescription: sentence(a.Name),
-		Description:      sentence(a.Description) + benchmark(p.name, p.index.Queries[query].Name),
-		HowToPrevent:     prevention(a),
-		CWE:              weaknesses(a),
+		ShortDescription: endSentence(a.Name),
+		Description:      endSentence(a.Description) + benchmarkText(p.name, p.index.Queries[query].Name),
+		HowToPrevent:     remediationText(a),
+		CWE:              listCWE(a),
 		OWASP:            []string{"A05:2021", "A02:2025"},
 		Severity:         severity, Confidence: confidence,
-		Language: names[p.name].name,
+		Language: platformNames[p.name].name,
 		Link:     a.URL,
 	}
 	r.AddReferences()
 	return r, nil
 }
 
-// grade turns a query's severity into ours. INFO tells of things to know more than
-// of flaws: it is low, and unsure.
-func grade(severity string) (finding.Severity, finding.Confidence) {
+// parseSeverity turns a query's severity into ours. INFO is about things to know more than
+// about vulnerabilities: it is low, and unsure.
+func parseSeverity(severity string) (finding.Severity, finding.Confidence) {
 	switch strings.ToUpper(severity) {
 	case "CRITICAL":
 		return finding.Critical, finding.Certain
@@ -107,7 +107,8 @@ var byCategory = map[string]string{
 	"Secret Management": "798", "Structure and Semantics": "710", "Supply-Chain": "1357",
 }
 
-func weaknesses(a about) []string {
+// listCWE returns the weakness that a query names, else that of its category.
+func listCWE(a queryInfo) []string {
 	cwe := strings.TrimPrefix(strings.TrimSpace(a.CWE), "CWE-")
 	if cwe == "" {
 		cwe = byCategory[a.Category]
@@ -118,9 +119,9 @@ func weaknesses(a about) []string {
 	return []string{"CWE-" + cwe}
 }
 
-// prevention says what to do in general; each finding says what is expected in its
+// remediationText says what to do in general; each finding says what is expected in its
 // place.
-func prevention(a about) string {
+func remediationText(a queryInfo) string {
 	text := "Change the resource so that it meets what the finding says is expected, in the code and not by hand: " +
 		"the next deployment would undo it."
 	if a.URL != "" {
@@ -129,7 +130,8 @@ func prevention(a about) string {
 	return text
 }
 
-func sentence(s string) string {
+// endSentence ends a text with a full stop.
+func endSentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s != "" && !strings.HasSuffix(s, ".") {
 		s += "."
@@ -137,7 +139,8 @@ func sentence(s string) string {
 	return s
 }
 
-func or(a, b string) string {
+// firstNonEmpty returns the first text that is not empty.
+func firstNonEmpty(a, b string) string {
 	if a != "" {
 		return a
 	}
@@ -160,18 +163,18 @@ func (o *overrides) UnmarshalJSON(b []byte) error {
 
 // Rules returns the rule of every query.
 func Rules() ([]*finding.Rule, error) {
-	l, err := open()
+	l, err := sharedLibrary()
 	if err != nil {
 		return nil, err
 	}
 	var out []*finding.Rule
 	for _, name := range document.Platforms {
-		p, err := l.platform(name)
+		p, err := l.loadPlatform(name)
 		if err != nil {
 			return nil, err
 		}
 		for i := 0; p != nil && i < len(p.index.Queries); i++ {
-			r, err := p.ruleOf(i, "")
+			r, err := p.newRule(i, "")
 			if err != nil {
 				return nil, err
 			}

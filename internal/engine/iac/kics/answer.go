@@ -9,8 +9,8 @@ import (
 	"merlon/internal/engine/iac/document"
 )
 
-// An answer is one result of a query, in its terms.
-type answer struct {
+// queryResult is one result of a query, in its terms.
+type queryResult struct {
 	document int      // its position in the unit
 	key      string   // searchKey: words that lead to the place
 	path     []string // searchLine: the path of the value in the document
@@ -20,34 +20,34 @@ type answer struct {
 	kind, name, expected, actual string
 }
 
-// read takes the fields of a result; it is false when it names no document.
-func read(result any) (answer, bool) {
+// readResult takes the fields of a result; it is false when it names no document.
+func readResult(result any) (queryResult, bool) {
 	fields, ok := result.(map[string]any)
 	if !ok {
-		return answer{}, false
+		return queryResult{}, false
 	}
-	i, err := strconv.Atoi(word(fields["documentId"]))
+	i, err := strconv.Atoi(printedValue(fields["documentId"]))
 	if err != nil || i < 0 {
-		return answer{}, false
+		return queryResult{}, false
 	}
-	a := answer{
-		document: i, key: word(fields["searchKey"]), override: word(fields["overrideKey"]),
-		kind: known(word(fields["resourceType"])), name: known(word(fields["resourceName"])),
-		expected: word(fields["keyExpectedValue"]), actual: word(fields["keyActualValue"]),
+	a := queryResult{
+		document: i, key: printedValue(fields["searchKey"]), override: printedValue(fields["overrideKey"]),
+		kind: knownName(printedValue(fields["resourceType"])), name: knownName(printedValue(fields["resourceName"])),
+		expected: printedValue(fields["keyExpectedValue"]), actual: printedValue(fields["keyActualValue"]),
 	}
 	if list, ok := fields["searchLine"].([]any); ok {
 		a.whole = len(list) == 0
 		for _, step := range list {
-			a.path = append(a.path, word(step))
+			a.path = append(a.path, printedValue(step))
 		}
 	}
 	return a, true
 }
 
-// word returns a value as queries print it. Some print a number as a text, of which
-// comes "%!s(int=3)": places are known by such words again, so they stay as they are
+// printedValue returns a value as queries print it. Some print a number as a text, of
+// which comes "%!s(int=3)": places are known by such words again, so they stay as they are
 // though the evaluator has another type for numbers now.
-func word(v any) string {
+func printedValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -62,17 +62,17 @@ func word(v any) string {
 	return fmt.Sprint(v)
 }
 
-// known returns the name, or "" for what stands where a query knows none.
-func known(s string) string {
+// knownName returns the name, or "" for what queries write where they know none.
+func knownName(s string) string {
 	if s == "n/a" || s == "undefined" || s == "null" {
 		return ""
 	}
 	return s
 }
 
-// flaw finds the place of an answer. It is false for one that points into what a
+// toFlaw finds the position of a result. It is false for one that points into what a
 // reference brought in, which is reported where it is written.
-func (t *texts) flaw(d *document.Document, a answer) (Flaw, bool) {
+func (t *fileTexts) toFlaw(d *document.Document, a queryResult) (Flaw, bool) {
 	last := a.key[strings.LastIndexByte(a.key, '.')+1:]
 	if strings.Contains(last, "RefMetadata") {
 		return Flaw{}, false
@@ -91,16 +91,16 @@ func (t *texts) flaw(d *document.Document, a answer) (Flaw, bool) {
 	if len(a.path) > 0 && d.Lines != nil {
 		if n, found := d.Lines.Find(a.path...); found == len(a.path) && n.Line > 0 {
 			if t.isObject(d, n) {
-				n = first(n)
+				n = firstField(n)
 			}
 			f.Path, f.Line, f.Column, f.Unknown = d.File(n), n.Line, n.Column, n.Unknown
 			return f, true
 		}
 	}
-	n, made := follow(d, a.key)
+	n, made := followKey(d, a.key)
 	f.Unknown = n != nil && n.Unknown
 	if d.Text != nil && !made {
-		if line := t.of(d).search(a.key); line > 0 {
+		if line := t.linesOf(d).findLine(a.key); line > 0 {
 			f.Line = line
 			return f, true
 		}
@@ -115,11 +115,11 @@ func (t *texts) flaw(d *document.Document, a answer) (Flaw, bool) {
 
 // isObject reports whether a node of Terraform is an object in a list, and not a block:
 // its line does not begin with the block's type.
-func (t *texts) isObject(d *document.Document, n *document.Node) bool {
+func (t *fileTexts) isObject(d *document.Document, n *document.Node) bool {
 	if d.Format != document.HCL || len(n.Fields) == 0 || d.Text == nil || d.File(n) != d.Path {
 		return false
 	}
-	l := t.of(d).text
+	l := t.linesOf(d).text
 	if n.Line > len(l) {
 		return false
 	}
@@ -127,8 +127,8 @@ func (t *texts) isObject(d *document.Document, n *document.Node) bool {
 	return ok && (before == "" || strings.ContainsAny(before, "=[(,"))
 }
 
-// first returns the field of a node that is written first.
-func first(n *document.Node) *document.Node {
+// firstField returns the field of a node that is written first.
+func firstField(n *document.Node) *document.Node {
 	at := n
 	for _, below := range n.Fields {
 		if below.Line > 0 && (at == n || below.Line < at.Line || below.Line == at.Line && below.Column < at.Column) {
@@ -139,14 +139,14 @@ func first(n *document.Node) *document.Node {
 }
 
 // atReference moves an answer about what a reference brought in to the reference.
-func atReference(d *document.Document, a answer) answer {
-	plain, quoted := cut(a.key)
+func atReference(d *document.Document, a queryResult) queryResult {
+	plain, quoted := cutQuoted(a.key)
 	words := strings.Split(plain, ".")
 	taken := 0
 	var value any = d.Root
 	for i, w := range words {
 		n := strings.Count(w, "\x00")
-		step := restore(w, quoted[taken:])
+		step := restoreQuoted(w, quoted[taken:])
 		taken += n
 		name, _, _ := strings.Cut(step, "=")
 		fields, ok := value.(map[string]any)
@@ -155,7 +155,7 @@ func atReference(d *document.Document, a answer) answer {
 		}
 		if meta, ok := fields[document.RefMetadata].(map[string]any); ok && fields[name] != nil {
 			ref, _ := meta["$ref"].(string)
-			prefix := original(words[:i], quoted)
+			prefix := joinKey(words[:i], quoted)
 			a.key, a.path = strings.TrimPrefix(prefix+".$ref="+ref, "."), nil
 			return a
 		}
@@ -166,8 +166,8 @@ func atReference(d *document.Document, a answer) answer {
 	return a
 }
 
-// original puts the words of a search key together again.
-func original(words []string, quoted []string) string {
+// joinKey puts the words of a search key together again.
+func joinKey(words []string, quoted []string) string {
 	s := strings.Join(words, ".")
 	for _, q := range quoted {
 		s = strings.Replace(s, "\x00", "{{"+q+"}}", 1)
@@ -175,11 +175,11 @@ func original(words []string, quoted []string) string {
 	return s
 }
 
-// of returns the lines of the document's file.
-func (t *texts) of(d *document.Document) *lines {
+// linesOf returns the lines of the document's file.
+func (t *fileTexts) linesOf(d *document.Document) *searchText {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at := file{d.Path, d.Format}
+	at := textKey{d.Path, d.Format}
 	l := t.byFile[at]
 	if l == nil {
 		l = newLines(d.Text, d.Format)

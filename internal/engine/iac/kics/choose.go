@@ -41,19 +41,19 @@ func (p *platform) wordsOf(docs []*document.Document) []bool {
 	return held
 }
 
-// A choice says which rules of a query some documents can trigger.
-type choice struct {
+// queryChoice says which rules of a query some documents can trigger.
+type queryChoice struct {
 	query int
 	rules []bool // by position in query.Rules
 }
 
-// choose returns the queries that documents with the words can trigger.
-func (p *platform) choose(held []bool) []choice {
-	var out []choice
+// chooseQueries returns the queries that documents with the words can trigger.
+func (p *platform) chooseQueries(held []bool) []queryChoice {
+	var out []queryChoice
 	for i, q := range p.index.Queries {
 		var rules []bool
 		for j, r := range q.Rules {
-			if met(r.Needs, held) {
+			if isMet(r.Needs, held) {
 				if rules == nil {
 					rules = make([]bool, len(q.Rules))
 				}
@@ -61,14 +61,14 @@ func (p *platform) choose(held []bool) []choice {
 			}
 		}
 		if rules != nil {
-			out = append(out, choice{i, rules})
+			out = append(out, queryChoice{i, rules})
 		}
 	}
 	return out
 }
 
-// met reports whether of each list one word is held.
-func met(needs [][]int, held []bool) bool {
+// isMet reports whether of each list one word is in the documents.
+func isMet(needs [][]int, held []bool) bool {
 	for _, one := range needs {
 		any := false
 		for _, word := range one {

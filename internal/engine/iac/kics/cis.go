@@ -13,16 +13,16 @@ import (
 // in public implementations of the same versions: those of Steampipe's compliance mods
 // for the clouds, of kube-bench for Kubernetes, of Docker Bench for containers.
 
-// A family is a benchmark, with its sections by the names of the queries' folders,
+// benchmarkFamily is a benchmark, with its sections by the names of the queries' folders,
 // which mean the same on all platforms.
-type family struct {
+type benchmarkFamily struct {
 	benchmark string
 	sections  map[string]string
 }
 
-// benchmark returns the section for a query as text for its description; "" when
-// none is known.
-func benchmark(platform document.Platform, query string) string {
+// benchmarkText returns the section for a query as text for its description; "" when none
+// is known.
+func benchmarkText(platform document.Platform, query string) string {
 	f := familyOf(platform, query)
 	if section := f.sections[path.Base(query)]; section != "" {
 		return "\n\nReference: " + f.benchmark + ", section " + section + "."
@@ -30,7 +30,7 @@ func benchmark(platform document.Platform, query string) string {
 	return ""
 }
 
-func familyOf(platform document.Platform, query string) family {
+func familyOf(platform document.Platform, query string) benchmarkFamily {
 	provider, _, _ := strings.Cut(query, "/")
 	switch {
 	case platform == document.Kubernetes, provider == "kubernetes":
@@ -44,10 +44,10 @@ func familyOf(platform document.Platform, query string) family {
 	case provider == "aws":
 		return amazon
 	}
-	return family{}
+	return benchmarkFamily{}
 }
 
-var amazon = family{"CIS Amazon Web Services Foundations Benchmark 3.0.0", map[string]string{
+var amazon = benchmarkFamily{"CIS Amazon Web Services Foundations Benchmark 3.0.0", map[string]string{
 	"root_account_has_active_access_keys":                                              "1.4",
 	"iam_password_without_minimum_length":                                              "1.8",
 	"password_without_reuse_prevention":                                                "1.9",
@@ -103,7 +103,7 @@ var amazon = family{"CIS Amazon Web Services Foundations Benchmark 3.0.0", map[s
 	"instance_uses_metadata_service_IMDSv1":                                            "5.6",
 }}
 
-var kubernetes = family{"CIS Kubernetes Benchmark 1.8", map[string]string{
+var kubernetes = benchmarkFamily{"CIS Kubernetes Benchmark 1.8", map[string]string{
 	"cluster_admin_role_binding_with_super_user_permissions": "5.1.1",
 	"rbac_roles_with_read_secrets_permissions":               "5.1.2",
 	"service_account_allows_access_secrets":                  "5.1.2",
@@ -133,7 +133,7 @@ var kubernetes = family{"CIS Kubernetes Benchmark 1.8", map[string]string{
 	"using_unrecommended_namespace":                          "5.7.4",
 }}
 
-var docker = family{"CIS Docker Benchmark 1.6.0", map[string]string{
+var docker = benchmarkFamily{"CIS Docker Benchmark 1.6.0", map[string]string{
 	"missing_user_instruction":                      "4.1",
 	"last_user_is_root":                             "4.1",
 	"healthcheck_instruction_missing":               "4.6",
@@ -159,7 +159,7 @@ var docker = family{"CIS Docker Benchmark 1.6.0", map[string]string{
 	"docker_socket_mounted_in_container":            "5.32",
 }}
 
-var azure = family{"CIS Microsoft Azure Foundations Benchmark 2.0.0", map[string]string{
+var azure = benchmarkFamily{"CIS Microsoft Azure Foundations Benchmark 2.0.0", map[string]string{
 	"storage_account_not_forcing_https":                              "3.1",
 	"storage_account_allows_unsecure_transfer":                       "3.1",
 	"default_azure_storage_account_network_access_is_too_permissive": "3.8",
@@ -195,7 +195,7 @@ var azure = family{"CIS Microsoft Azure Foundations Benchmark 2.0.0", map[string
 	"app_service_managed_identity_disabled":                          "9.5",
 }}
 
-var google = family{"CIS Google Cloud Platform Foundation Benchmark 2.0.0", map[string]string{
+var google = benchmarkFamily{"CIS Google Cloud Platform Foundation Benchmark 2.0.0", map[string]string{
 	"high_google_kms_crypto_key_rotation_period":         "1.10",
 	"kms_crypto_key_publicly_accessible":                 "1.9",
 	"google_compute_network_using_default_firewall_rule": "3.1",

@@ -13,30 +13,30 @@ import (
 	"merlon/internal/engine/iac/kics/module"
 )
 
-// prepared is a query that can be asked, with some of its rules.
-type prepared struct {
+// preparedQuery is a query that can be evaluated, with some of its rules.
+type preparedQuery struct {
 	rules    []bool
 	compiler *ast.Compiler
 	body     ast.Body
 }
 
-// A wish is the queries that documents of one platform can trigger.
-type wish struct {
+// platformQueries is the queries that documents of one platform can trigger.
+type platformQueries struct {
 	platform *platform
-	chosen   []choice
+	chosen   []queryChoice
 }
 
 // copyCost is what another copy of the libraries costs, in queries.
 const copyCost = 9
 
-// prepare makes ready what is wished for and was not made ready before in this process,
+// prepareQueries makes ready the queries that were not made ready before in this process,
 // in batches for the workers: those of one batch share the libraries.
-func prepare(ctx context.Context, wishes []wish, workers int) error {
-	missing := make([][]choice, len(wishes))
+func prepareQueries(ctx context.Context, wishes []platformQueries, workers int) error {
+	missing := make([][]queryChoice, len(wishes))
 	for i, w := range wishes { // always in the order of the platforms, so no two wait for each other
 		w.platform.mu.Lock()
 		defer w.platform.mu.Unlock()
-		missing[i] = w.platform.missing(w.chosen)
+		missing[i] = w.platform.unprepared(w.chosen)
 	}
 	size := batchSize(missing, workers)
 	var mu sync.Mutex
@@ -45,7 +45,7 @@ func prepare(ctx context.Context, wishes []wish, workers int) error {
 	for i, w := range wishes {
 		for _, batch := range cutEvenly(missing[i], size) {
 			group.Go(func() error {
-				done, err := w.platform.batch(ctx, batch)
+				done, err := w.platform.prepareBatch(ctx, batch)
 				if err != nil {
 					return err
 				}
@@ -64,7 +64,7 @@ func prepare(ctx context.Context, wishes []wish, workers int) error {
 // batchSize returns the size of batches with which the workers are done first: with few
 // batches a worker may end up alone with one, with many the libraries are read again and
 // again.
-func batchSize(lists [][]choice, workers int) int {
+func batchSize(lists [][]queryChoice, workers int) int {
 	total := 0
 	for _, list := range lists {
 		total += len(list)
@@ -88,26 +88,26 @@ func batchSize(lists [][]choice, workers int) int {
 
 // cutEvenly cuts a list into as few pieces as the size allows, all of about the
 // same length.
-func cutEvenly(list []choice, size int) [][]choice {
+func cutEvenly(list []queryChoice, size int) [][]queryChoice {
 	if len(list) == 0 {
 		return nil
 	}
 	pieces := (len(list) + size - 1) / size
-	out := make([][]choice, pieces)
+	out := make([][]queryChoice, pieces)
 	for i, c := range list {
 		out[i%pieces] = append(out[i%pieces], c)
 	}
 	return out
 }
 
-// missing returns what of the chosen was not made ready before, with the rules that
+// unprepared returns what of the chosen was not made ready before, with the rules that
 // were.
-func (p *platform) missing(chosen []choice) []choice {
-	var out []choice
+func (p *platform) unprepared(chosen []queryChoice) []queryChoice {
+	var out []queryChoice
 	for _, c := range chosen {
-		if have := p.prepared[c.query]; have == nil || !covers(have.rules, c.rules) {
+		if have := p.prepared[c.query]; have == nil || !coversRules(have.rules, c.rules) {
 			if have != nil {
-				c.rules = union(have.rules, c.rules)
+				c.rules = mergeRules(have.rules, c.rules)
 			}
 			out = append(out, c)
 		}
@@ -115,22 +115,22 @@ func (p *platform) missing(chosen []choice) []choice {
 	return out
 }
 
-// ready returns a query that was made ready.
-func (p *platform) ready(query int) *prepared {
+// preparedQuery returns a query that was made ready.
+func (p *platform) preparedQuery(query int) *preparedQuery {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.prepared[query]
 }
 
-// batch makes some queries ready with one tree of rules. Every query calls its package
-// "Cx": each has a package of its own below that.
-func (p *platform) batch(ctx context.Context, chosen []choice) ([]*prepared, error) {
+// prepareBatch makes some queries ready with one tree of rules. Every query calls its
+// package "Cx": each has a package of its own below that.
+func (p *platform) prepareBatch(ctx context.Context, chosen []queryChoice) ([]*preparedQuery, error) {
 	m, err := p.modules()
 	if err != nil {
 		return nil, err
 	}
 	r := module.NewReader(m.tables)
-	list, err := p.shared(r, m, p.used(chosen))
+	list, err := p.readLibraries(r, m, p.usedRules(chosen))
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (p *platform) batch(ctx context.Context, chosen []choice) ([]*prepared, err
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		one, err := p.read(r, m, c)
+		one, err := p.readQuery(r, m, c)
 		if err != nil {
 			return nil, err
 		}
@@ -148,15 +148,15 @@ func (p *platform) batch(ctx context.Context, chosen []choice) ([]*prepared, err
 	if err != nil {
 		return nil, fmt.Errorf("link the queries of %s: %w", p.name, err)
 	}
-	out := make([]*prepared, len(chosen))
+	out := make([]*preparedQuery, len(chosen))
 	for i, c := range chosen {
-		out[i] = &prepared{rules: c.rules, compiler: compiler, body: ask(c.query)}
+		out[i] = &preparedQuery{rules: c.rules, compiler: compiler, body: policyQuery(c.query)}
 	}
 	return out, nil
 }
 
-// shared reads the rules of the libraries that are used.
-func (p *platform) shared(r *module.Reader, m *modules, used map[int]bool) ([]*ast.Module, error) {
+// readLibraries reads the rules of the libraries that are used.
+func (p *platform) readLibraries(r *module.Reader, m *modules, used map[int]bool) ([]*ast.Module, error) {
 	var out []*ast.Module
 	at := 0
 	for _, l := range p.index.Libraries {
@@ -180,9 +180,9 @@ func (p *platform) shared(r *module.Reader, m *modules, used map[int]bool) ([]*a
 	return out, nil
 }
 
-// read reads the module of a query, without the rules that yield results and were not
+// readQuery reads the module of a query, without the rules that yield results and were not
 // chosen.
-func (p *platform) read(r *module.Reader, m *modules, c choice) (*ast.Module, error) {
+func (p *platform) readQuery(r *module.Reader, m *modules, c queryChoice) (*ast.Module, error) {
 	q := p.index.Queries[c.query]
 	leave := map[int]bool{}
 	for i, rule := range q.Rules {
@@ -203,9 +203,9 @@ func (p *platform) read(r *module.Reader, m *modules, c choice) (*ast.Module, er
 	return one, nil
 }
 
-// used returns the rules of the libraries that the queries may call, by the positions of
-// their names.
-func (p *platform) used(chosen []choice) map[int]bool {
+// usedRules returns the rules of the libraries that the queries may call, by the positions
+// of their names.
+func (p *platform) usedRules(chosen []queryChoice) map[int]bool {
 	used := map[int]bool{}
 	for _, c := range chosen {
 		for _, i := range p.index.Queries[c.query].Uses {
@@ -215,16 +215,17 @@ func (p *platform) used(chosen []choice) map[int]bool {
 	return used
 }
 
-// ask is the question "result = data.Cx.q7.CxPolicy".
-func ask(query int) ast.Body {
+// policyQuery is the Rego query "result = data.Cx.q7.CxPolicy".
+func policyQuery(query int) ast.Body {
 	policy := append(module.QueryPackage(query), ast.StringTerm("CxPolicy"))
-	return ast.NewBody(ast.Equality.Expr(ast.VarTerm(result), ast.NewTerm(policy)))
+	return ast.NewBody(ast.Equality.Expr(ast.VarTerm(resultVar), ast.NewTerm(policy)))
 }
 
-// result is the variable of a question that takes the answer.
-const result = "result"
+// resultVar is the variable of a query that takes the result.
+const resultVar = "result"
 
-func covers(have, want []bool) bool {
+// coversRules reports whether all wanted rules are there.
+func coversRules(have, want []bool) bool {
 	for i, w := range want {
 		if w && !have[i] {
 			return false
@@ -233,7 +234,8 @@ func covers(have, want []bool) bool {
 	return true
 }
 
-func union(a, b []bool) []bool {
+// mergeRules returns the rules of both lists.
+func mergeRules(a, b []bool) []bool {
 	out := make([]bool, len(a))
 	for i := range a {
 		out[i] = a[i] || b[i]

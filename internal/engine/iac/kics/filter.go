@@ -28,9 +28,9 @@ func filterTree(text string) (string, bool) {
 	if len(text) > maxFilter || !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
 		return "", false
 	}
-	f := filter{rest: text[1 : len(text)-1]}
-	tree, err := f.either(0)
-	if err != nil || f.peek() != "" {
+	f := filterParser{rest: text[1 : len(text)-1]}
+	tree, err := f.parseOr(0)
+	if err != nil || f.peekWord() != "" {
 		return "", false
 	}
 	b, err := json.Marshal(map[string]any{"_kics_filter_expr": tree})
@@ -40,13 +40,14 @@ func filterTree(text string) (string, bool) {
 	return string(b), true
 }
 
-type filter struct {
+// filterParser reads a filter pattern word by word.
+type filterParser struct {
 	rest string
 	next string
 }
 
-// peek returns the next word, "" at the end.
-func (f *filter) peek() string {
+// peekWord returns the next word, "" at the end.
+func (f *filterParser) peekWord() string {
 	if f.next != "" {
 		return f.next
 	}
@@ -56,8 +57,9 @@ func (f *filter) peek() string {
 	return f.next
 }
 
-func (f *filter) take() string {
-	w := f.peek()
+// takeWord returns the next word and goes on.
+func (f *filterParser) takeWord() string {
+	w := f.peekWord()
 	f.next = ""
 	return w
 }
@@ -90,18 +92,18 @@ func wordLength(s string) int {
 
 const maxParentheses = 100
 
-// either reads what is joined by "||", which binds less than "&&".
-func (f *filter) either(depth int) (map[string]any, error) {
-	return f.joined("||", func() (map[string]any, error) {
-		return f.joined("&&", func() (map[string]any, error) { return f.one(depth) })
+// parseOr reads what is joined by "||", which binds less than "&&".
+func (f *filterParser) parseOr(depth int) (map[string]any, error) {
+	return f.parseJoined("||", func() (map[string]any, error) {
+		return f.parseJoined("&&", func() (map[string]any, error) { return f.parseComparison(depth) })
 	})
 }
 
-// joined reads parts with a sign between them, the first ones first.
-func (f *filter) joined(sign string, part func() (map[string]any, error)) (map[string]any, error) {
+// parseJoined reads parts with a sign between them, the first ones first.
+func (f *filterParser) parseJoined(sign string, part func() (map[string]any, error)) (map[string]any, error) {
 	left, err := part()
-	for err == nil && f.peek() == sign {
-		f.take()
+	for err == nil && f.peekWord() == sign {
+		f.takeWord()
 		var right map[string]any
 		if right, err = part(); err == nil {
 			left = map[string]any{"_op": sign, "_left": left, "_right": right}
@@ -110,20 +112,20 @@ func (f *filter) joined(sign string, part func() (map[string]any, error)) (map[s
 	return left, err
 }
 
-// one reads a comparison, or parentheses.
-func (f *filter) one(depth int) (map[string]any, error) {
-	if f.peek() == "(" {
+// parseComparison reads a comparison, or parentheses.
+func (f *filterParser) parseComparison(depth int) (map[string]any, error) {
+	if f.peekWord() == "(" {
 		if depth >= maxParentheses {
 			return nil, errFilter
 		}
-		f.take()
-		inner, err := f.either(depth + 1)
-		if err == nil && f.take() != ")" {
+		f.takeWord()
+		inner, err := f.parseOr(depth + 1)
+		if err == nil && f.takeWord() != ")" {
 			err = errFilter
 		}
 		return inner, err
 	}
-	selector, op, value := f.take(), f.take(), f.take()
+	selector, op, value := f.takeWord(), f.takeWord(), f.takeWord()
 	if !strings.HasPrefix(selector, "$.") || value == "" || value == ")" {
 		return nil, errFilter
 	}

@@ -12,27 +12,26 @@ import (
 // This file finds the place that a search key leads to in a document whose file
 // does not hold what was decoded: a template of a chart, a patched object.
 
-// follow goes down the document by the words of a search key as far as it leads,
-// and returns the last place. "name={{x}}" is a field with that value, which
-// chooses an item of a list and does not lead into it; "b[x]" is a field below
-// another. A word that is no field here is looked for above, nearest first: after
-// "metadata.name={{x}}" comes "spec". A word that is nowhere is skipped.
-//
-// It also says whether the way leads through what is not written as such.
-func follow(d *document.Document, key string) (n *document.Node, made bool) {
+// followKey goes down the document by the words of a search key as far as it leads, and
+// returns the last position. "name={{x}}" is a field with that value, which chooses an
+// item of a list and does not lead into it; "b[x]" is a field below another. A word that
+// is not a field here is searched above, nearest first: after "metadata.name={{x}}" comes
+// "spec". A word that is nowhere is skipped. It also says whether the path leads through
+// what is not written as such.
+func followKey(d *document.Document, key string) (n *document.Node, made bool) {
 	if d.Lines == nil {
 		return nil, false
 	}
-	w := walk{at: []spot{{d.Root, d.Lines}}}
+	w := keyWalk{at: []placedValue{{d.Root, d.Lines}}}
 	if list, n := d.Root[document.Playbooks], d.Lines.Fields[document.Playbooks]; n != nil {
-		w.at = append(w.at, spot{list, n}) // keys begin in its items
+		w.at = append(w.at, placedValue{list, n}) // keys begin in its items
 	}
-	for _, s := range steps(key) {
+	for _, s := range parseKey(key) {
 		for i := len(w.at) - 1; i >= 0; i-- {
 			if _, list := w.at[i].value.([]any); list && i < len(w.at)-1 {
 				continue // an item of it is chosen
 			}
-			if w.step(i, s) {
+			if w.descend(i, s) {
 				break
 			}
 		}
@@ -40,31 +39,31 @@ func follow(d *document.Document, key string) (n *document.Node, made bool) {
 	return w.found, w.made
 }
 
-// A spot is a value with its place.
-type spot struct {
+// placedValue is a value with its position.
+type placedValue struct {
 	value any
 	node  *document.Node
 }
 
-// A walk is a way down: the values one inside the other, and the last place found.
-type walk struct {
-	at    []spot
+// keyWalk is a way down: the values one inside the other, and the last position found.
+type keyWalk struct {
+	at    []placedValue
 	found *document.Node
 	made  bool // it leads through what is not written
 }
 
-// step takes one step from the value at the position, if it leads anywhere.
-func (w *walk) step(from int, s step) bool {
-	candidates := []spot{w.at[from]}
+// descend takes one step from the value at the position, if it leads anywhere.
+func (w *keyWalk) descend(from int, s keyStep) bool {
+	candidates := []placedValue{w.at[from]}
 	if list, ok := w.at[from].value.([]any); ok {
 		candidates = candidates[:0]
 		for i, item := range list {
 			if i < len(w.at[from].node.Items) {
-				candidates = append(candidates, spot{item, w.at[from].node.Items[i]})
+				candidates = append(candidates, placedValue{item, w.at[from].node.Items[i]})
 			}
 		}
 	}
-	slices.SortStableFunc(candidates, func(a, b spot) int { return cmp.Compare(exactly(b, s), exactly(a, s)) })
+	slices.SortStableFunc(candidates, func(a, b placedValue) int { return cmp.Compare(exactMatch(b, s), exactMatch(a, s)) })
 	for _, c := range candidates {
 		fields, ok := c.value.(map[string]any)
 		below := c.node
@@ -73,7 +72,7 @@ func (w *walk) step(from int, s step) bool {
 		}
 		value, has := fields[s.first]
 		next := below.Fields[s.first]
-		if !has || next == nil || !chooses(value, s.second) {
+		if !has || next == nil || !isCandidate(value, s.second) {
 			continue
 		}
 		w.at = w.at[:from+1]
@@ -83,9 +82,9 @@ func (w *walk) step(from int, s step) bool {
 		w.found, w.made = next, w.made || next.Made
 		switch value.(type) {
 		case map[string]any, []any:
-			w.at = append(w.at, spot{value, next})
+			w.at = append(w.at, placedValue{value, next})
 			if s.second != "" {
-				w.step(len(w.at)-1, step{first: s.second})
+				w.descend(len(w.at)-1, keyStep{first: s.second})
 			}
 		}
 		return true
@@ -93,17 +92,17 @@ func (w *walk) step(from int, s step) bool {
 	return false
 }
 
-// exactly is 1 for a map whose field is the second word, and not only holds it.
-func exactly(c spot, s step) int {
+// exactMatch is 1 for a map whose field is the second word, and not only contains it.
+func exactMatch(c placedValue, s keyStep) int {
 	if fields, ok := c.value.(map[string]any); ok && s.second != "" && fields[s.first] == s.second {
 		return 1
 	}
 	return 0
 }
 
-// chooses reports whether a field may be the one with the second word: a map or
-// list that it leads into, or a scalar that is it.
-func chooses(value any, second string) bool {
+// isCandidate reports whether a field may be the one with the second word: a map or list
+// that it leads into, or a scalar that is it.
+func isCandidate(value any, second string) bool {
 	switch value := value.(type) {
 	case map[string]any, []any:
 		return true

@@ -42,14 +42,14 @@ spec:
 		"metadata.name={{other}}":         2,
 	} {
 		line := 0
-		if n, _ := follow(d, key); n != nil {
+		if n, _ := followKey(d, key); n != nil {
 			line = n.Line
 		}
 		if line != want {
 			t.Errorf("%s leads to line %d, want %d", key, line, want)
 		}
 	}
-	if n, _ := follow(&document.Document{}, "a"); n != nil {
+	if n, _ := followKey(&document.Document{}, "a"); n != nil {
 		t.Error("a document without places leads somewhere")
 	}
 }

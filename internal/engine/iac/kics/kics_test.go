@@ -58,14 +58,14 @@ func TestRun(t *testing.T) {
 // Every query of every platform can be read, and has a
 // rule with all that a rule must say.
 func TestLibraryIsWhole(t *testing.T) {
-	l, err := open()
+	l, err := sharedLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	count := 0
 	ids := map[string]string{}
 	for _, name := range document.Platforms {
-		p, err := l.platform(name)
+		p, err := l.loadPlatform(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,11 +76,11 @@ func TestLibraryIsWhole(t *testing.T) {
 		for i := range held {
 			held[i] = true
 		}
-		all := p.choose(held)
+		all := p.chooseQueries(held)
 		if len(all) != len(p.index.Queries) {
 			t.Errorf("%s: %d of %d queries can be triggered at all", name, len(all), len(p.index.Queries))
 		}
-		if err := prepare(t.Context(), []wish{{p, all}}, 2); err != nil {
+		if err := prepareQueries(t.Context(), []platformQueries{{p, all}}, 2); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		about, err := p.about()
@@ -93,7 +93,7 @@ func TestLibraryIsWhole(t *testing.T) {
 				overrides = append(overrides, o)
 			}
 			for _, o := range overrides {
-				r, err := p.ruleOf(i, o)
+				r, err := p.newRule(i, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -118,11 +118,11 @@ func TestLibraryIsWhole(t *testing.T) {
 // What is not made ready has no results: the choice by words loses nothing.
 func TestChoiceLosesNothing(t *testing.T) {
 	stack := docs(t, document.CloudFormation, "stack.yaml", bucket)
-	l, err := open()
+	l, err := sharedLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := l.platform(document.CloudFormation)
+	p, err := l.loadPlatform(document.CloudFormation)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,23 +130,23 @@ func TestChoiceLosesNothing(t *testing.T) {
 	for i := range held {
 		held[i] = true
 	}
-	every, chosen := p.choose(held), p.choose(p.wordsOf(stack))
+	every, chosen := p.chooseQueries(held), p.chooseQueries(p.wordsOf(stack))
 	if len(chosen) == 0 || len(chosen) > len(every)/4 {
 		t.Errorf("%d of %d queries are chosen for one bucket", len(chosen), len(every))
 	}
 	u := &unit{platform: p, docs: stack}
-	input, err := u.input()
+	input, err := u.evaluatorInput()
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := func(list []choice) int {
-		if err := prepare(t.Context(), []wish{{p, list}}, 1); err != nil {
+	count := func(list []queryChoice) int {
+		if err := prepareQueries(t.Context(), []platformQueries{{p, list}}, 1); err != nil {
 			t.Fatal(err)
 		}
 		n := 0
 		for _, c := range list {
-			q := question{unit: u, query: c.query}
-			results, err := q.ask(t.Context(), input)
+			q := evaluation{unit: u, query: c.query}
+			results, err := q.evaluate(t.Context(), input)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +176,7 @@ func TestSplitBoundsUnits(t *testing.T) {
 	}
 	list = append(list, &document.Document{}, &document.Document{})
 	var sizes []int
-	for _, u := range split(&platform{}, list) {
+	for _, u := range splitUnits(&platform{}, list) {
 		sizes = append(sizes, len(u.docs))
 	}
 	if fmt.Sprint(sizes) != fmt.Sprint([]int{maxUnit, 1, 1, 1}) {
@@ -186,18 +186,18 @@ func TestSplitBoundsUnits(t *testing.T) {
 
 // Every section belongs to a query that there is.
 func TestBenchmarksNameQueries(t *testing.T) {
-	l, err := open()
+	l, err := sharedLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	left := map[string]bool{}
-	for _, f := range []family{amazon, kubernetes, docker, azure, google} {
+	for _, f := range []benchmarkFamily{amazon, kubernetes, docker, azure, google} {
 		for name := range f.sections {
 			left[f.benchmark+" "+name] = true
 		}
 	}
 	for _, name := range document.Platforms {
-		p, err := l.platform(name)
+		p, err := l.loadPlatform(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,18 +211,18 @@ func TestBenchmarksNameQueries(t *testing.T) {
 	for name := range left {
 		t.Errorf("there is no query %s", name)
 	}
-	if got := benchmark(document.Kubernetes, "container_is_privileged"); got != "\n\nReference: CIS Kubernetes "+
+	if got := benchmarkText(document.Kubernetes, "container_is_privileged"); got != "\n\nReference: CIS Kubernetes "+
 		"Benchmark 1.8, section 5.2.2." {
 		t.Errorf("the reference is %q", got)
 	}
-	if got := benchmark(document.Ansible, "config/x"); got != "" {
+	if got := benchmarkText(document.Ansible, "config/x"); got != "" {
 		t.Errorf("the reference of a query in no benchmark is %q", got)
 	}
 }
 
 func TestNeedsAreKept(t *testing.T) {
-	if !met([][]int{{0, 1}, {2}}, []bool{false, true, true}) || met([][]int{{0}, {1}}, []bool{true, false}) ||
-		!met(nil, nil) {
+	if !isMet([][]int{{0, 1}, {2}}, []bool{false, true, true}) || isMet([][]int{{0}, {1}}, []bool{true, false}) ||
+		!isMet(nil, nil) {
 		t.Error("a rule is chosen when of each list one word is there")
 	}
 }
@@ -230,11 +230,11 @@ func TestNeedsAreKept(t *testing.T) {
 // Of a query the functions are read, and of the rules that yield results those that are
 // chosen.
 func TestRead(t *testing.T) {
-	l, err := open()
+	l, err := sharedLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := l.platform(document.Kubernetes)
+	p, err := l.loadPlatform(document.Kubernetes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestRead(t *testing.T) {
 	several := false
 	for i, q := range p.index.Queries {
 		for _, all := range []bool{true, false} {
-			c := choice{query: i, rules: make([]bool, len(q.Rules))}
+			c := queryChoice{query: i, rules: make([]bool, len(q.Rules))}
 			chosen := 0
 			for j := range c.rules {
 				c.rules[j] = all || j == 0
@@ -253,7 +253,7 @@ func TestRead(t *testing.T) {
 					chosen++
 				}
 			}
-			one, err := p.read(module.NewReader(m.tables), m, c)
+			one, err := p.readQuery(module.NewReader(m.tables), m, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -282,7 +282,7 @@ func BenchmarkFirstFinding(b *testing.B) {
 	}
 	d := &document.Document{Platform: document.CloudFormation, Path: "stack.yaml", Root: trees[0].Root,
 		Lines: trees[0].Lines, Text: []byte(bucket)}
-	l, err := open()
+	l, err := sharedLibrary()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package queries asks documents the queries of the KICS project: about 1,700
+// Package kics runs the queries of the KICS project on documents: about 1,700
 // modules in the Rego language, each of which knows one mistake in infrastructure
 // code of one platform. They are run by the Open Policy Agent's evaluator in this
 // process, without its built-in functions that reach the network or the host.
@@ -58,8 +58,8 @@ type library struct {
 	platforms map[document.Platform]*platform
 }
 
-// open reads the archive, once a process.
-var open = sync.OnceValues(func() (*library, error) { return openLibrary(files) })
+// sharedLibrary is the archive of the program, opened once per process.
+var sharedLibrary = sync.OnceValues(func() (*library, error) { return openLibrary(files) })
 
 // openLibrary reads the archive of a file system. It reads it in place: the archive of
 // the program is part of the binary, and a copy would stay for the life of the process.
@@ -90,14 +90,15 @@ func openLibrary(files fs.FS) (*library, error) {
 		l.files[f.Name] = f
 	}
 	var data map[string]any
-	if err := l.decode("common.json", &data); err != nil {
+	if err := l.decodeFile("common.json", &data); err != nil {
 		return nil, err
 	}
 	l.data = inmem.NewFromObjectWithOpts(data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
 	return l, nil
 }
 
-func (l *library) read(name string) ([]byte, error) {
+// readFile returns an entry of the archive.
+func (l *library) readFile(name string) ([]byte, error) {
 	f, ok := l.files[name]
 	if !ok {
 		return nil, fmt.Errorf("the library of queries has no %s", name)
@@ -114,8 +115,9 @@ func (l *library) read(name string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func (l *library) decode(name string, into any) error {
-	b, err := l.read(name)
+// decodeFile decodes an entry of JSON.
+func (l *library) decodeFile(name string, into any) error {
+	b, err := l.readFile(name)
 	if err != nil {
 		return err
 	}
@@ -132,12 +134,12 @@ type platform struct {
 	words   map[string]int
 	index   index
 
-	about func() ([]about, error) // describes the queries, by position
+	about func() ([]queryInfo, error) // describes the queries, by position
 
 	modules func() (*modules, error) // what they are compiled to
 
 	mu       sync.Mutex
-	prepared map[int]*prepared // by position of the query
+	prepared map[int]*preparedQuery // by position of the query
 }
 
 // An index says what there is in the archive for a platform.
@@ -172,8 +174,8 @@ type modules struct {
 	rules  []byte
 }
 
-// platform returns the queries of one platform; nil when there are none.
-func (l *library) platform(name document.Platform) (*platform, error) {
+// loadPlatform returns the queries of one platform; nil when there are none.
+func (l *library) loadPlatform(name document.Platform) (*platform, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p, ok := l.platforms[name]; ok {
@@ -183,17 +185,17 @@ func (l *library) platform(name document.Platform) (*platform, error) {
 	if l.files[dir+"index.json"] == nil {
 		return nil, nil
 	}
-	p := &platform{name: name, library: l, prepared: map[int]*prepared{}}
-	if err := l.decode(dir+"index.json", &p.index); err != nil {
+	p := &platform{name: name, library: l, prepared: map[int]*preparedQuery{}}
+	if err := l.decodeFile(dir+"index.json", &p.index); err != nil {
 		return nil, err
 	}
 	p.words = make(map[string]int, len(p.index.Words))
 	for i, word := range p.index.Words {
 		p.words[word] = i
 	}
-	p.about = sync.OnceValues(func() ([]about, error) {
-		var all []about
-		if err := l.decode(dir+"about.json", &all); err != nil {
+	p.about = sync.OnceValues(func() ([]queryInfo, error) {
+		var all []queryInfo
+		if err := l.decodeFile(dir+"about.json", &all); err != nil {
 			return nil, err
 		}
 		if len(all) != len(p.index.Queries) {
@@ -202,7 +204,7 @@ func (l *library) platform(name document.Platform) (*platform, error) {
 		return all, nil
 	})
 	p.modules = sync.OnceValues(func() (*modules, error) {
-		b, err := l.read(dir + "modules.bin")
+		b, err := l.readFile(dir + "modules.bin")
 		if err != nil {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ import (
 // TestMain fails all tests of the package with one clear text when the library is
 // missing: none of them means anything without it.
 func TestMain(m *testing.M) {
-	if _, err := open(); err != nil {
+	if _, err := sharedLibrary(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -64,12 +64,12 @@ func Run(ctx context.Context, docs []*document.Document, workers int) ([]Flaw, [
 	if len(docs) == 0 {
 		return nil, nil, nil
 	}
-	l, err := open()
+	l, err := sharedLibrary()
 	if err != nil {
 		return nil, nil, err
 	}
-	r := run{workers: max(1, workers), texts: texts{byFile: map[file]*lines{}}}
-	var wishes []wish
+	r := queryRun{workers: max(1, workers), texts: fileTexts{byFile: map[textKey]*searchText{}}}
+	var wishes []platformQueries
 	for _, name := range document.Platforms {
 		var mine []*document.Document
 		for _, d := range docs {
@@ -80,22 +80,22 @@ func Run(ctx context.Context, docs []*document.Document, workers int) ([]Flaw, [
 		if len(mine) == 0 {
 			continue
 		}
-		p, err := l.platform(name)
+		p, err := l.loadPlatform(name)
 		if err != nil {
 			return nil, nil, err
 		}
 		if p == nil {
 			continue
 		}
-		wishes = append(wishes, r.add(p, mine))
+		wishes = append(wishes, r.addPlatform(p, mine))
 	}
-	if err := prepare(ctx, wishes, r.workers); err != nil {
+	if err := prepareQueries(ctx, wishes, r.workers); err != nil {
 		return nil, nil, err
 	}
-	if err := r.ask(ctx); err != nil {
+	if err := r.evaluateAll(ctx); err != nil {
 		return nil, nil, err
 	}
-	return r.flaws()
+	return r.collectFlaws()
 }
 
 // A unit is documents that are deployed together.
@@ -108,8 +108,8 @@ type unit struct {
 	made ast.Value // what the evaluator reads, while it is needed
 }
 
-// A question is one query to one unit, with its answer.
-type question struct {
+// evaluation is one query on one unit, with its results.
+type evaluation struct {
 	unit  *unit
 	query int
 
@@ -117,37 +117,38 @@ type question struct {
 	err     error
 }
 
-type run struct {
+// queryRun is one call of Run.
+type queryRun struct {
 	workers   int
-	questions []*question
-	texts     texts
+	questions []*evaluation
+	texts     fileTexts
 }
 
-// add notes whom of a platform's documents to ask what, and returns all that is to
-// be made ready for it.
-func (r *run) add(p *platform, docs []*document.Document) wish {
-	units := split(p, docs)
+// addPlatform notes which queries to evaluate on which units of a platform, and returns
+// all that is to be made ready for it.
+func (r *queryRun) addPlatform(p *platform, docs []*document.Document) platformQueries {
+	units := splitUnits(p, docs)
 	all := map[int][]bool{}
 	for _, u := range units {
-		for _, c := range p.choose(p.wordsOf(u.docs)) {
+		for _, c := range p.chooseQueries(p.wordsOf(u.docs)) {
 			if have, ok := all[c.query]; ok {
-				c.rules = union(have, c.rules)
+				c.rules = mergeRules(have, c.rules)
 			}
 			all[c.query] = c.rules
-			r.questions = append(r.questions, &question{unit: u, query: c.query})
+			r.questions = append(r.questions, &evaluation{unit: u, query: c.query})
 		}
 	}
-	var every []choice
+	var every []queryChoice
 	for query, rules := range all {
-		every = append(every, choice{query, rules})
+		every = append(every, queryChoice{query, rules})
 	}
-	slices.SortFunc(every, func(a, b choice) int { return a.query - b.query })
-	return wish{p, every}
+	slices.SortFunc(every, func(a, b queryChoice) int { return a.query - b.query })
+	return platformQueries{p, every}
 }
 
-// split puts the documents of one unit together, in their order. A unit that is too
+// splitUnits puts the documents of one unit together, in their order. A unit that is too
 // large for queries that compare each with each is cut.
-func split(p *platform, docs []*document.Document) []*unit {
+func splitUnits(p *platform, docs []*document.Document) []*unit {
 	var units []*unit
 	byName := map[string]*unit{}
 	for i, d := range docs {
@@ -166,10 +167,11 @@ func split(p *platform, docs []*document.Document) []*unit {
 	return units
 }
 
-// ask puts all questions. What the evaluator reads of a unit is held from its first
-// question to its last, because it takes several times the room of the documents. Each
-// worker is one goroutine to the end: the evaluator goes deep, and a stack grows once.
-func (r *run) ask(ctx context.Context) error {
+// evaluateAll evaluates all queries. What the evaluator reads of a unit is held from its
+// first query to its last, because it takes several times the memory of the documents.
+// Each worker is one goroutine to the end: the evaluator goes deep, and a stack grows
+// once.
+func (r *queryRun) evaluateAll(ctx context.Context) error {
 	for _, q := range r.questions {
 		q.unit.left.Add(1)
 	}
@@ -182,13 +184,13 @@ func (r *run) ask(ctx context.Context) error {
 					return err
 				}
 				q := r.questions[i]
-				input, err := q.unit.input()
+				input, err := q.unit.evaluatorInput()
 				if err != nil {
 					return err
 				}
-				q.results, q.err = q.ask(ctx, input)
+				q.results, q.err = q.evaluate(ctx, input)
 				if q.unit.left.Add(-1) == 0 {
-					q.unit.forget()
+					q.unit.releaseInput()
 				}
 			}
 			return nil
@@ -197,12 +199,12 @@ func (r *run) ask(ctx context.Context) error {
 	return group.Wait()
 }
 
-// input returns what the evaluator reads.
-func (u *unit) input() (ast.Value, error) {
+// evaluatorInput returns what the evaluator reads.
+func (u *unit) evaluatorInput() (ast.Value, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.made == nil {
-		v, err := u.prepare()
+		v, err := u.buildInput()
 		if err != nil {
 			return nil, err
 		}
@@ -211,19 +213,20 @@ func (u *unit) input() (ast.Value, error) {
 	return u.made, nil
 }
 
-func (u *unit) forget() {
+// releaseInput lets the memory of the input go.
+func (u *unit) releaseInput() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.made = nil
 }
 
-// prepare turns the documents into what the evaluator reads, once for all queries.
-func (u *unit) prepare() (ast.Value, error) {
+// buildInput turns the documents into what the evaluator reads, once for all queries.
+func (u *unit) buildInput() (ast.Value, error) {
 	list := make([]*ast.Term, len(u.docs))
 	for i, d := range u.docs {
 		o := ast.NewObject()
 		for key, value := range d.Root {
-			t, err := termOf(key, value)
+			t, err := newTerm(key, value)
 			if err != nil {
 				return nil, fmt.Errorf("prepare %s: %w", d.Path, err)
 			}
@@ -236,13 +239,13 @@ func (u *unit) prepare() (ast.Value, error) {
 	return ast.NewObject([2]*ast.Term{ast.StringTerm("document"), ast.ArrayTerm(list...)}), nil
 }
 
-// termOf makes the term of a value of the field.
-func termOf(field string, v any) (*ast.Term, error) {
+// newTerm makes the term of a value of the field.
+func newTerm(field string, v any) (*ast.Term, error) {
 	switch v := v.(type) {
 	case map[string]any:
 		pairs := make([][2]*ast.Term, 0, len(v))
 		for key, value := range v {
-			t, err := termOf(key, value)
+			t, err := newTerm(key, value)
 			if err != nil {
 				return nil, err
 			}
@@ -252,7 +255,7 @@ func termOf(field string, v any) (*ast.Term, error) {
 	case []any:
 		items := make([]*ast.Term, len(v))
 		for i, value := range v {
-			t, err := termOf(field, value)
+			t, err := newTerm(field, value)
 			if err != nil {
 				return nil, err
 			}
@@ -274,9 +277,9 @@ func termOf(field string, v any) (*ast.Term, error) {
 	return ast.NewTerm(value), nil
 }
 
-// ask evaluates the query. It has a time of its own, so that one that does not end
-// does not take the others with it.
-func (q *question) ask(ctx context.Context, input ast.Value) (results []any, err error) {
+// evaluate evaluates the query. It has a time limit of its own, so that one that does not
+// end does not take the others with it.
+func (q *evaluation) evaluate(ctx context.Context, input ast.Value) (results []any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the evaluator gave up: %v", p)
@@ -293,11 +296,11 @@ func (q *question) ask(ctx context.Context, input ast.Value) (results []any, err
 	defer store.Abort(ctx, read)
 	stopped := topdown.NewCancel()
 	defer context.AfterFunc(ctx, stopped.Cancel)()
-	ready := p.ready(q.query)
+	ready := p.preparedQuery(q.query)
 	err = topdown.NewQuery(ready.body).
 		WithCompiler(ready.compiler).WithStore(store).WithTransaction(read).WithInput(ast.NewTerm(input)).WithCancel(stopped).
 		Iter(ctx, func(found topdown.QueryResult) error {
-			value, err := ast.JSON(found[result].Value)
+			value, err := ast.JSON(found[resultVar].Value)
 			results, _ = value.([]any)
 			return err
 		})
@@ -313,8 +316,8 @@ func (q *question) ask(ctx context.Context, input ast.Value) (results []any, err
 	return results, nil
 }
 
-// flaws turns the answers into flaws.
-func (r *run) flaws() ([]Flaw, []Failure, error) {
+// collectFlaws turns the results into flaws.
+func (r *queryRun) collectFlaws() ([]Flaw, []Failure, error) {
 	var flaws []Flaw
 	var failures []Failure
 	type key struct {
@@ -330,7 +333,7 @@ func (r *run) flaws() ([]Flaw, []Failure, error) {
 				Err: q.err})
 		}
 		for _, one := range q.results {
-			answer, ok := read(one)
+			answer, ok := readResult(one)
 			if !ok || answer.document >= len(q.unit.docs) {
 				failures = append(failures, Failure{
 					Query: p.index.Queries[q.query].Name, Path: q.unit.docs[0].Path,
@@ -340,13 +343,13 @@ func (r *run) flaws() ([]Flaw, []Failure, error) {
 			}
 			k := key{p, q.query, answer.override}
 			if rules[k] == nil {
-				rule, err := p.ruleOf(q.query, answer.override)
+				rule, err := p.newRule(q.query, answer.override)
 				if err != nil {
 					return nil, nil, err
 				}
 				rules[k] = rule
 			}
-			if f, ok := r.texts.flaw(q.unit.docs[answer.document], answer); ok {
+			if f, ok := r.texts.toFlaw(q.unit.docs[answer.document], answer); ok {
 				f.Rule = rules[k]
 				flaws = append(flaws, f)
 			}
@@ -355,14 +358,15 @@ func (r *run) flaws() ([]Flaw, []Failure, error) {
 	return flaws, failures, nil
 }
 
-// texts keeps the lines of files in which was searched: those of one file are the
-// same for all of its documents.
-type texts struct {
+// fileTexts keeps the lines of files in which was searched: those of one file are the same
+// for all of its documents.
+type fileTexts struct {
 	mu     sync.Mutex
-	byFile map[file]*lines
+	byFile map[textKey]*searchText
 }
 
-type file struct {
+// textKey is a file in one format: the format decides how lines are joined.
+type textKey struct {
 	path   string
 	format document.Format
 }

@@ -17,15 +17,15 @@ import (
 // line of the one before it on, in the line where it stands most alone. This is
 // the search of the project that the queries come from: they are written for it.
 
-// A step is the word, or the two, of one line.
-type step struct{ first, second string }
+// keyStep is the word, or the two, of one line.
+type keyStep struct{ first, second string }
 
-var indexed = regexp.MustCompile(`^([A-Za-z\d-_]+)\[([A-Za-z\d-_\x00]+)\]$`)
+var indexedWord = regexp.MustCompile(`^([A-Za-z\d-_]+)\[([A-Za-z\d-_\x00]+)\]$`)
 
-// steps reads a search key.
-func steps(key string) []step {
-	plain, quoted := cut(key)
-	var out []step
+// parseKey reads a search key.
+func parseKey(key string) []keyStep {
+	plain, quoted := cutQuoted(key)
+	var out []keyStep
 	words := strings.Split(plain, ".")
 	for i, w := range words {
 		if strings.Contains(w, "$ref") { // the dots of a reference are its own
@@ -35,32 +35,32 @@ func steps(key string) []step {
 	}
 	take := func(s string) string {
 		n := strings.Count(s, "\x00")
-		s = restore(s, quoted)
+		s = restoreQuoted(s, quoted)
 		quoted = quoted[min(n, len(quoted)):]
 		return s
 	}
 	for _, w := range words {
-		if at := indexed.FindStringSubmatch(w); at != nil {
-			out = append(out, step{take(at[1]), take(at[2])})
+		if at := indexedWord.FindStringSubmatch(w); at != nil {
+			out = append(out, keyStep{take(at[1]), take(at[2])})
 		} else if first, second, ok := strings.Cut(w, "="); ok && !strings.Contains(second, "=") {
-			out = append(out, step{take(first), take(second)})
+			out = append(out, keyStep{take(first), take(second)})
 		} else {
-			out = append(out, step{take(w), ""})
+			out = append(out, keyStep{take(w), ""})
 		}
 	}
 	return out
 }
 
-// restore puts what was in braces where cut left a zero byte.
-func restore(s string, quoted []string) string {
+// restoreQuoted puts what was in braces where cutQuoted left a zero byte.
+func restoreQuoted(s string, quoted []string) string {
 	for i := 0; i < len(quoted) && strings.IndexByte(s, 0) >= 0; i++ {
 		s = strings.Replace(s, "\x00", quoted[i], 1)
 	}
 	return s
 }
 
-// cut takes out what stands in braces and leaves a zero byte in its place.
-func cut(key string) (plain string, quoted []string) {
+// cutQuoted takes out what is in braces and leaves a zero byte in its place.
+func cutQuoted(key string) (plain string, quoted []string) {
 	var b strings.Builder
 	depth, from := 0, 0
 	for i := 0; i < len(key); i++ {
@@ -88,20 +88,20 @@ func cut(key string) (plain string, quoted []string) {
 	return b.String(), quoted
 }
 
-// lines is a text to search in.
-type lines struct {
+// searchText is a text to search in.
+type searchText struct {
 	text  []string
 	bicep bool
 }
 
 // newLines returns the lines of a file. In a Dockerfile and a shell script, an
 // instruction of several lines stands on its first.
-func newLines(text []byte, format document.Format) *lines {
-	l := &lines{bicep: format == document.Bicep}
+func newLines(text []byte, format document.Format) *searchText {
+	l := &searchText{bicep: format == document.Bicep}
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	l.text = strings.Split(string(text), "\n")
 	if format == document.Containers || format == document.Shell {
-		join(l.text)
+		joinContinued(l.text)
 	}
 	for i, line := range l.text {
 		l.text[i] = strings.TrimLeft(line, " \t\r\f\v")
@@ -111,9 +111,9 @@ func newLines(text []byte, format document.Format) *lines {
 
 var continues = regexp.MustCompile(`.\s+\\\s*$`)
 
-// join puts continued lines together, in place; comments between them do not end
+// joinContinued puts continued lines together, in place; comments between them do not end
 // the instruction.
-func join(text []string) {
+func joinContinued(text []string) {
 	for i := 0; i < len(text); i++ {
 		if strings.HasPrefix(strings.TrimSpace(text[i]), "#") || !continues.MatchString(text[i]) {
 			continue
@@ -137,21 +137,21 @@ func join(text []string) {
 	}
 }
 
-// search returns the line, from 1, that the search key leads to as far as its words
-// are found; 0 when the first is nowhere.
-func (l *lines) search(key string) int {
+// findLine returns the line, from 1, that the search key leads to as far as its words are
+// found; 0 when the first is nowhere.
+func (l *searchText) findLine(key string) int {
 	at, found := 0, false
 	if i := strings.LastIndexByte(key, '^'); i >= 0 { // the line to begin with
 		if n, err := strconv.Atoi(key[i+1:]); err == nil && n >= 0 {
 			key, at = key[:i], n
 		}
 	}
-	for _, s := range steps(key) {
+	for _, s := range parseKey(key) {
 		if l.bicep {
 			s.first = strings.NewReplacer("resources", "resource", "parameters", "param", "variables",
 				"variable").Replace(s.first)
 		}
-		next, ok := l.nearest(s, at)
+		next, ok := l.nearestLine(s, at)
 		if !ok {
 			break
 		}
@@ -163,15 +163,15 @@ func (l *lines) search(key string) int {
 	return at + 1
 }
 
-// nearest returns the first line, from one on, in which the words of a step stand
-// most alone.
-func (l *lines) nearest(s step, from int) (int, bool) {
+// nearestLine returns the first line, from one on, in which the words of a step have the
+// least text around them.
+func (l *searchText) nearestLine(s keyStep, from int) (int, bool) {
 	if s.first == "" {
 		return 0, false
 	}
 	best, at := -1, 0
 	for i := max(from, 0); i < len(l.text) && best != 0; i++ {
-		d, ok := measure(l.text[i], s)
+		d, ok := measureStep(l.text[i], s)
 		if ok && (best < 0 || d < best) {
 			best, at = d, i
 		}
@@ -179,26 +179,26 @@ func (l *lines) nearest(s step, from int) (int, bool) {
 	return at, best >= 0
 }
 
-// measure says how much more than the words of a step stands with them in a line.
-func measure(line string, s step) (int, bool) {
+// measureStep says how much more than the words of a step is with them in a line.
+func measureStep(line string, s keyStep) (int, bool) {
 	i := strings.Index(line, s.first)
 	if i < 0 {
 		return 0, false
 	}
-	d := distance(fragment(line, s.first), s.first)
+	d := editDistance(wordAround(line, s.first), s.first)
 	if s.second != "" {
 		rest := line[i+len(s.first):]
 		if !strings.Contains(rest, s.second) {
 			return 0, false
 		}
-		d += distance(fragment(rest, s.second), s.second)
+		d += editDistance(wordAround(rest, s.second), s.second)
 	}
 	return d, true
 }
 
-// fragment returns the word of the line, between spaces, that holds the string, without
-// the quotes and the colon of a key.
-func fragment(line, s string) string {
+// wordAround returns the word of the line, between spaces, that contains the string,
+// without the quotes and the colon of a key.
+func wordAround(line, s string) string {
 	start := strings.Index(line, s)
 	end := start + len(s)
 	start = strings.LastIndexByte(line[:start], ' ') + 1
@@ -213,9 +213,9 @@ func fragment(line, s string) string {
 	return strings.TrimPrefix(f, `"`)
 }
 
-// distance is the Levenshtein distance of two strings of which one holds the other:
+// editDistance is the Levenshtein distance of two strings of which one contains the other:
 // the letters to delete.
-func distance(a, b string) int {
+func editDistance(a, b string) int {
 	n := utf8.RuneCountInString(a) - utf8.RuneCountInString(b)
 	return max(n, -n)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestSteps(t *testing.T) {
-	for key, want := range map[string][]step{
+	for key, want := range map[string][]keyStep{
 		"a.b":                        {{"a", ""}, {"b", ""}},
 		"a[b].c":                     {{"a", "b"}, {"c", ""}},
 		"a[{{b.c}}].d":               {{"a", "b.c"}, {"d", ""}},
@@ -20,7 +20,7 @@ func TestSteps(t *testing.T) {
 		"FROM={{x}}.{{RUN a.b {c}}}": {{"FROM", "x"}, {"RUN a.b {c}", ""}},
 		"":                           {{"", ""}},
 	} {
-		if got := steps(key); fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := parseKey(key); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestSearch(t *testing.T) {
 		{bicep, "resources.name={{disk}}", document.Bicep, 2},
 		{"", "a", document.YAML, 0},
 	} {
-		if got := newLines([]byte(c.text), c.format).search(c.key); got != c.line {
+		if got := newLines([]byte(c.text), c.format).findLine(c.key); got != c.line {
 			t.Errorf("%s: line %d, want %d", c.key, got, c.line)
 		}
 	}
@@ -60,7 +60,7 @@ func FuzzSearch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, key string) {
 		for _, format := range []document.Format{document.YAML, document.Containers, document.Bicep} {
 			l := newLines([]byte(text), format)
-			if line := l.search(key); line < 0 || line > len(l.text) {
+			if line := l.findLine(key); line < 0 || line > len(l.text) {
 				t.Fatalf("line %d of %d", line, len(l.text))
 			}
 		}
@@ -81,7 +81,7 @@ func TestAtReference(t *testing.T) {
 		"x.type=string":                  "x.type=string",
 		"nowhere.type":                   "nowhere.type",
 	} {
-		if got := atReference(d, answer{key: key}); got.key != want {
+		if got := atReference(d, queryResult{key: key}); got.key != want {
 			t.Errorf("%s: %s, want %s", key, got.key, want)
 		}
 	}

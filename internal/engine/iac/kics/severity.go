@@ -70,10 +70,10 @@ var corrected = map[string]grading{
 	"terraform/gcp-pod-security-policy-disabled": doubted,
 }
 
-// graded returns the severity of a rule, the authors' unless it is corrected.
-func graded(id, authors string) (finding.Severity, finding.Confidence) {
+// severityOf returns the severity of a rule, the authors' unless it is corrected.
+func severityOf(id, authors string) (finding.Severity, finding.Confidence) {
 	if g, ok := corrected[id[len("iac/"):]]; ok {
 		return g.severity, g.confidence
 	}
-	return grade(authors)
+	return parseSeverity(authors)
 }

@@ -34,10 +34,11 @@ func (d *deployment) Turn(loop string) (int64, bool) {
 	return 0, false
 }
 
-// turns calls the function for each turn of a loop {name, count} that is known, else once.
-func (d *deployment) turns(loop map[string]any, f func()) {
+// forEachTurn calls the function for each turn of a loop {name, count} that is known, else
+// once.
+func (d *deployment) forEachTurn(loop map[string]any, f func()) {
 	name, _ := loop["name"].(string)
-	count, ok := d.known(loop["count"])
+	count, ok := d.computeWhole(loop["count"])
 	n, isNumber := count.(int64)
 	if !ok || !isNumber || len(d.loops) > document.MaxDepth {
 		d.loops = append(d.loops, turn{loop: name})
@@ -52,8 +53,8 @@ func (d *deployment) turns(loop map[string]any, f func()) {
 	}
 }
 
-// one returns the loop of the name in a list of loops, as a list.
-func one(loops any, name string) []any {
+// loopNamed returns the loop of the name in a list of loops, as a list.
+func loopNamed(loops any, name string) []any {
 	list, _ := loops.([]any)
 	for _, l := range list {
 		if m, ok := l.(map[string]any); ok && m["name"] == name {
@@ -63,19 +64,20 @@ func one(loops any, name string) []any {
 	return nil
 }
 
-// copied adds the lists that loops {name, count, input} make; false if not all is known.
-func (d *deployment) copied(loops any, out map[string]any) bool {
+// addCopies adds the lists that loops {name, count, input} make; false if not all is
+// known.
+func (d *deployment) addCopies(loops any, out map[string]any) bool {
 	list, ok := loops.([]any)
 	for _, l := range list {
 		loop, _ := l.(map[string]any)
 		name, _ := loop["name"].(string)
-		count, known := d.known(loop["count"])
+		count, known := d.computeWhole(loop["count"])
 		if n, isNumber := count.(int64); !known || !isNumber || n > maxTurns || name == "" {
 			return false
 		}
 		made := []any{}
-		d.turns(loop, func() {
-			v, known := d.known(loop["input"])
+		d.forEachTurn(loop, func() {
+			v, known := d.computeWhole(loop["input"])
 			made, ok = append(made, v), ok && known
 		})
 		out[name] = made
@@ -83,8 +85,8 @@ func (d *deployment) copied(loops any, out map[string]any) bool {
 	return ok
 }
 
-// value returns a value with its places and what is known put in.
-func (d *deployment) value(v any, n *document.Node) (any, *document.Node) {
+// evaluateValue returns a value with its positions and what is known put in.
+func (d *deployment) evaluateValue(v any, n *document.Node) (any, *document.Node) {
 	d.depth++
 	defer func() { d.depth-- }()
 	if d.made++; d.made > maxMade || d.depth > document.MaxDepth || n == nil {
@@ -92,13 +94,13 @@ func (d *deployment) value(v any, n *document.Node) (any, *document.Node) {
 	}
 	switch v := v.(type) {
 	case string:
-		return d.text(v, n)
+		return d.evaluateText(v, n)
 	case []any:
 		out, at := make([]any, 0, len(v)), *n
 		at.Items = make([]*document.Node, 0, len(v))
 		for i, e := range v {
-			d.each(e, func() {
-				if inner, place := d.value(e, item(n, i)); place != nil {
+			d.forEachDeployed(e, func() {
+				if inner, place := d.evaluateValue(e, itemNode(n, i)); place != nil {
 					out, at.Items = append(out, inner), append(at.Items, place)
 				}
 			})
@@ -106,64 +108,64 @@ func (d *deployment) value(v any, n *document.Node) (any, *document.Node) {
 		return out, &at
 	case map[string]any:
 		if inner, ok := v["template"].(map[string]any); ok && inner["resources"] != nil && ownScope(v) {
-			return d.nested(v, inner, n)
+			return d.evaluateNested(v, inner, n)
 		}
-		return d.object(v, n)
+		return d.evaluateObject(v, n)
 	}
 	return v, n
 }
 
-// each calls the function for each time that an item of a list is deployed.
-func (d *deployment) each(v any, f func()) {
+// forEachDeployed calls the function for each time that an item of a list is deployed.
+func (d *deployment) forEachDeployed(v any, f func()) {
 	m, _ := v.(map[string]any)
 	if m["type"] == nil {
 		f()
 		return
 	}
 	deployed := func() {
-		if v, ok := d.known(m["condition"]); !ok || v != false {
+		if v, ok := d.computeWhole(m["condition"]); !ok || v != false {
 			f()
 		}
 	}
 	if loop, ok := m["copy"].(map[string]any); ok {
-		d.turns(loop, deployed)
+		d.forEachTurn(loop, deployed)
 		return
 	}
 	deployed()
 }
 
-// object evaluates the fields of a map; loops among them are the lists that they make. The
-// names of resources stay as they are written: rules join resources by them.
-func (d *deployment) object(v map[string]any, n *document.Node) (any, *document.Node) {
+// evaluateObject evaluates the fields of a map; loops among them are the lists that they
+// make. The names of resources stay as they are written: rules join resources by them.
+func (d *deployment) evaluateObject(v map[string]any, n *document.Node) (any, *document.Node) {
 	out, at := make(map[string]any, len(v)), *n
 	at.Fields = make(map[string]*document.Node, len(v))
 	for _, key := range slices.Sorted(maps.Keys(v)) {
-		below := field(n, key)
-		if loops, ok := v[key].([]any); ok && key == "copy" && d.lists(loops, below, out, at.Fields) {
+		below := fieldNode(n, key)
+		if loops, ok := v[key].([]any); ok && key == "copy" && d.addLists(loops, below, out, at.Fields) {
 			continue
 		}
 		if v["type"] != nil && (key == "name" || key == "type" || key == "apiVersion" || key == "dependsOn") {
 			out[key], at.Fields[key] = v[key], below
 			continue
 		}
-		out[key], at.Fields[key] = d.value(v[key], below)
+		out[key], at.Fields[key] = d.evaluateValue(v[key], below)
 	}
 	return out, &at
 }
 
-// lists adds the lists that loops {name, count, input} of an object make.
-func (d *deployment) lists(loops []any, n *document.Node, out map[string]any, at map[string]*document.Node) bool {
+// addLists adds the lists that loops {name, count, input} of an object make.
+func (d *deployment) addLists(loops []any, n *document.Node, out map[string]any, at map[string]*document.Node) bool {
 	for i, l := range loops {
 		loop, _ := l.(map[string]any)
 		name, _ := loop["name"].(string)
-		input := field(item(n, i), "input")
+		input := fieldNode(itemNode(n, i), "input")
 		if name == "" || input == nil {
 			return false
 		}
 		made := []any{}
 		place := &document.Node{Line: input.Line, Column: input.Column, Path: input.Path}
-		d.turns(loop, func() {
-			v, below := d.value(loop["input"], input)
+		d.forEachTurn(loop, func() {
+			v, below := d.evaluateValue(loop["input"], input)
 			made, place.Items = append(made, v), append(place.Items, below)
 		})
 		out[name], at[name] = made, place
@@ -177,9 +179,9 @@ var (
 	aParameter = lazyregexp.New(`(?i)^\s*parameters\(\s*'([^']+)'\s*\)\s*$`)
 )
 
-// text returns what an expression stands for.
-func (d *deployment) text(s string, n *document.Node) (any, *document.Node) {
-	text, ok := expression(s)
+// evaluateText returns what an expression stands for.
+func (d *deployment) evaluateText(s string, n *document.Node) (any, *document.Node) {
+	text, ok := templateExpression(s)
 	if !ok {
 		return s, n
 	}
@@ -192,18 +194,18 @@ func (d *deployment) text(s string, n *document.Node) (any, *document.Node) {
 			if _, computed := v.(string); !computed {
 				d.open[name[1]] = true
 				defer delete(d.open, name[1])
-				return d.value(v, asValue(v, n))
+				return d.evaluateValue(v, asValue(v, n))
 			}
 		}
 	}
 	own := *n
-	own.Unknown = !d.beside(text)
+	own.Unknown = !d.isBesideParameter(text)
 	return s, &own
 }
 
-// beside reports whether rules find the value beside the parameter that an expression is:
-// a secret's, or one that is computed.
-func (d *deployment) beside(text string) bool {
+// isBesideParameter reports whether rules find the value beside the parameter that an
+// expression is: a secret's, or one that is computed.
+func (d *deployment) isBesideParameter(text string) bool {
 	name := aParameter.FindStringSubmatch(text)
 	if name == nil {
 		return false
@@ -221,19 +223,19 @@ func ownScope(properties map[string]any) bool {
 	return strings.EqualFold(scope, "inner")
 }
 
-// nested evaluates a nested template with what it is given.
-func (d *deployment) nested(v, inner map[string]any, n *document.Node) (any, *document.Node) {
-	at := field(n, "template")
-	resources := field(at, "resources")
+// evaluateNested evaluates a nested template with what it is given.
+func (d *deployment) evaluateNested(v, inner map[string]any, n *document.Node) (any, *document.Node) {
+	at := fieldNode(n, "template")
+	resources := fieldNode(at, "resources")
 	if resources == nil {
 		return v, n
 	}
-	own := newDeployment(inner, d.values(v["parameters"]))
+	own := newDeployment(inner, d.parameterValues(v["parameters"]))
 	own.made, own.depth = d.made, d.depth
 	whole, template := maps.Clone(v), maps.Clone(inner)
 	outer, place := *n, *at
 	outer.Fields, place.Fields = maps.Clone(n.Fields), maps.Clone(at.Fields)
-	template["resources"], place.Fields["resources"] = own.value(inner["resources"], resources)
+	template["resources"], place.Fields["resources"] = own.evaluateValue(inner["resources"], resources)
 	whole["template"], outer.Fields["template"] = template, &place
 	d.made = own.made
 	return whole, &outer

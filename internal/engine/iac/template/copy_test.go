@@ -124,7 +124,7 @@ func marked(v any, n *document.Node) any {
 	case []any:
 		var out []any
 		for i, e := range v {
-			out = append(out, marked(e, item(n, i)))
+			out = append(out, marked(e, itemNode(n, i)))
 		}
 		return out
 	}

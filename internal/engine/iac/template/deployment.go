@@ -39,19 +39,20 @@ func evaluateDeployment(tree document.Tree, file string, given map[string]any, s
 	}
 	d := newDeployment(tree.Root, given)
 	out := document.Tree{Root: maps.Clone(tree.Root), Lines: tree.Lines}
-	if at := field(tree.Lines, "resources"); at != nil {
+	if at := fieldNode(tree.Lines, "resources"); at != nil {
 		lines := *tree.Lines
 		lines.Fields = maps.Clone(tree.Lines.Fields)
-		out.Root["resources"], lines.Fields["resources"] = d.value(tree.Root["resources"], at)
+		out.Root["resources"], lines.Fields["resources"] = d.evaluateValue(tree.Root["resources"], at)
 		out.Lines = &lines
 	}
 	if len(given) > 0 {
 		out.Root["parameters"] = d.withGiven()
 	}
-	deploys, gaps := d.linked(out, file, source)
+	deploys, gaps := d.linkedTemplates(out, file, source)
 	return Result{Tree: out, Deploys: deploys, Gaps: gaps}
 }
 
+// newDeployment returns the evaluation of a template with the values of its parameters.
 func newDeployment(root map[string]any, given map[string]any) *deployment {
 	d := &deployment{given: given, open: map[string]bool{}}
 	d.params, _ = root["parameters"].(map[string]any)
@@ -92,7 +93,7 @@ func (d *deployment) Parameter(name string) (any, bool) {
 	if _, unknown := v.(document.Unknown); !ok || unknown || v == "" {
 		return nil, false
 	}
-	return d.known(v)
+	return d.computeWhole(v)
 }
 
 // Variable returns the value of a variable.
@@ -105,14 +106,14 @@ func (d *deployment) Variable(name string) (any, bool) {
 	defer delete(d.open, name)
 	if !ok {
 		made := map[string]any{}
-		ok = d.copied(one(d.variables["copy"], name), made) && made[name] != nil
+		ok = d.addCopies(loopNamed(d.variables["copy"], name), made) && made[name] != nil
 		return made[name], ok
 	}
-	return d.known(v)
+	return d.computeWhole(v)
 }
 
-// known evaluates a value that must be known as a whole.
-func (d *deployment) known(v any) (any, bool) {
+// computeWhole evaluates a value that must be known as a whole.
+func (d *deployment) computeWhole(v any) (any, bool) {
 	d.made++
 	d.depth++
 	defer func() { d.depth-- }()
@@ -121,7 +122,7 @@ func (d *deployment) known(v any) (any, bool) {
 	}
 	switch v := v.(type) {
 	case string:
-		text, ok := expression(v)
+		text, ok := templateExpression(v)
 		if !ok {
 			return strings.Replace(v, "[[", "[", 1), true
 		}
@@ -129,7 +130,7 @@ func (d *deployment) known(v any) (any, bool) {
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			one, ok := d.known(e)
+			one, ok := d.computeWhole(e)
 			if !ok {
 				return nil, false
 			}
@@ -140,12 +141,12 @@ func (d *deployment) known(v any) (any, bool) {
 		out := make(map[string]any, len(v))
 		for key, e := range v {
 			if key == "copy" {
-				if !d.copied(e, out) {
+				if !d.addCopies(e, out) {
 					return nil, false
 				}
 				continue
 			}
-			one, ok := d.known(e)
+			one, ok := d.computeWhole(e)
 			if !ok {
 				return nil, false
 			}
@@ -156,8 +157,8 @@ func (d *deployment) known(v any) (any, bool) {
 	return v, true
 }
 
-// expression returns what stands between the brackets of an expression.
-func expression(s string) (string, bool) {
+// templateExpression returns what is between the brackets of an expression.
+func templateExpression(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	if len(s) < 3 || s[0] != '[' || s[1] == '[' || s[len(s)-1] != ']' {
 		return "", false
@@ -165,15 +166,15 @@ func expression(s string) (string, bool) {
 	return s[1 : len(s)-1], true
 }
 
-// values reads {name: {"value": …}}.
-func (d *deployment) values(v any) map[string]any {
+// parameterValues reads {name: {"value": …}}.
+func (d *deployment) parameterValues(v any) map[string]any {
 	out := map[string]any{}
 	params, _ := v.(map[string]any)
 	for name, p := range params {
 		one, _ := p.(map[string]any)
 		out[name] = document.Unknown{}
 		if value, ok := one["value"]; ok {
-			if known, ok := d.known(value); ok {
+			if known, ok := d.computeWhole(value); ok {
 				out[name] = known
 			}
 		}
@@ -184,8 +185,8 @@ func (d *deployment) values(v any) map[string]any {
 // lastText is the path at the end of a computed address.
 var lastText = lazyregexp.New(`'([^']+\.json)'\s*\)*\s*$`)
 
-// linked finds the linked templates that are files of the tree.
-func (d *deployment) linked(tree document.Tree, file string,
+// linkedTemplates finds the linked templates that are files of the tree.
+func (d *deployment) linkedTemplates(tree document.Tree, file string,
 	source Source) (out []document.Deployment, gaps []document.Gap) {
 	resources, _ := tree.Root["resources"].([]any)
 	for i, one := range resources {
@@ -198,22 +199,22 @@ func (d *deployment) linked(tree document.Tree, file string,
 		where, _ := link["relativePath"].(string)
 		if uri, ok := link["uri"].(string); ok && where == "" {
 			where = uri
-			if text, computed := expression(uri); computed {
+			if text, computed := templateExpression(uri); computed {
 				if where = ""; lastText.MatchString(text) {
 					where = "https://" + lastText.FindStringSubmatch(text)[1]
 				}
 			}
 		}
-		use := document.Deployment{Given: d.values(properties["parameters"]), Line: 1}
+		use := document.Deployment{Given: d.parameterValues(properties["parameters"]), Line: 1}
 		use.Name, _ = r["name"].(string)
-		if n := item(field(tree.Lines, "resources"), i); n != nil {
+		if n := itemNode(fieldNode(tree.Lines, "resources"), i); n != nil {
 			use.Line = n.Line
 		}
-		if use.Path, ok = nearby(where, file, source); !ok || use.Path == file {
+		if use.Path, ok = findNearby(where, file, source); !ok || use.Path == file {
 			gaps = append(gaps, document.Gap{
 				Code: "unavailable", Path: file, Line: use.Line,
 				Message: fmt.Sprintf("the linked template of %s is not looked at: %s is not part of the tree, and "+
-					"nothing is fetched", use.Name, or(where, "its address is not known, or it")),
+					"nothing is fetched", use.Name, firstNonEmpty(where, "its address is not known, or it")),
 			})
 			continue
 		}
@@ -222,7 +223,8 @@ func (d *deployment) linked(tree document.Tree, file string,
 	return out, gaps
 }
 
-func present(source Source, name string) bool {
+// isPresent reports whether a file of the tree can be read.
+func isPresent(source Source, name string) bool {
 	if !fs.ValidPath(name) {
 		return false
 	}
@@ -240,8 +242,8 @@ func parameterFile(tree document.Tree, file string, source Source) []document.De
 	d := deployment{}
 	for _, end := range []string{".json", ".bicep"} {
 		name := path.Join(path.Dir(file), stem+end)
-		if name != file && present(source, name) {
-			return []document.Deployment{{Name: stem, Path: name, Line: 1, Given: d.values(tree.Root["parameters"])}}
+		if name != file && isPresent(source, name) {
+			return []document.Deployment{{Name: stem, Path: name, Line: 1, Given: d.parameterValues(tree.Root["parameters"])}}
 		}
 	}
 	return nil

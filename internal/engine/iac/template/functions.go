@@ -12,9 +12,9 @@ import (
 
 // This file holds the functions of CloudFormation.
 
-// apply returns what a function stands for, if all that it needs is known. What
+// applyFunction returns what a function stands for, if all that it needs is known. What
 // encodes or names a thing in the cloud stays as it is written.
-func (s *stack) apply(name string, arg any, at *document.Node) (any, bool) {
+func (s *stack) applyFunction(name string, arg any, at *document.Node) (any, bool) {
 	if s.made++; s.made > maxMade {
 		return nil, false
 	}
@@ -24,16 +24,16 @@ func (s *stack) apply(name string, arg any, at *document.Node) (any, bool) {
 		if v, ok := s.loop[to]; ok {
 			return v, true
 		}
-		return s.parameter(to)
+		return s.parameterValue(to)
 	case "Fn::Sub":
-		return s.substitute(arg, at)
+		return s.substituteText(arg, at)
 	case "Fn::FindInMap":
-		return s.find(arg, at)
+		return s.findInMap(arg, at)
 	case "Fn::ToJsonString", "Fn::Length", "Fn::Join", "Fn::Select", "Fn::Split", "Fn::Cidr":
 	default:
 		return nil, false
 	}
-	v, ok := s.known(arg, untagged(at))
+	v, ok := s.computeWhole(arg, withoutTag(at))
 	if !ok {
 		return nil, false
 	}
@@ -48,17 +48,17 @@ func (s *stack) apply(name string, arg any, at *document.Node) (any, bool) {
 	case "Fn::Length":
 		return int64(len(list)), true
 	case "Fn::Join":
-		return join2(list)
+		return joinTexts(list)
 	case "Fn::Select":
-		return choice(list)
+		return selectItem(list)
 	case "Fn::Split":
-		return split(list)
+		return splitText(list)
 	}
-	return cidr(list)
+	return cutNetwork(list)
 }
 
-// untagged is the node of the argument of a function.
-func untagged(n *document.Node) *document.Node {
+// withoutTag is the node of the argument of a function.
+func withoutTag(n *document.Node) *document.Node {
 	if n == nil || n.Tag == "" {
 		return n
 	}
@@ -71,8 +71,8 @@ func untagged(n *document.Node) *document.Node {
 // parameter itself.
 var secretName = regexp.MustCompile(`(?i)passw|secret|token|pwd|credential|private_?key|api_?key|access_?key`)
 
-// parameter returns the value of a parameter: what was given, else its default.
-func (s *stack) parameter(name string) (any, bool) {
+// parameterValue returns the value of a parameter: what was given, else its default.
+func (s *stack) parameterValue(name string) (any, bool) {
 	if name == "AWS::Partition" {
 		return "aws", true
 	}
@@ -103,15 +103,15 @@ func (s *stack) parameter(name string) (any, bool) {
 
 var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// substitute puts values into a text. One that is not known leaves the whole text.
-func (s *stack) substitute(arg any, at *document.Node) (any, bool) {
+// substituteText puts values into a text. One that is not known leaves the whole text.
+func (s *stack) substituteText(arg any, at *document.Node) (any, bool) {
 	text, ok := arg.(string)
 	own := map[string]any{}
 	if list, isList := arg.([]any); isList && len(list) == 2 {
 		text, ok = list[0].(string)
 		vars, _ := list[1].(map[string]any)
 		for name, v := range vars {
-			if known, ok := s.known(v, field(item(at, 1), name)); ok {
+			if known, ok := s.computeWhole(v, fieldNode(itemNode(at, 1), name)); ok {
 				own[name] = known
 			}
 		}
@@ -120,16 +120,16 @@ func (s *stack) substitute(arg any, at *document.Node) (any, bool) {
 		return nil, false
 	}
 	all := true
-	out := placeholder.ReplaceAllStringFunc(s.named(text), func(m string) string {
+	out := placeholder.ReplaceAllStringFunc(s.replaceLoopNames(text), func(m string) string {
 		name := strings.TrimSpace(m[2 : len(m)-1])
 		if literal, ok := strings.CutPrefix(name, "!"); ok {
 			return "${" + literal + "}"
 		}
 		v, ok := own[name]
 		if !ok {
-			v, ok = s.parameter(name)
+			v, ok = s.parameterValue(name)
 		}
-		with, isScalar := scalar(v)
+		with, isScalar := scalarText(v)
 		if all = all && ok && isScalar; !all {
 			return m
 		}
@@ -138,9 +138,9 @@ func (s *stack) substitute(arg any, at *document.Node) (any, bool) {
 	return out, all && len(out) <= document.MaxSize/16
 }
 
-// find looks a value up in a mapping. Where a key is not known, all entries must say
+// findInMap looks a value up in a mapping. Where a key is not known, all entries must say
 // the same.
-func (s *stack) find(arg any, at *document.Node) (any, bool) {
+func (s *stack) findInMap(arg any, at *document.Node) (any, bool) {
 	parts, _ := arg.([]any)
 	if len(parts) < 3 {
 		return nil, false
@@ -148,8 +148,8 @@ func (s *stack) find(arg any, at *document.Node) (any, bool) {
 	var keys [3]string
 	var sure [3]bool
 	for i := range keys {
-		if v, ok := s.known(parts[i], item(at, i)); ok {
-			keys[i], sure[i] = scalar(v)
+		if v, ok := s.computeWhole(parts[i], itemNode(at, i)); ok {
+			keys[i], sure[i] = scalarText(v)
 		}
 	}
 	mappings, _ := s.tree.Root["Mappings"].(map[string]any)
@@ -162,8 +162,8 @@ func (s *stack) find(arg any, at *document.Node) (any, bool) {
 		if v, ok := entry[keys[2]]; ok {
 			return v, true
 		}
-		if more, ok := last(parts, 4).(map[string]any); ok && more["DefaultValue"] != nil {
-			return s.known(more["DefaultValue"], field(item(at, 3), "DefaultValue"))
+		if more, ok := itemAfter(parts, 4).(map[string]any); ok && more["DefaultValue"] != nil {
+			return s.computeWhole(more["DefaultValue"], fieldNode(itemNode(at, 3), "DefaultValue"))
 		}
 		return nil, false
 	}
@@ -171,7 +171,7 @@ func (s *stack) find(arg any, at *document.Node) (any, bool) {
 	var value any
 	for _, e := range mapping {
 		entry, _ := e.(map[string]any)
-		text, ok := scalar(entry[keys[2]])
+		text, ok := scalarText(entry[keys[2]])
 		if !ok || found && text != same {
 			return nil, false
 		}
@@ -180,14 +180,16 @@ func (s *stack) find(arg any, at *document.Node) (any, bool) {
 	return value, found
 }
 
-func last(list []any, n int) any {
+// itemAfter returns the n-th item of a list, or nil.
+func itemAfter(list []any, n int) any {
 	if len(list) < n {
 		return nil
 	}
 	return list[n-1]
 }
 
-func join2(list []any) (any, bool) {
+// joinTexts is Fn::Join.
+func joinTexts(list []any) (any, bool) {
 	if len(list) != 2 {
 		return nil, false
 	}
@@ -198,7 +200,7 @@ func join2(list []any) (any, bool) {
 	}
 	var texts []string
 	for _, p := range parts {
-		text, ok := scalar(p)
+		text, ok := scalarText(p)
 		if !ok {
 			return nil, false
 		}
@@ -207,11 +209,12 @@ func join2(list []any) (any, bool) {
 	return strings.Join(texts, by), true
 }
 
-func choice(list []any) (any, bool) {
+// selectItem is Fn::Select.
+func selectItem(list []any) (any, bool) {
 	if len(list) != 2 {
 		return nil, false
 	}
-	text, _ := scalar(list[0])
+	text, _ := scalarText(list[0])
 	i, err := strconv.Atoi(text)
 	from, _ := list[1].([]any)
 	if err != nil || i < 0 || i >= len(from) {
@@ -220,7 +223,8 @@ func choice(list []any) (any, bool) {
 	return from[i], true
 }
 
-func split(list []any) (any, bool) {
+// splitText is Fn::Split.
+func splitText(list []any) (any, bool) {
 	if len(list) != 2 {
 		return nil, false
 	}
@@ -236,18 +240,18 @@ func split(list []any) (any, bool) {
 	return out, true
 }
 
-// cidr cuts a network of IPv4 into so many, each with so many bits for hosts.
-func cidr(list []any) (any, bool) {
+// cutNetwork cuts a network of IPv4 into so many, each with so many bits for hosts.
+func cutNetwork(list []any) (any, bool) {
 	if len(list) < 2 {
 		return nil, false
 	}
 	text, _ := list[0].(string)
 	p, err := netip.ParsePrefix(text)
-	number, _ := scalar(list[1])
+	number, _ := scalarText(list[1])
 	count, wrong := strconv.Atoi(number)
 	bits := 8
 	if len(list) == 3 {
-		if given, ok := scalar(list[2]); ok {
+		if given, ok := scalarText(list[2]); ok {
 			bits, _ = strconv.Atoi(given) // what is no number fits nowhere: 0
 		}
 	}

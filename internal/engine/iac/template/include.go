@@ -19,10 +19,10 @@ const (
 	maxIncluded = 200
 )
 
-// transforms follows what stands over the whole template: files that are put into it, and
-// macros, which nobody knows.
-func (s *stack) transforms() {
-	v, n := s.tree.Root["Transform"], field(s.tree.Lines, "Transform")
+// applyTransforms follows what is over the whole template: files that are put into it, and
+// macros, whose result nobody knows.
+func (s *stack) applyTransforms() {
+	v, n := s.tree.Root["Transform"], fieldNode(s.tree.Lines, "Transform")
 	list, isList := v.([]any)
 	if !isList {
 		list = []any{v}
@@ -30,29 +30,29 @@ func (s *stack) transforms() {
 	for i, one := range list {
 		at := n
 		if isList {
-			at = item(n, i)
+			at = itemNode(n, i)
 		}
 		switch one := one.(type) {
 		case string:
-			s.macro(one, at)
+			s.reportMacro(one, at)
 		case map[string]any:
 			out, places := map[string]any{}, map[string]*document.Node{}
-			if s.include(one, at, out, places) {
-				s.join(out, places)
+			if s.includeFile(one, at, out, places) {
+				s.mergeSections(out, places)
 			}
 		}
 	}
 }
 
-// macro notes a macro of the account.
-func (s *stack) macro(name string, n *document.Node) {
+// reportMacro records a macro of the account.
+func (s *stack) reportMacro(name string, n *document.Node) {
 	if !strings.HasPrefix(name, "AWS::") {
-		s.gap(n, "what the macro %s makes of the template is not looked at: it runs when the stack is made", name)
+		s.addGap(n, "what the macro %s makes of the template is not looked at: it runs when the stack is made", name)
 	}
 }
 
-// gap notes what is not followed.
-func (s *stack) gap(n *document.Node, format string, args ...any) {
+// addGap records what is not followed.
+func (s *stack) addGap(n *document.Node, format string, args ...any) {
 	g := document.Gap{Code: "unavailable", Path: s.file, Line: 1, Message: fmt.Sprintf(format, args...)}
 	if n != nil {
 		g.Line = n.Line
@@ -65,8 +65,8 @@ func (s *stack) gap(n *document.Node, format string, args ...any) {
 	}
 }
 
-// join lays the sections of an included file over those of the template.
-func (s *stack) join(out map[string]any, places map[string]*document.Node) {
+// mergeSections lays the sections of an included file over those of the template.
+func (s *stack) mergeSections(out map[string]any, places map[string]*document.Node) {
 	root, top := maps.Clone(s.tree.Root), *s.tree.Lines
 	top.Fields = maps.Clone(s.tree.Lines.Fields)
 	for name, v := range out {
@@ -85,29 +85,29 @@ func (s *stack) join(out map[string]any, places map[string]*document.Node) {
 	s.tree = document.Tree{Root: root, Lines: &top}
 }
 
-// include adds the fields of a file of the tree: AWS::Include. It is false for what is not
-// followed.
-func (s *stack) include(v any, n *document.Node, out map[string]any, at map[string]*document.Node) bool {
+// includeFile adds the fields of a file of the tree: AWS::Include. It is false for what is
+// not followed.
+func (s *stack) includeFile(v any, n *document.Node, out map[string]any, at map[string]*document.Node) bool {
 	m, _ := v.(map[string]any)
 	if name, ok := m["Name"].(string); ok && name != "AWS::Include" {
-		s.macro(name, n)
+		s.reportMacro(name, n)
 		return false
 	}
 	parameters, _ := m["Parameters"].(map[string]any)
-	where := s.location(parameters["Location"], field(field(n, "Parameters"), "Location"))
+	where := s.fileLocation(parameters["Location"], fieldNode(fieldNode(n, "Parameters"), "Location"))
 	if s.included++; s.included > maxIncluded {
 		where = "" // a file that puts itself in
 	}
-	tree, name, ok := s.read(where)
+	tree, name, ok := s.readTemplate(where)
 	if !ok || s.depth > maxIncludes {
-		s.gap(n, "the included file %s is not looked at: it is not part of the tree, and nothing is "+
-			"fetched", or(where, "(its address is not known)"))
+		s.addGap(n, "the included file %s is not looked at: it is not part of the tree, and nothing is "+
+			"fetched", firstNonEmpty(where, "(its address is not known)"))
 		return false
 	}
 	if !slices.Contains(s.parts, name) {
 		s.parts = append(s.parts, name)
 	}
-	made, places, _ := s.value(tree.Root, tree.Lines.In(name))
+	made, places, _ := s.evaluateValue(tree.Root, tree.Lines.In(name))
 	if fields, ok := made.(map[string]any); ok {
 		maps.Copy(out, fields)
 		maps.Copy(at, places.Fields)
@@ -115,20 +115,22 @@ func (s *stack) include(v any, n *document.Node, out map[string]any, at map[stri
 	return true
 }
 
-func or(text, otherwise string) string {
+// firstNonEmpty returns the first text that is not empty.
+func firstNonEmpty(text, otherwise string) string {
 	if text == "" {
 		return otherwise
 	}
 	return text
 }
 
-// location returns the address of another file, as far as it is known: what is not is "${}".
-func (s *stack) location(v any, n *document.Node) string {
-	if known, ok := s.known(v, n); ok {
+// fileLocation returns the address of another file, as far as it is known: what is not is
+// "${}".
+func (s *stack) fileLocation(v any, n *document.Node) string {
+	if known, ok := s.computeWhole(v, n); ok {
 		text, _ := known.(string)
 		return text
 	}
-	name, arg, at := function(v, n)
+	name, arg, at := functionOf(v, n)
 	parts, _ := arg.([]any)
 	switch name {
 	case "Fn::Sub":
@@ -142,12 +144,12 @@ func (s *stack) location(v any, n *document.Node) string {
 			return ""
 		}
 		by, _ := parts[0].(string)
-		inner, places := unwrapped(parts[1], item(at, 1))
+		inner, places := unwrapList(parts[1], itemNode(at, 1))
 		list, _ := inner.([]any)
 		var texts []string
 		for i, one := range list {
 			text, ok := one.(string)
-			if below := item(places, i); !ok || below != nil && below.Tag != "" {
+			if below := itemNode(places, i); !ok || below != nil && below.Tag != "" {
 				text = "${}"
 			}
 			texts = append(texts, text)
@@ -157,10 +159,10 @@ func (s *stack) location(v any, n *document.Node) string {
 	return ""
 }
 
-// read returns a template of the tree that a location names: a path beside the template, or
-// an address that ends as the path of a file beside it or around it does.
-func (s *stack) read(where string) (document.Tree, string, bool) {
-	name, ok := nearby(where, s.file, s.source)
+// readTemplate returns a template of the tree that a location names: a path beside the
+// template, or an address that ends as the path of a file beside it or around it does.
+func (s *stack) readTemplate(where string) (document.Tree, string, bool) {
+	name, ok := findNearby(where, s.file, s.source)
 	if !ok {
 		return document.Tree{}, "", false
 	}
@@ -174,12 +176,13 @@ func (s *stack) read(where string) (document.Tree, string, bool) {
 	}
 	// What cannot be read is told where the file itself is looked at.
 	trees, err := read(text)
-	return first(trees), name, err == nil && len(trees) > 0
+	return firstTree(trees), name, err == nil && len(trees) > 0
 }
 
-// nearby finds the file of the tree that an address names. Of one in the cloud the end
-// counts: as many folders as there are, the name alone only beside the file that asks.
-func nearby(where, file string, source Source) (string, bool) {
+// findNearby finds the file of the tree that an address names. Of one in the cloud the end
+// counts: as many folders as there are, the name alone only beside the file that refers to
+// it.
+func findNearby(where, file string, source Source) (string, bool) {
 	where, _, _ = strings.Cut(where, "?")
 	if i := strings.LastIndex(where, "}"); i >= 0 && strings.Contains(where, "${") {
 		where = "https://" + where[i+1:]
@@ -188,7 +191,7 @@ func nearby(where, file string, source Source) (string, bool) {
 	_, rest, remote := strings.Cut(where, "://")
 	if !remote {
 		name := path.Join(dir, where)
-		return name, where != "" && !path.IsAbs(where) && present(source, name)
+		return name, where != "" && !path.IsAbs(where) && isPresent(source, name)
 	}
 	parts := strings.FieldsFunc(rest, func(r rune) bool { return r == '/' })
 	if len(parts) > 20 || !strings.Contains(path.Ext(rest), ".") {
@@ -197,7 +200,7 @@ func nearby(where, file string, source Source) (string, bool) {
 	for i := range parts {
 		end := path.Join(parts[i:]...)
 		for at := dir; ; at = path.Dir(at) {
-			if name := path.Join(at, end); name != file && present(source, name) {
+			if name := path.Join(at, end); name != file && isPresent(source, name) {
 				return name, true
 			}
 			if at == "." || i == len(parts)-1 {

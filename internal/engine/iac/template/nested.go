@@ -9,13 +9,13 @@ import (
 
 // This file finds the templates that a stack deploys.
 
-// nested notes the stacks and applications whose template is a file of the tree.
-func (s *stack) nested(resources any, n *document.Node) {
+// addNested records the stacks and applications whose template is a file of the tree.
+func (s *stack) addNested(resources any, n *document.Node) {
 	list, _ := resources.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		r, _ := list[name].(map[string]any)
 		properties, _ := r["Properties"].(map[string]any)
-		at := field(n, name)
+		at := fieldNode(n, name)
 		key := ""
 		switch r["Type"] {
 		case "AWS::CloudFormation::Stack":
@@ -25,21 +25,21 @@ func (s *stack) nested(resources any, n *document.Node) {
 		default:
 			continue
 		}
-		place := field(field(at, "Properties"), key)
-		where := s.location(properties[key], place)
-		_, file, ok := s.read(where)
+		place := fieldNode(fieldNode(at, "Properties"), key)
+		where := s.fileLocation(properties[key], place)
+		_, file, ok := s.readTemplate(where)
 		if !ok || file == s.file {
-			s.gap(place, "the template of %s is not looked at: %s is not part of the tree, and nothing is "+
-				"fetched", name, or(where, "its address is not known, or it"))
+			s.addGap(place, "the template of %s is not looked at: %s is not part of the tree, and nothing is "+
+				"fetched", name, firstNonEmpty(where, "its address is not known, or it"))
 			continue
 		}
-		places := field(field(at, "Properties"), "Parameters")
+		places := fieldNode(fieldNode(at, "Properties"), "Parameters")
 		given := map[string]any{}
 		params, _ := properties["Parameters"].(map[string]any)
 		for key, v := range params {
 			given[key] = document.Unknown{}
-			if place := field(places, key); place != nil && !place.Unknown {
-				if known, ok := s.known(v, place); ok {
+			if place := fieldNode(places, key); place != nil && !place.Unknown {
+				if known, ok := s.computeWhole(v, place); ok {
 					given[key] = known
 				}
 			}

@@ -18,28 +18,29 @@ const (
 	maxBrought  = 500_000 // values that references bring in
 )
 
-// references returns the tree, whose own references are resolved, with those into
-// other files. What they bring in is told at the reference, so it has no places; its
-// own references are left as they are written. Nothing is fetched.
-func references(tree document.Tree, file string, source Source) document.Tree {
-	b := bringer{file: file, source: source, files: map[string]map[string]any{}, left: maxBrought}
-	r := rewrite{replace: b.bring}
-	v, changed := r.value(tree.Root, nil)
+// resolveReferences returns the tree, whose own references are resolved, with those into
+// other files. What they bring in is reported at the reference, so it has no positions;
+// its own references are left as they are written. Nothing is fetched.
+func resolveReferences(tree document.Tree, file string, source Source) document.Tree {
+	b := referenceLoader{file: file, source: source, files: map[string]map[string]any{}, left: maxBrought}
+	r := rewrite{replace: b.resolveReference}
+	v, changed := r.rewriteValue(tree.Root, nil)
 	if root, ok := v.(map[string]any); ok && changed {
 		return document.Tree{Root: root, Lines: tree.Lines}
 	}
 	return tree
 }
 
-type bringer struct {
+// referenceLoader loads what references into other files name.
+type referenceLoader struct {
 	file   string
 	source Source
 	files  map[string]map[string]any
 	left   int
 }
 
-// bring returns what stands for a reference that was not resolved.
-func (b *bringer) bring(v any, _ *document.Node) (any, bool) {
+// resolveReference returns what stands for a reference that was not resolved.
+func (b *referenceLoader) resolveReference(v any, _ *document.Node) (any, bool) {
 	m, ok := v.(map[string]any)
 	meta, _ := m[document.RefMetadata].(map[string]any)
 	ref, _ := meta["$ref"].(string)
@@ -47,7 +48,7 @@ func (b *bringer) bring(v any, _ *document.Node) (any, bool) {
 	if !ok || len(m) != 1 || name == "" || strings.Contains(name, "://") {
 		return nil, false
 	}
-	target := b.load(path.Join(path.Dir(b.file), name))
+	target := b.loadFile(path.Join(path.Dir(b.file), name))
 	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		if step != "" {
 			target, _ = target[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)].(map[string]any)
@@ -56,7 +57,7 @@ func (b *bringer) bring(v any, _ *document.Node) (any, bool) {
 	if len(target) == 0 {
 		return nil, false
 	}
-	if b.left -= weigh(target, b.left); b.left <= 0 {
+	if b.left -= countValues(target, b.left); b.left <= 0 {
 		return nil, false
 	}
 	out := maps.Clone(target)
@@ -64,19 +65,19 @@ func (b *bringer) bring(v any, _ *document.Node) (any, bool) {
 	return out, true
 }
 
-// weigh counts values, up to a number.
-func weigh(v any, most int) int {
+// countValues counts values, up to a number.
+func countValues(v any, most int) int {
 	n := 1
 	switch v := v.(type) {
 	case map[string]any:
 		for _, e := range v {
-			if n += weigh(e, most-n); n >= most {
+			if n += countValues(e, most-n); n >= most {
 				break
 			}
 		}
 	case []any:
 		for _, e := range v {
-			if n += weigh(e, most-n); n >= most {
+			if n += countValues(e, most-n); n >= most {
 				break
 			}
 		}
@@ -84,9 +85,9 @@ func weigh(v any, most int) int {
 	return n
 }
 
-// load reads a file of the tree. What cannot be read is told where the file itself
-// is looked at, if it is infrastructure code.
-func (b *bringer) load(name string) map[string]any {
+// loadFile reads a file of the tree. What cannot be read is reported where the file itself
+// is analyzed, if it is infrastructure code.
+func (b *referenceLoader) loadFile(name string) map[string]any {
 	if root, ok := b.files[name]; ok || len(b.files) >= maxRefFiles || !fs.ValidPath(name) {
 		return root
 	}

@@ -48,7 +48,8 @@ const (
 	no
 )
 
-func truth(b bool) verdict {
+// verdictOf returns the verdict of a condition that is known.
+func verdictOf(b bool) verdict {
 	if b {
 		return yes
 	}
@@ -60,17 +61,17 @@ func truth(b bool) verdict {
 func evaluateStack(tree document.Tree, file string, given map[string]any, source Source) Result {
 	s := &stack{file: file, source: source, tree: tree, given: given, open: map[string]bool{},
 		asked: map[string]verdict{}, loop: map[string]string{}}
-	s.transforms()
+	s.applyTransforms()
 	tree = s.tree
 	root, top := maps.Clone(tree.Root), *tree.Lines
 	top.Fields = maps.Clone(tree.Lines.Fields)
 	for _, part := range []string{"Resources", "Outputs"} {
 		fields, ok := tree.Root[part].(map[string]any)
-		if n := field(tree.Lines, part); ok && n != nil {
+		if n := fieldNode(tree.Lines, part); ok && n != nil {
 			if part == "Resources" {
-				fields, n = sam.Globals(tree.Root["Globals"], field(tree.Lines, "Globals"), fields, n)
+				fields, n = sam.Globals(tree.Root["Globals"], fieldNode(tree.Lines, "Globals"), fields, n)
 			}
-			v, at, ok := s.value(fields, n)
+			v, at, ok := s.evaluateValue(fields, n)
 			if made, is := v.(map[string]any); is && part == "Resources" {
 				v, at = sam.Expand(made, at)
 			}
@@ -79,20 +80,20 @@ func evaluateStack(tree document.Tree, file string, given map[string]any, source
 			}
 		}
 	}
-	s.nested(root["Resources"], top.Fields["Resources"])
+	s.addNested(root["Resources"], top.Fields["Resources"])
 	return Result{document.Tree{Root: root, Lines: &top}, s.deploys, s.parts, s.gaps}
 }
 
-// shorts are the functions that YAML has as tags.
-var shorts = map[string]string{"!Ref": "Ref", "!Condition": "Condition"}
+// shortFunctions are the functions that YAML has as tags.
+var shortFunctions = map[string]string{"!Ref": "Ref", "!Condition": "Condition"}
 
-// function returns the function that a value is, with its argument.
-func function(v any, n *document.Node) (name string, arg any, at *document.Node) {
+// functionOf returns the function that a value is, with its argument.
+func functionOf(v any, n *document.Node) (name string, arg any, at *document.Node) {
 	if n == nil {
 		n = &document.Node{}
 	}
 	if n.Tag != "" {
-		if name = shorts[n.Tag]; name == "" {
+		if name = shortFunctions[n.Tag]; name == "" {
 			name = "Fn::" + strings.TrimPrefix(n.Tag, "!")
 		}
 		return name, v, n
@@ -103,23 +104,23 @@ func function(v any, n *document.Node) (name string, arg any, at *document.Node)
 	}
 	for key, inner := range m {
 		if key == "Ref" || strings.HasPrefix(key, "Fn::") && !strings.HasPrefix(key, "Fn::ForEach::") {
-			return key, inner, field(n, key)
+			return key, inner, fieldNode(n, key)
 		}
 	}
 	return "", nil, nil
 }
 
-// value returns the value with its places; it is false for one that is left out
+// evaluateValue returns the value with its positions; it is false for one that is left out
 // (AWS::NoValue).
-func (s *stack) value(v any, n *document.Node) (any, *document.Node, bool) {
+func (s *stack) evaluateValue(v any, n *document.Node) (any, *document.Node, bool) {
 	if s.made++; s.made > maxMade || s.depth > document.MaxDepth || n == nil {
 		return v, n, true
 	}
 	s.depth++
 	defer func() { s.depth-- }()
-	list, below := unwrapped(v, n)
-	if name, arg, at := function(list, below); name != "" {
-		out, place, ok := s.call(name, arg, at, list, below)
+	list, below := unwrapList(v, n)
+	if name, arg, at := functionOf(list, below); name != "" {
+		out, place, ok := s.evaluateCall(name, arg, at, list, below)
 		if below != n && ok && place != nil && place.Tag != "" { // as it is written
 			return map[string]any{document.Playbooks: out}, &document.Node{
 				Line: n.Line, Column: n.Column, Path: n.Path, Unknown: place.Unknown,
@@ -130,85 +131,86 @@ func (s *stack) value(v any, n *document.Node) (any, *document.Node, bool) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		return s.object(v, n)
+		return s.evaluateObject(v, n)
 	case []any:
 		out, at := make([]any, 0, len(v)), *n
 		at.Items = make([]*document.Node, 0, len(v))
 		for i, e := range v {
-			if inner, place, ok := s.value(e, item(n, i)); ok {
+			if inner, place, ok := s.evaluateValue(e, itemNode(n, i)); ok {
 				out, at.Items = append(out, inner), append(at.Items, place)
 			}
 		}
 		return out, &at, true
 	case string:
-		return s.named(v), n, true
+		return s.replaceLoopNames(v), n, true
 	}
 	return v, n, true
 }
 
-// object evaluates the fields of a map. A loop stands for what it makes.
-func (s *stack) object(v map[string]any, n *document.Node) (any, *document.Node, bool) {
+// evaluateObject evaluates the fields of a map. A loop stands for what it makes.
+func (s *stack) evaluateObject(v map[string]any, n *document.Node) (any, *document.Node, bool) {
 	out, at := make(map[string]any, len(v)), *n
 	at.Fields = make(map[string]*document.Node, len(v))
 	for _, key := range slices.Sorted(maps.Keys(v)) {
 		if strings.HasPrefix(key, "Fn::ForEach::") {
-			s.forEach(v[key], field(n, key), out, at.Fields)
+			s.expandLoop(v[key], fieldNode(n, key), out, at.Fields)
 			continue
 		}
-		if key == "Fn::Transform" && s.include(v[key], field(n, key), out, at.Fields) {
+		if key == "Fn::Transform" && s.includeFile(v[key], fieldNode(n, key), out, at.Fields) {
 			continue
 		}
-		if inner, place, ok := s.value(v[key], field(n, key)); ok {
-			name := s.named(key)
+		if inner, place, ok := s.evaluateValue(v[key], fieldNode(n, key)); ok {
+			name := s.replaceLoopNames(key)
 			out[name], at.Fields[name] = inner, place
 		}
 	}
 	return out, &at, true
 }
 
-// named puts in what the names of loops stand for: "${Name}" and "&{Name}".
-func (s *stack) named(text string) string {
+// replaceLoopNames puts in what the names of loops stand for: "${Name}" and "&{Name}".
+func (s *stack) replaceLoopNames(text string) string {
 	for name, value := range s.loop {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "${"+name+"}", value), "&{"+name+"}", value)
 	}
 	return text
 }
 
-// forEach adds what a loop makes: [name, values, {key: template}].
-func (s *stack) forEach(v any, n *document.Node, out map[string]any, at map[string]*document.Node) {
+// expandLoop adds what a loop makes: [name, values, {key: template}].
+func (s *stack) expandLoop(v any, n *document.Node, out map[string]any, at map[string]*document.Node) {
 	parts, _ := v.([]any)
 	if len(parts) != 3 || n == nil || len(n.Items) != 3 {
 		return
 	}
 	name, _ := parts[0].(string)
 	body, _ := parts[2].(map[string]any)
-	list, ok := s.known(parts[1], n.Items[1])
+	list, ok := s.computeWhole(parts[1], n.Items[1])
 	values, isList := list.([]any)
 	if !ok || !isList || name == "" || s.loop[name] != "" {
 		values = []any{"${" + name + "}"} // once, under a name that says so
 	}
 	for _, value := range values[:min(len(values), maxCopies)] {
-		text, ok := scalar(value)
+		text, ok := scalarText(value)
 		if !ok {
 			continue
 		}
 		s.loop[name] = text
-		made, places, _ := s.object(body, n.Items[2])
+		made, places, _ := s.evaluateObject(body, n.Items[2])
 		maps.Copy(out, made.(map[string]any))
 		maps.Copy(at, places.Fields)
 		delete(s.loop, name)
 	}
 }
 
-func first(trees []document.Tree) document.Tree {
+// firstTree returns the first tree, or an empty one.
+func firstTree(trees []document.Tree) document.Tree {
 	if len(trees) == 0 {
 		return document.Tree{}
 	}
 	return trees[0]
 }
 
-// unwrapped returns a list in a list, which stands in a map of its own in a document.
-func unwrapped(v any, n *document.Node) (any, *document.Node) {
+// unwrapList returns a list in a list, which is in a map of its own in a document.
+func unwrapList(v any, n *document.Node) (any, *document.Node) {
 	if m, ok := v.(map[string]any); ok && len(m) == 1 && n != nil {
 		if list, ok := m[document.Playbooks].([]any); ok && n.Fields[document.Playbooks] != nil {
 			return list, n.Fields[document.Playbooks]
@@ -217,11 +219,11 @@ func unwrapped(v any, n *document.Node) (any, *document.Node) {
 	return v, n
 }
 
-// call returns what a function stands for, or the value as it is written with its
+// evaluateCall returns what a function stands for, or the value as it is written with its
 // arguments evaluated.
-func (s *stack) call(name string, arg any, at *document.Node, v any, n *document.Node) (any, *document.Node, bool) {
+func (s *stack) evaluateCall(name string, arg any, at *document.Node, v any, n *document.Node) (any, *document.Node, bool) {
 	if name == "Fn::If" {
-		return s.choose(arg, at, v, n)
+		return s.chooseBranch(arg, at, v, n)
 	}
 	if name == "Ref" && arg == "AWS::NoValue" {
 		return nil, nil, false
@@ -229,17 +231,17 @@ func (s *stack) call(name string, arg any, at *document.Node, v any, n *document
 	if name == "Fn::Transform" {
 		out, place := map[string]any{}, *n
 		place.Tag, place.Fields = "", map[string]*document.Node{}
-		if s.include(arg, at, out, place.Fields) {
+		if s.includeFile(arg, at, out, place.Fields) {
 			return out, &place, true
 		}
 	}
-	if with, ok := s.apply(name, arg, at); ok {
+	if with, ok := s.applyFunction(name, arg, at); ok {
 		return with, asValue(with, n), true
 	}
 	if n.Tag != "" {
 		plain := *n
 		plain.Tag = ""
-		inner, place, ok := s.value(v, &plain)
+		inner, place, ok := s.evaluateValue(v, &plain)
 		if ok && place != nil {
 			tagged := *place
 			tagged.Tag = n.Tag
@@ -247,7 +249,7 @@ func (s *stack) call(name string, arg any, at *document.Node, v any, n *document
 		}
 		return inner, place, ok
 	}
-	return s.object(v.(map[string]any), n)
+	return s.evaluateObject(v.(map[string]any), n)
 }
 
 // asValue is the node of a value that stands for a function.
@@ -267,15 +269,15 @@ func asValue(v any, n *document.Node) *document.Node {
 	return out
 }
 
-// choose returns the branch of [condition, then, else] that holds.
-func (s *stack) choose(arg any, at *document.Node, v any, n *document.Node) (any, *document.Node, bool) {
+// chooseBranch returns the branch of [condition, then, else] that applies.
+func (s *stack) chooseBranch(arg any, at *document.Node, v any, n *document.Node) (any, *document.Node, bool) {
 	parts, _ := arg.([]any)
 	if len(parts) != 3 || at == nil || len(at.Items) != 3 {
 		return v, n, true
 	}
 	name, _ := parts[0].(string)
 	which := 0
-	switch s.condition(name) {
+	switch s.evaluateCondition(name) {
 	case yes:
 		which = 1
 	case no:
@@ -285,8 +287,8 @@ func (s *stack) choose(arg any, at *document.Node, v any, n *document.Node) (any
 		out.Unknown = true
 		return v, &out, true
 	}
-	branch, below := unwrapped(parts[which], at.Items[which])
-	inner, place, ok := s.value(branch, below)
+	branch, below := unwrapList(parts[which], at.Items[which])
+	inner, place, ok := s.evaluateValue(branch, below)
 	if ok && place != nil {
 		keyed := *place
 		keyed.Line, keyed.Column = n.Line, n.Column
@@ -295,8 +297,8 @@ func (s *stack) choose(arg any, at *document.Node, v any, n *document.Node) (any
 	return inner, place, ok
 }
 
-// condition says whether a condition of the template holds.
-func (s *stack) condition(name string) verdict {
+// evaluateCondition says whether a condition of the template is true.
+func (s *stack) evaluateCondition(name string) verdict {
 	if known, ok := s.asked[name]; ok || s.open[name] {
 		return known
 	}
@@ -306,18 +308,18 @@ func (s *stack) condition(name string) verdict {
 		return unsure
 	}
 	s.open[name] = true
-	s.asked[name] = s.holds(v, field(field(s.tree.Lines, "Conditions"), name))
+	s.asked[name] = s.evaluateTest(v, fieldNode(fieldNode(s.tree.Lines, "Conditions"), name))
 	delete(s.open, name)
 	return s.asked[name]
 }
 
-// holds evaluates a condition.
-func (s *stack) holds(v any, n *document.Node) verdict {
+// evaluateTest evaluates the expression of a condition.
+func (s *stack) evaluateTest(v any, n *document.Node) verdict {
 	if s.depth++; s.depth > document.MaxDepth {
 		return unsure
 	}
 	defer func() { s.depth-- }()
-	name, arg, at := function(v, n)
+	name, arg, at := functionOf(v, n)
 	if m, ok := v.(map[string]any); ok && len(m) == 1 && m["Condition"] != nil {
 		name, arg = "Condition", m["Condition"]
 	}
@@ -325,10 +327,10 @@ func (s *stack) holds(v any, n *document.Node) verdict {
 	switch name {
 	case "Condition":
 		other, _ := arg.(string)
-		return s.condition(other)
+		return s.evaluateCondition(other)
 	case "Fn::Not":
 		if len(parts) == 1 {
-			switch s.holds(parts[0], item(at, 0)) {
+			switch s.evaluateTest(parts[0], itemNode(at, 0)) {
 			case yes:
 				return no
 			case no:
@@ -336,10 +338,10 @@ func (s *stack) holds(v any, n *document.Node) verdict {
 			}
 		}
 	case "Fn::And", "Fn::Or":
-		decides := truth(name == "Fn::Or") // one such part decides the whole
-		out := truth(name == "Fn::And")
+		decides := verdictOf(name == "Fn::Or") // one such part decides the whole
+		out := verdictOf(name == "Fn::And")
 		for i, p := range parts {
-			switch s.holds(p, item(at, i)) {
+			switch s.evaluateTest(p, itemNode(at, i)) {
 			case decides:
 				return decides
 			case unsure:
@@ -349,20 +351,20 @@ func (s *stack) holds(v any, n *document.Node) verdict {
 		return out
 	case "Fn::Equals":
 		if len(parts) == 2 {
-			a, ok := s.known(parts[0], item(at, 0))
-			b, also := s.known(parts[1], item(at, 1))
-			left, text := scalar(a)
-			right, other := scalar(b)
+			a, ok := s.computeWhole(parts[0], itemNode(at, 0))
+			b, also := s.computeWhole(parts[1], itemNode(at, 1))
+			left, text := scalarText(a)
+			right, other := scalarText(b)
 			if ok && also && text && other {
-				return truth(left == right)
+				return verdictOf(left == right)
 			}
 		}
 	}
 	return unsure
 }
 
-// scalar returns the text of a scalar.
-func scalar(v any) (string, bool) {
+// scalarText returns the text of a scalar.
+func scalarText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true
@@ -376,30 +378,30 @@ func scalar(v any) (string, bool) {
 	return "", false
 }
 
-// known evaluates a value that must be known as a whole.
-func (s *stack) known(v any, n *document.Node) (any, bool) {
+// computeWhole evaluates a value that must be known as a whole.
+func (s *stack) computeWhole(v any, n *document.Node) (any, bool) {
 	if s.depth++; s.depth > document.MaxDepth {
 		return nil, false
 	}
 	defer func() { s.depth-- }()
-	v, n = unwrapped(v, n)
-	if name, arg, at := function(v, n); name != "" {
+	v, n = unwrapList(v, n)
+	if name, arg, at := functionOf(v, n); name != "" {
 		if name == "Fn::If" {
-			chosen, place, ok := s.choose(arg, at, v, n)
+			chosen, place, ok := s.chooseBranch(arg, at, v, n)
 			if n == nil || !ok || place == nil || place.Unknown || place.Tag != "" {
 				return nil, false
 			}
 			return chosen, true
 		}
-		return s.apply(name, arg, at)
+		return s.applyFunction(name, arg, at)
 	}
 	switch v := v.(type) {
 	case string:
-		return s.named(v), true
+		return s.replaceLoopNames(v), true
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			one, ok := s.known(e, item(n, i))
+			one, ok := s.computeWhole(e, itemNode(n, i))
 			if !ok {
 				return nil, false
 			}
@@ -409,11 +411,11 @@ func (s *stack) known(v any, n *document.Node) (any, bool) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, e := range v {
-			one, ok := s.known(e, field(n, key))
+			one, ok := s.computeWhole(e, fieldNode(n, key))
 			if !ok {
 				return nil, false
 			}
-			out[s.named(key)] = one
+			out[s.replaceLoopNames(key)] = one
 		}
 		return out, true
 	}

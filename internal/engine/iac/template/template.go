@@ -38,7 +38,7 @@ func Evaluate(f File) Result {
 	case document.ARM:
 		return evaluateDeployment(f.Tree, f.Path, f.Given, f.Source)
 	case document.OpenAPI:
-		return Result{Tree: references(f.Tree.Resolve(), f.Path, f.Source)}
+		return Result{Tree: resolveReferences(f.Tree.Resolve(), f.Path, f.Source)}
 	}
 	return Result{Tree: f.Tree}
 }
@@ -53,8 +53,8 @@ type rewrite struct {
 	made    int
 }
 
-// value returns the value with replacements. Maps and lists without any are shared.
-func (r *rewrite) value(v any, n *document.Node) (any, bool) {
+// rewriteValue returns the value with replacements. Maps and lists without any are shared.
+func (r *rewrite) rewriteValue(v any, n *document.Node) (any, bool) {
 	if r.made < maxMade {
 		if with, ok := r.replace(v, n); ok {
 			r.made++
@@ -65,7 +65,7 @@ func (r *rewrite) value(v any, n *document.Node) (any, bool) {
 	case map[string]any:
 		var out map[string]any
 		for key, e := range v {
-			below, changed := r.value(e, field(n, key))
+			below, changed := r.rewriteValue(e, fieldNode(n, key))
 			if !changed {
 				continue
 			}
@@ -74,11 +74,11 @@ func (r *rewrite) value(v any, n *document.Node) (any, bool) {
 			}
 			out[key] = below
 		}
-		return orSame(out, v)
+		return orUnchanged(out, v)
 	case []any:
 		var out []any
 		for i, e := range v {
-			below, changed := r.value(e, item(n, i))
+			below, changed := r.rewriteValue(e, itemNode(n, i))
 			if !changed {
 				continue
 			}
@@ -94,21 +94,24 @@ func (r *rewrite) value(v any, n *document.Node) (any, bool) {
 	return v, false
 }
 
-func orSame(out, same map[string]any) (any, bool) {
+// orUnchanged returns the changed map, or the one that did not change.
+func orUnchanged(out, same map[string]any) (any, bool) {
 	if out != nil {
 		return out, true
 	}
 	return same, false
 }
 
-func field(n *document.Node, key string) *document.Node {
+// fieldNode returns the node of a field, or nil.
+func fieldNode(n *document.Node, key string) *document.Node {
 	if n == nil {
 		return nil
 	}
 	return n.Fields[key]
 }
 
-func item(n *document.Node, i int) *document.Node {
+// itemNode returns the node of an item, or nil.
+func itemNode(n *document.Node, i int) *document.Node {
 	if n == nil || i >= len(n.Items) {
 		return nil
 	}

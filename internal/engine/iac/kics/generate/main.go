@@ -31,13 +31,13 @@ const output = "library/kics.zip"
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("generate the library of queries: ")
-	if err := generate(output); err != nil {
+	if err := generateArchive(output); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// generate writes the archive, unless the one that is there has the same stamp.
-func generate(path string) error {
+// generateArchive writes the archive, unless the one that is there has the same stamp.
+func generateArchive(path string) error {
 	pinned, err := findModule("source")
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func generate(path string) error {
 		return os.Chtimes(path, now, now)
 	}
 	var b bytes.Buffer
-	if err := write(&b, filepath.Join(pinned.Dir, "assets"), stamp); err != nil {
+	if err := writeArchive(&b, filepath.Join(pinned.Dir, "assets"), stamp); err != nil {
 		return err
 	}
 	return replaceFile(path, b.Bytes())
@@ -72,10 +72,10 @@ func replaceFile(path string, content []byte) error {
 	return os.Rename(temporary.Name(), path)
 }
 
-// write makes the archive. For each platform it has three entries: index.json says
-// which rules need which words, modules.bin holds the compiled rules one after the other,
+// writeArchive makes the archive. For each platform it has three entries: index.json says
+// which rules need which words, modules.bin has the compiled rules one after the other,
 // and about.json describes the queries. The stamp is the archive's comment.
-func write(w io.Writer, assets, stamp string) error {
+func writeArchive(w io.Writer, assets, stamp string) error {
 	z := zip.NewWriter(w)
 	if err := z.SetComment(stamp); err != nil {
 		return err
@@ -98,10 +98,10 @@ func write(w io.Writer, assets, stamp string) error {
 		if len(p.Queries) == 0 {
 			continue
 		}
-		if err := p.compile(); err != nil {
+		if err := p.compileModules(); err != nil {
 			return fmt.Errorf("compile the queries of %s: %w", f.Name(), err)
 		}
-		if err := p.add(z, f.Name()); err != nil {
+		if err := p.addTo(z, f.Name()); err != nil {
 			return err
 		}
 	}
@@ -131,13 +131,13 @@ type source struct {
 // A library is a module that queries share. The rules of all libraries stand at the
 // beginning of modules.bin, after the tables.
 type library struct {
-	Name    string   `json:"name"`
-	Package []string `json:"package"`
-	Rules   []shared `json:"rules"`
+	Name    string       `json:"name"`
+	Package []string     `json:"package"`
+	Rules   []sharedRule `json:"rules"`
 }
 
-// A shared is a rule of a library.
-type shared struct {
+// sharedRule is a rule of a library.
+type sharedRule struct {
 	Name int `json:"name"` // position in the platform's list
 	Size int `json:"size"` // bytes in modules.bin
 }
@@ -162,6 +162,7 @@ type rule struct {
 	Needs [][]int `json:"needs"`
 }
 
+// readPlatform reads the libraries and queries of a platform's folder.
 func readPlatform(assets, name string) (*platform, error) {
 	p := &platform{ids: map[string]int{}}
 	root := filepath.Join(assets, "queries", name)
@@ -170,7 +171,7 @@ func readPlatform(assets, name string) (*platform, error) {
 		return p, nil // a folder of something else
 	}
 	for _, l := range []struct{ name, file string }{{"common", "common"}, {"platform", strings.ToLower(name)}} {
-		m, err := parse(l.name, filepath.Join(libraries, l.file+".rego"))
+		m, err := parseModule(l.name, filepath.Join(libraries, l.file+".rego"))
 		if err != nil {
 			return nil, err
 		}
@@ -190,13 +191,13 @@ func readPlatform(assets, name string) (*platform, error) {
 		if err != nil {
 			return err
 		}
-		return p.read(filepath.Dir(path), filepath.ToSlash(rel))
+		return p.readQuery(filepath.Dir(path), filepath.ToSlash(rel))
 	})
 	return p, err
 }
 
-// read adds the query of a folder, unless it is an experiment or an inventory.
-func (p *platform) read(dir, name string) error {
+// readQuery adds the query of a folder, unless it is an experiment or an inventory.
+func (p *platform) readQuery(dir, name string) error {
 	raw, err := os.ReadFile(filepath.Join(dir, "metadata.json"))
 	if err != nil {
 		return err
@@ -208,17 +209,17 @@ func (p *platform) read(dir, name string) error {
 	if about.Experimental == "true" || about.Severity == "TRACE" {
 		return nil
 	}
-	module, err := parse(name, filepath.Join(dir, "query.rego"))
+	module, err := parseModule(name, filepath.Join(dir, "query.rego"))
 	if err != nil {
 		return err
 	}
 	q := query{Name: name}
 	for i, r := range module.Rules {
 		if r.Head.Name == "CxPolicy" {
-			q.Rules = append(q.Rules, rule{At: i, Needs: p.number(needsOf(module, r))})
+			q.Rules = append(q.Rules, rule{At: i, Needs: p.numberWords(needsOf(module, r))})
 		}
 	}
-	q.Uses = p.uses.of(module)
+	q.Uses = p.uses.reachableRules(module)
 	p.sources = append(p.sources, source{name, module})
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil {
@@ -228,8 +229,8 @@ func (p *platform) read(dir, name string) error {
 	return nil
 }
 
-// number replaces words by their numbers.
-func (p *platform) number(needs []need) [][]int {
+// numberWords replaces words by their numbers.
+func (p *platform) numberWords(needs []need) [][]int {
 	out := [][]int{}
 	for _, n := range needs {
 		ids := []int{}
@@ -247,8 +248,8 @@ func (p *platform) number(needs []need) [][]int {
 	return out
 }
 
-// parse reads a module from a file.
-func parse(name, path string) (*ast.Module, error) {
+// parseModule reads a module from a file.
+func parseModule(name, path string) (*ast.Module, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -256,9 +257,9 @@ func parse(name, path string) (*ast.Module, error) {
 	return module.Parse(name, string(text))
 }
 
-// compile compiles all modules together and writes down what comes of them. Every query
-// calls its package "Cx": each gets a package of its own.
-func (p *platform) compile() error {
+// compileModules compiles all modules together and writes down what comes of them. Every
+// query calls its package "Cx": each gets a package of its own.
+func (p *platform) compileModules() error {
 	modules := map[string]*ast.Module{}
 	names := make([]string, len(p.sources))
 	for i, s := range p.sources {
@@ -297,12 +298,12 @@ func (p *platform) compile() error {
 			p.Queries[query].At, p.Queries[query].Sizes = at, sizes
 			continue
 		}
-		l := library{Name: s.name, Rules: []shared{}}
+		l := library{Name: s.name, Rules: []sharedRule{}}
 		for _, step := range m.Package.Path[1:] {
 			l.Package = append(l.Package, string(step.Value.(ast.String)))
 		}
 		for j, r := range m.Rules {
-			l.Rules = append(l.Rules, shared{Name: slices.Index(p.Shared, string(r.Head.Name)), Size: sizes[j]})
+			l.Rules = append(l.Rules, sharedRule{Name: slices.Index(p.Shared, string(r.Head.Name)), Size: sizes[j]})
 		}
 		p.Libraries = append(p.Libraries, l)
 	}
@@ -311,7 +312,8 @@ func (p *platform) compile() error {
 	return nil
 }
 
-func (p *platform) add(z *zip.Writer, name string) error {
+// addTo writes the entries of the platform.
+func (p *platform) addTo(z *zip.Writer, name string) error {
 	index, err := json.Marshal(p)
 	if err != nil {
 		return err
@@ -320,13 +322,13 @@ func (p *platform) add(z *zip.Writer, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := add(z, name+"/index.json", index); err != nil {
+	if err := addEntry(z, name+"/index.json", index); err != nil {
 		return err
 	}
-	if err := add(z, name+"/about.json", about); err != nil {
+	if err := addEntry(z, name+"/about.json", about); err != nil {
 		return err
 	}
-	return add(z, name+"/modules.bin", p.modules.Bytes())
+	return addEntry(z, name+"/modules.bin", p.modules.Bytes())
 }
 
 func addFile(z *zip.Writer, name, path string) error {
@@ -334,11 +336,11 @@ func addFile(z *zip.Writer, name, path string) error {
 	if err != nil {
 		return err
 	}
-	return add(z, name, content)
+	return addEntry(z, name, content)
 }
 
-// add writes one entry, without a time, so that the archive is the same each time.
-func add(z *zip.Writer, name string, content []byte) error {
+// addEntry writes one entry, without a time, so that the archive is the same each time.
+func addEntry(z *zip.Writer, name string, content []byte) error {
 	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
 	if err != nil {
 		return err

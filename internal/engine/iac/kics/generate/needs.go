@@ -23,7 +23,7 @@ func needsOf(module *ast.Module, rule *ast.Rule) []need {
 	a := analysis{derived: map[ast.Var]bool{}, constants: map[ast.Var]need{}}
 	for _, r := range module.Rules {
 		if r.Head.Value != nil && len(r.Head.Args) == 0 && r.Head.Key == nil && len(r.Body) == 1 && !r.Default {
-			if words := collection(r.Head.Value.Value); words != nil {
+			if words := constantStrings(r.Head.Value.Value); words != nil {
 				a.constants[ast.Var(r.Head.Name)] = words
 			}
 		}
@@ -31,12 +31,12 @@ func needsOf(module *ast.Module, rule *ast.Rule) []need {
 	for before := -1; before != len(a.derived)+len(a.constants); {
 		before = len(a.derived) + len(a.constants)
 		for _, e := range rule.Body {
-			a.learn(e)
+			a.learnVariables(e)
 		}
 	}
 	for _, e := range rule.Body {
 		if !e.Negated && len(e.With) == 0 {
-			a.expression(e)
+			a.analyzeExpr(e)
 		}
 	}
 	slices.SortFunc(a.needs, func(x, y need) int { return slices.Compare(x, y) })
@@ -49,8 +49,8 @@ type analysis struct {
 	needs     []need
 }
 
-// learn finds variables that hold parts of the input, or constants.
-func (a *analysis) learn(e *ast.Expr) {
+// learnVariables finds variables that hold parts of the input, or constants.
+func (a *analysis) learnVariables(e *ast.Expr) {
 	terms, ok := e.Terms.([]*ast.Term)
 	if !ok || e.Negated || len(e.With) > 0 {
 		return
@@ -59,8 +59,8 @@ func (a *analysis) learn(e *ast.Expr) {
 	switch {
 	case (name == "assign" || name == "eq") && len(terms) == 3:
 		left, right := terms[1], terms[2]
-		a.bind(left, right)
-		a.bind(right, left)
+		a.bindVariables(left, right)
+		a.bindVariables(right, left)
 	case name == "walk" && len(terms) == 3 && a.isDerived(terms[1]):
 		a.deriveAll(terms[2])
 	}
@@ -74,10 +74,10 @@ func (a *analysis) learn(e *ast.Expr) {
 	})
 }
 
-// bind says that the variables of one side hold what the other side is.
-func (a *analysis) bind(to, from *ast.Term) {
+// bindVariables says that the variables of one side hold what the other side is.
+func (a *analysis) bindVariables(to, from *ast.Term) {
 	if v, ok := to.Value.(ast.Var); ok {
-		if words := collection(from.Value); words != nil {
+		if words := constantStrings(from.Value); words != nil {
 			a.constants[v] = words
 		}
 	}
@@ -120,8 +120,8 @@ func (a *analysis) isTasks(ref ast.Ref) bool {
 		ref.HasPrefix(ast.MustParseRef("ansible_lib.tasks"))
 }
 
-// expression notes what one expression needs.
-func (a *analysis) expression(e *ast.Expr) {
+// analyzeExpr notes what one expression needs.
+func (a *analysis) analyzeExpr(e *ast.Expr) {
 	var terms []*ast.Term
 	switch t := e.Terms.(type) {
 	case *ast.Term:
@@ -133,7 +133,7 @@ func (a *analysis) expression(e *ast.Expr) {
 	}
 	walkTerms(terms, func(t *ast.Term) {
 		if ref, ok := t.Value.(ast.Ref); ok && a.isDerived(t) {
-			a.reference(ref)
+			a.needFields(ref)
 		}
 	})
 	if len(terms) != 3 {
@@ -141,13 +141,13 @@ func (a *analysis) expression(e *ast.Expr) {
 	}
 	switch e.Operator().String() {
 	case "equal", "eq", "assign":
-		a.compare(terms[1], terms[2])
-		a.compare(terms[2], terms[1])
+		a.needCompared(terms[1], terms[2])
+		a.needCompared(terms[2], terms[1])
 	}
 }
 
-// reference needs the constant fields of a reference into the input.
-func (a *analysis) reference(ref ast.Ref) {
+// needFields needs the constant fields of a reference into the input.
+func (a *analysis) needFields(ref ast.Ref) {
 	steps := ref[1:]
 	if head, _ := ref[0].Value.(ast.Var); head != "input" && !a.derived[head] {
 		return // tasks of a library: its own fields are none of the document's
@@ -157,47 +157,48 @@ func (a *analysis) reference(ref ast.Ref) {
 	for _, step := range steps {
 		switch v := step.Value.(type) {
 		case ast.String:
-			a.add(need{string(v)})
+			a.addNeed(need{string(v)})
 		case ast.Var:
 			// A variable that runs over a collection of the query's: collection[key].
 		case ast.Ref:
-			if words := a.chosen(v); words != nil {
-				a.add(words)
+			if words := a.chosenWords(v); words != nil {
+				a.addNeed(words)
 			}
 		}
 	}
 }
 
-// compare needs the string, or one of a collection, that a part of the input is
+// needCompared needs the string, or one of a collection, that a part of the input is
 // compared with.
-func (a *analysis) compare(part, with *ast.Term) {
+func (a *analysis) needCompared(part, with *ast.Term) {
 	if !a.isDerived(part) {
 		return
 	}
 	switch v := with.Value.(type) {
 	case ast.String:
-		a.add(need{string(v)})
+		a.addNeed(need{string(v)})
 	case ast.Ref:
 		if !a.isDerived(with) {
-			if words := a.chosen(v); words != nil {
-				a.add(words)
+			if words := a.chosenWords(v); words != nil {
+				a.addNeed(words)
 			}
 		}
 	}
 }
 
-// chosen returns the words of a collection of which the reference takes one.
-func (a *analysis) chosen(ref ast.Ref) need {
+// chosenWords returns the words of a collection of which the reference takes one.
+func (a *analysis) chosenWords(ref ast.Ref) need {
 	if len(ref) != 2 {
 		return nil
 	}
 	if head, ok := ref[0].Value.(ast.Var); ok {
 		return a.constants[head]
 	}
-	return collection(ref[0].Value)
+	return constantStrings(ref[0].Value)
 }
 
-func (a *analysis) add(n need) {
+// addNeed adds a need, unless every document meets it.
+func (a *analysis) addNeed(n need) {
 	for _, word := range n {
 		if word == "id" || word == "file" || word == "" {
 			return // every document has them
@@ -206,9 +207,9 @@ func (a *analysis) add(n need) {
 	a.needs = append(a.needs, n)
 }
 
-// collection returns the strings of a constant set, array or object; nil when there
+// constantStrings returns the strings of a constant set, array or object; nil when there
 // is anything else in it.
-func collection(v ast.Value) need {
+func constantStrings(v ast.Value) need {
 	var words need
 	whole := true
 	take := func(t *ast.Term) {

@@ -60,7 +60,7 @@ func TestUses(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, i := range u.of(m) {
+		for _, i := range u.reachableRules(m) {
 			got = append(got, names[i])
 		}
 		if fmt.Sprint(got) != want {

@@ -91,7 +91,7 @@ func TestIsCurrent(t *testing.T) {
 		t.Error("half an archive is current")
 	}
 	var b strings.Builder
-	if err := write(&b, assets(t), "s"); err != nil {
+	if err := writeArchive(&b, assets(t), "s"); err != nil {
 		t.Fatal(err)
 	}
 	if err := replaceFile(path, []byte(b.String())); err != nil {
@@ -104,7 +104,7 @@ func TestIsCurrent(t *testing.T) {
 		t.Errorf("temporary files are left: %v", left)
 	}
 	var again strings.Builder
-	if err := write(&again, assets(t), "s"); err != nil || again.String() != b.String() {
+	if err := writeArchive(&again, assets(t), "s"); err != nil || again.String() != b.String() {
 		t.Errorf("the archive of the same module differs (%v)", err)
 	}
 }

@@ -28,14 +28,14 @@ func usesOf(modules ...*ast.Module) (uses, []string) {
 	slices.Sort(names)
 	for _, m := range modules {
 		for _, r := range m.Rules {
-			u.collect(r, u[r.Head.Name.String()])
+			u.collectNames(r, u[r.Head.Name.String()])
 		}
 	}
 	return u, names
 }
 
-// collect notes the names of rules that stand anywhere in a part of a module.
-func (u uses) collect(part any, into map[string]bool) {
+// collectNames notes the names of rules that are anywhere in a part of a module.
+func (u uses) collectNames(part any, into map[string]bool) {
 	note := func(name string) {
 		if _, ok := u[name]; ok {
 			into[name] = true
@@ -52,12 +52,12 @@ func (u uses) collect(part any, into map[string]bool) {
 	})
 }
 
-// of returns the positions, among the sorted names, of all rules that a module may
-// call, also by way of others.
-func (u uses) of(m *ast.Module) []int {
+// reachableRules returns the positions, among the sorted names, of all rules that a module
+// may call, also by way of others.
+func (u uses) reachableRules(m *ast.Module) []int {
 	reached := map[string]bool{}
 	for _, r := range m.Rules {
-		u.collect(r, reached)
+		u.collectNames(r, reached)
 	}
 	for grown := true; grown; {
 		before := len(reached)

@@ -83,7 +83,7 @@ func Link(modules []*ast.Module) (*ast.Compiler, error) {
 		skeletons[name], whole[name] = &ast.Module{Package: m.Package}, m // the compiler copies what it is given
 	}
 	// The first stage of those that are left runs on the skeletons, what follows on the modules.
-	c := ast.NewCompiler().WithDefaultRegoVersion(Language).WithCapabilities(Capabilities()).WithSkipStages(done...)
+	c := ast.NewCompiler().WithDefaultRegoVersion(Language).WithCapabilities(Capabilities()).WithSkipStages(doneStages...)
 	c.WithStageAfterID(ast.StageInitLocalVarGen, ast.CompilerStageDefinition{Name: "LoadModules",
 		MetricName: "compile_stage_load_modules", Stage: func(c *ast.Compiler) *ast.Error {
 			c.Modules = whole
@@ -95,8 +95,8 @@ func Link(modules []*ast.Module) (*ast.Compiler, error) {
 	return c, nil
 }
 
-// done are the stages of the compiler that were run when the modules were written.
-var done = func() []ast.StageID {
+// doneStages are the stages of the compiler that were run when the modules were written.
+var doneStages = func() []ast.StageID {
 	var out []ast.StageID
 	for _, s := range ast.AllStages() {
 		switch s {

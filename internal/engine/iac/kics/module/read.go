@@ -20,8 +20,8 @@ type Tables struct {
 // ReadTables reads the tables with which a form begins, and returns what follows them.
 func ReadTables(form []byte) (*Tables, []byte, error) {
 	r := reader{rest: form}
-	texts := r.cut()
-	terms := r.cut()
+	texts := r.readTable()
+	terms := r.readTable()
 	if r.failed {
 		return nil, nil, errForm
 	}
@@ -59,7 +59,7 @@ func NewReader(t *Tables) *Reader {
 // stands in the file. It fails for bytes that are no rule of the form.
 func (r *Reader) Rule(rule []byte, m *ast.Module, file string) (*ast.Rule, error) {
 	d := reader{Reader: r, rest: rule, module: m, file: file}
-	out := d.rule(0)
+	out := d.readRule(0)
 	if d.failed || len(d.rest) > 0 {
 		return nil, fmt.Errorf("%s: %w", file, errForm)
 	}
@@ -77,12 +77,13 @@ type reader struct {
 	at     *ast.Location // of the rule, for all that stands in it
 }
 
-// fail ends the reading: nothing is left.
-func (r *reader) fail() {
+// setFailed ends the reading: nothing is left.
+func (r *reader) setFailed() {
 	r.failed, r.rest = true, nil
 }
 
-func (r *reader) number() uint64 {
+// readNumber reads an unsigned varint; most are one byte.
+func (r *reader) readNumber() uint64 {
 	if len(r.rest) > 0 && r.rest[0] < 0x80 {
 		n := r.rest[0]
 		r.rest = r.rest[1:]
@@ -90,33 +91,33 @@ func (r *reader) number() uint64 {
 	}
 	n, size := binary.Uvarint(r.rest)
 	if size <= 0 {
-		r.fail()
+		r.setFailed()
 		return 0
 	}
 	r.rest = r.rest[size:]
 	return n
 }
 
-// count returns the length of a list whose items take at least a byte each.
-func (r *reader) count() int {
-	n := r.number()
+// readCount returns the length of a list whose items take at least a byte each.
+func (r *reader) readCount() int {
+	n := r.readNumber()
 	if n > uint64(len(r.rest)) {
-		r.fail()
+		r.setFailed()
 		return 0
 	}
 	return int(n)
 }
 
-// cut reads a table: the lengths of its items, and the items.
-func (r *reader) cut() [][]byte {
-	lengths := make([]int, r.count())
+// readTable reads a table: the lengths of its items, and the items.
+func (r *reader) readTable() [][]byte {
+	lengths := make([]int, r.readCount())
 	total := 0
 	for i := range lengths {
-		lengths[i] = int(min(r.number(), math.MaxInt32))
+		lengths[i] = int(min(r.readNumber(), math.MaxInt32))
 		total += lengths[i]
 	}
 	if r.failed || total > len(r.rest) {
-		r.fail()
+		r.setFailed()
 		return nil
 	}
 	out := make([][]byte, len(lengths))
@@ -126,139 +127,139 @@ func (r *reader) cut() [][]byte {
 	return out
 }
 
-// text returns the number of a text.
-func (r *reader) text() int {
-	n := r.number()
+// readText returns the number of a text.
+func (r *reader) readText() int {
+	n := r.readNumber()
 	if n >= uint64(len(r.tables.texts)) {
-		r.fail()
+		r.setFailed()
 		return -1
 	}
 	return int(n)
 }
 
-// deeper bounds the depth.
-func (r *reader) deeper(depth int) bool {
+// checkDepth bounds the depth.
+func (r *reader) checkDepth(depth int) bool {
 	if depth > maxDepth {
-		r.fail()
+		r.setFailed()
 	}
 	return !r.failed
 }
 
-func (r *reader) rule(depth int) *ast.Rule {
-	if !r.deeper(depth) {
+func (r *reader) readRule(depth int) *ast.Rule {
+	if !r.checkDepth(depth) {
 		return nil
 	}
-	flags := r.number()
+	flags := r.readNumber()
 	head := &ast.Head{Assign: flags&ruleAssign != 0}
 	if flags&ruleKey != 0 {
-		head.Key = r.term(depth + 1)
+		head.Key = r.readTerm(depth + 1)
 	}
 	if flags&ruleValue != 0 {
-		head.Value = r.term(depth + 1)
+		head.Value = r.readTerm(depth + 1)
 	}
-	r.at = &ast.Location{File: r.file, Row: int(min(r.number(), math.MaxInt32)), Col: 1}
+	r.at = &ast.Location{File: r.file, Row: int(min(r.readNumber(), math.MaxInt32)), Col: 1}
 	head.Location = r.at
-	if n := r.text(); n >= 0 {
+	if n := r.readText(); n >= 0 {
 		head.Name = ast.Var(r.tables.texts[n])
 	}
-	head.Reference = r.list(depth + 1)
-	head.Args = r.list(depth + 1)
+	head.Reference = r.readTerms(depth + 1)
+	head.Args = r.readTerms(depth + 1)
 	out := &ast.Rule{Default: flags&ruleDefault != 0, Head: head, Location: r.at, Module: r.module}
-	out.Body = r.body(depth + 1)
+	out.Body = r.readBody(depth + 1)
 	if flags&ruleElse != 0 {
-		out.Else = r.rule(depth + 1)
+		out.Else = r.readRule(depth + 1)
 	}
 	return out
 }
 
-func (r *reader) body(depth int) ast.Body {
-	n := r.count()
-	if n == 0 || !r.deeper(depth) {
+func (r *reader) readBody(depth int) ast.Body {
+	n := r.readCount()
+	if n == 0 || !r.checkDepth(depth) {
 		return nil
 	}
-	body := take(&r.spareBody, n)
+	body := takePiece(&r.spareBody, n)
 	for i := range body {
-		body[i] = r.expr(depth)
+		body[i] = r.readExpr(depth)
 	}
 	return body
 }
 
-func (r *reader) expr(depth int) *ast.Expr {
-	flags := r.number()
-	e := &take(&r.spareExprs, 1)[0]
-	e.Index, e.Location = int(min(r.number(), math.MaxInt32)), r.at
+func (r *reader) readExpr(depth int) *ast.Expr {
+	flags := r.readNumber()
+	e := &takePiece(&r.spareExprs, 1)[0]
+	e.Index, e.Location = int(min(r.readNumber(), math.MaxInt32)), r.at
 	e.Negated, e.Generated = flags&exprNegated != 0, flags&exprGenerated != 0
 	switch {
 	case flags&exprList != 0:
-		e.Terms = r.list(depth + 1)
+		e.Terms = r.readTerms(depth + 1)
 	case flags&exprEvery != 0:
-		every := &ast.Every{Key: r.term(depth + 1), Value: r.term(depth + 1), Domain: r.term(depth + 1), Location: r.at}
+		every := &ast.Every{Key: r.readTerm(depth + 1), Value: r.readTerm(depth + 1), Domain: r.readTerm(depth + 1), Location: r.at}
 		if every.Key != nil && every.Key.Value.Compare(ast.Null{}) == 0 {
 			every.Key = nil
 		}
-		every.Body = r.body(depth + 1)
+		every.Body = r.readBody(depth + 1)
 		e.Terms = every
 	default:
-		e.Terms = r.term(depth + 1)
+		e.Terms = r.readTerm(depth + 1)
 	}
 	if flags&exprWith != 0 {
-		e.With = make([]*ast.With, r.count())
+		e.With = make([]*ast.With, r.readCount())
 		for i := range e.With {
-			e.With[i] = &ast.With{Target: r.term(depth + 1), Value: r.term(depth + 1), Location: r.at}
+			e.With[i] = &ast.With{Target: r.readTerm(depth + 1), Value: r.readTerm(depth + 1), Location: r.at}
 		}
 	}
 	return e
 }
 
-func (r *reader) list(depth int) []*ast.Term {
-	n := r.count()
-	if n == 0 || !r.deeper(depth) {
+func (r *reader) readTerms(depth int) []*ast.Term {
+	n := r.readCount()
+	if n == 0 || !r.checkDepth(depth) {
 		return nil
 	}
-	out := take(&r.spareLists, n)
+	out := takePiece(&r.spareLists, n)
 	for i := range out {
-		out[i] = r.term(depth)
+		out[i] = r.readTerm(depth)
 	}
 	return out
 }
 
-// null stands for what could not be read.
-var null = ast.NullTerm()
+// nullTerm stands for what could not be read.
+var nullTerm = ast.NullTerm()
 
-// term returns a term; it is never nil.
-func (r *reader) term(depth int) *ast.Term {
-	if len(r.rest) == 0 || !r.deeper(depth) {
-		r.fail()
-		return null
+// readTerm returns a term; it is never nil.
+func (r *reader) readTerm(depth int) *ast.Term {
+	if len(r.rest) == 0 || !r.checkDepth(depth) {
+		r.setFailed()
+		return nullTerm
 	}
 	tag := r.rest[0]
 	r.rest = r.rest[1:]
 	switch tag {
 	case tagVar:
-		return r.named(r.vars, func(s string) ast.Value { return ast.Var(s) })
+		return r.textTerm(r.vars, func(s string) ast.Value { return ast.Var(s) })
 	case tagString:
-		return r.named(r.strings, func(s string) ast.Value { return ast.String(s) })
+		return r.textTerm(r.strings, func(s string) ast.Value { return ast.String(s) })
 	case tagShared:
-		return r.shared(depth)
+		return r.sharedTerm(depth)
 	}
-	v := r.value(tag, depth+1)
+	v := r.readValue(tag, depth+1)
 	if r.failed {
-		return null
+		return nullTerm
 	}
 	return r.newTerm(v)
 }
 
 func (r *reader) newTerm(v ast.Value) *ast.Term {
-	t := &take(&r.spareTerms, 1)[0]
+	t := &takePiece(&r.spareTerms, 1)[0]
 	t.Value = v
 	return t
 }
 
-// named returns the term of a text, the same each time.
-func (r *reader) named(made []*ast.Term, value func(string) ast.Value) *ast.Term {
-	n := r.text()
+// textTerm returns the term of a text, the same each time.
+func (r *reader) textTerm(made []*ast.Term, value func(string) ast.Value) *ast.Term {
+	n := r.readText()
 	if n < 0 {
-		return null
+		return nullTerm
 	}
 	if made[n] == nil {
 		made[n] = r.newTerm(value(r.tables.texts[n]))
@@ -266,63 +267,65 @@ func (r *reader) named(made []*ast.Term, value func(string) ast.Value) *ast.Term
 	return made[n]
 }
 
-// shared returns a term of the table, the same each time.
-func (r *reader) shared(depth int) *ast.Term {
-	n := r.number()
+// sharedTerm returns a term of the table, the same each time.
+func (r *reader) sharedTerm(depth int) *ast.Term {
+	n := r.readNumber()
 	if n >= uint64(len(r.terms)) {
-		r.fail()
-		return null
+		r.setFailed()
+		return nullTerm
 	}
 	if r.terms[n] == nil {
 		below := reader{Reader: r.Reader, rest: r.tables.terms[n]}
-		t := below.term(depth + 1)
+		t := below.readTerm(depth + 1)
 		if below.failed || len(below.rest) > 0 {
-			r.fail()
-			return null
+			r.setFailed()
+			return nullTerm
 		}
 		r.terms[n] = t
 	}
 	return r.terms[n]
 }
 
-func (r *reader) value(tag byte, depth int) ast.Value {
+// readValue reads what follows the tag of a term.
+func (r *reader) readValue(tag byte, depth int) ast.Value {
 	switch tag {
 	case tagNull:
 		return ast.Null{}
 	case tagFalse, tagTrue:
 		return ast.Boolean(tag == tagTrue)
 	case tagNumber:
-		if n := r.text(); n >= 0 {
+		if n := r.readText(); n >= 0 {
 			return ast.Number(r.tables.texts[n])
 		}
 		return nil
 	case tagRef:
-		return ast.Ref(r.list(depth))
+		return ast.Ref(r.readTerms(depth))
 	case tagCall:
-		return ast.Call(r.list(depth))
+		return ast.Call(r.readTerms(depth))
 	case tagArray:
-		return ast.NewArray(r.list(depth)...)
+		return ast.NewArray(r.readTerms(depth)...)
 	case tagSet:
-		return ast.NewSet(r.list(depth)...)
+		return ast.NewSet(r.readTerms(depth)...)
 	case tagObject:
-		pairs := make([][2]*ast.Term, r.count())
+		pairs := make([][2]*ast.Term, r.readCount())
 		for i := range pairs {
-			pairs[i] = [2]*ast.Term{r.term(depth), r.term(depth)}
+			pairs[i] = [2]*ast.Term{r.readTerm(depth), r.readTerm(depth)}
 		}
 		return ast.NewObject(pairs...)
 	case tagArrayComprehension:
-		return &ast.ArrayComprehension{Term: r.term(depth), Body: r.body(depth)}
+		return &ast.ArrayComprehension{Term: r.readTerm(depth), Body: r.readBody(depth)}
 	case tagSetComprehension:
-		return &ast.SetComprehension{Term: r.term(depth), Body: r.body(depth)}
+		return &ast.SetComprehension{Term: r.readTerm(depth), Body: r.readBody(depth)}
 	case tagObjectComprehension:
-		return &ast.ObjectComprehension{Key: r.term(depth), Value: r.term(depth), Body: r.body(depth)}
+		return &ast.ObjectComprehension{Key: r.readTerm(depth), Value: r.readTerm(depth), Body: r.readBody(depth)}
 	}
-	r.fail()
+	r.setFailed()
 	return nil
 }
 
-// take cuts so many values, all zero, from a piece, and makes a new piece when it ends.
-func take[T any](piece *[]T, n int) []T {
+// takePiece cuts so many values, all zero, from a piece, and makes a new piece when it
+// ends: one allocation for many small values.
+func takePiece[T any](piece *[]T, n int) []T {
 	const size = 256
 	if n > size/4 {
 		return make([]T, n)

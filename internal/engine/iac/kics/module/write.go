@@ -83,7 +83,7 @@ func NewWriter(rules []*ast.Rule) *Writer {
 	w := &Writer{texts: map[string]uint64{}, seen: map[string]int{}, terms: map[string]uint64{}}
 	for _, r := range rules {
 		w.names = map[ast.Var]string{}
-		w.rule(nil, r)
+		w.putRule(nil, r)
 	}
 	w.mode = shares
 	return w
@@ -93,7 +93,7 @@ func NewWriter(rules []*ast.Rule) *Writer {
 // leave in rules, or what this form does not know.
 func (w *Writer) Rule(r *ast.Rule) ([]byte, error) {
 	w.names = map[ast.Var]string{}
-	b := w.rule(nil, r)
+	b := w.putRule(nil, r)
 	return b, w.err
 }
 
@@ -117,13 +117,15 @@ func (w *Writer) Tables() []byte {
 	return b
 }
 
-func (w *Writer) fail(format string, args ...any) {
+// setError keeps the first error.
+func (w *Writer) setError(format string, args ...any) {
 	if w.err == nil {
 		w.err = fmt.Errorf(format, args...)
 	}
 }
 
-func (w *Writer) textOf(b []byte, s string) []byte {
+// putText writes the number of a text, a new one for a text that was not there.
+func (w *Writer) putText(b []byte, s string) []byte {
 	n, ok := w.texts[s]
 	if !ok {
 		n = uint64(len(w.text))
@@ -132,10 +134,10 @@ func (w *Writer) textOf(b []byte, s string) []byte {
 	return binary.AppendUvarint(b, n)
 }
 
-// name returns the name of a variable. The compiler numbers its own through all rules,
-// where they mean something in one: here each rule's are numbered for themselves, so that
-// rules are more alike.
-func (w *Writer) name(v ast.Var) string {
+// localName returns the name of a variable. The compiler numbers its own through all
+// rules, where they mean something in one: here each rule's are numbered for themselves,
+// so that rules are more alike.
+func (w *Writer) localName(v ast.Var) string {
 	if !v.IsGenerated() && !v.IsWildcard() {
 		return string(v)
 	}
@@ -150,149 +152,151 @@ func (w *Writer) name(v ast.Var) string {
 	return name
 }
 
-func flag(set bool, f uint64) uint64 {
+// flagIf returns the flag when it is set.
+func flagIf(set bool, f uint64) uint64 {
 	if set {
 		return f
 	}
 	return 0
 }
 
-func (w *Writer) rule(b []byte, r *ast.Rule) []byte {
+func (w *Writer) putRule(b []byte, r *ast.Rule) []byte {
 	h := r.Head
-	b = binary.AppendUvarint(b, flag(r.Default, ruleDefault)|flag(h.Assign, ruleAssign)|flag(h.Key != nil, ruleKey)|
-		flag(h.Value != nil, ruleValue)|flag(r.Else != nil, ruleElse))
+	b = binary.AppendUvarint(b, flagIf(r.Default, ruleDefault)|flagIf(h.Assign, ruleAssign)|flagIf(h.Key != nil, ruleKey)|
+		flagIf(h.Value != nil, ruleValue)|flagIf(r.Else != nil, ruleElse))
 	if h.Key != nil {
-		b = w.term(b, h.Key)
+		b = w.putTerm(b, h.Key)
 	}
 	if h.Value != nil {
-		b = w.term(b, h.Value)
+		b = w.putTerm(b, h.Value)
 	}
 	line := 0
 	if r.Location != nil {
 		line = r.Location.Row
 	}
 	b = binary.AppendUvarint(b, uint64(line))
-	b = w.textOf(b, string(h.Name))
-	b = w.list(b, h.Reference)
-	b = w.list(b, h.Args)
-	b = w.body(b, r.Body)
+	b = w.putText(b, string(h.Name))
+	b = w.putTerms(b, h.Reference)
+	b = w.putTerms(b, h.Args)
+	b = w.putBody(b, r.Body)
 	if r.Else != nil {
-		b = w.rule(b, r.Else)
+		b = w.putRule(b, r.Else)
 	}
 	return b
 }
 
-func (w *Writer) body(b []byte, body ast.Body) []byte {
+func (w *Writer) putBody(b []byte, body ast.Body) []byte {
 	b = binary.AppendUvarint(b, uint64(len(body)))
 	for _, e := range body {
-		b = w.expr(b, e)
+		b = w.putExpr(b, e)
 	}
 	return b
 }
 
-func (w *Writer) expr(b []byte, e *ast.Expr) []byte {
-	flags := flag(e.Negated, exprNegated) | flag(e.Generated, exprGenerated) | flag(len(e.With) > 0, exprWith)
+func (w *Writer) putExpr(b []byte, e *ast.Expr) []byte {
+	flags := flagIf(e.Negated, exprNegated) | flagIf(e.Generated, exprGenerated) | flagIf(len(e.With) > 0, exprWith)
 	head := func(kind uint64) []byte {
 		b = binary.AppendUvarint(b, flags|kind)
 		return binary.AppendUvarint(b, uint64(e.Index))
 	}
 	switch t := e.Terms.(type) {
 	case *ast.Term:
-		b = w.term(head(0), t)
+		b = w.putTerm(head(0), t)
 	case []*ast.Term:
-		b = w.list(head(exprList), t)
+		b = w.putTerms(head(exprList), t)
 	case *ast.Every:
 		b = head(exprEvery)
 		key := t.Key
 		if key == nil {
 			key = ast.NullTerm()
 		}
-		b = w.term(w.term(w.term(b, key), t.Value), t.Domain)
-		b = w.body(b, t.Body)
+		b = w.putTerm(w.putTerm(w.putTerm(b, key), t.Value), t.Domain)
+		b = w.putBody(b, t.Body)
 	default:
-		w.fail("an expression of %T: %s", t, e)
+		w.setError("an expression of %T: %s", t, e)
 	}
 	if len(e.With) > 0 {
 		b = binary.AppendUvarint(b, uint64(len(e.With)))
 		for _, m := range e.With {
-			b = w.term(w.term(b, m.Target), m.Value)
+			b = w.putTerm(w.putTerm(b, m.Target), m.Value)
 		}
 	}
 	return b
 }
 
-func (w *Writer) list(b []byte, terms []*ast.Term) []byte {
+func (w *Writer) putTerms(b []byte, terms []*ast.Term) []byte {
 	b = binary.AppendUvarint(b, uint64(len(terms)))
 	for _, t := range terms {
-		b = w.term(b, t)
+		b = w.putTerm(b, t)
 	}
 	return b
 }
 
-// term writes a term, or its number when it stands in several places. A comprehension is
+// putTerm writes a term, or its number when it is in several places. A comprehension is
 // always written in its place: the compiler indexes each by itself.
-func (w *Writer) term(b []byte, t *ast.Term) []byte {
+func (w *Writer) putTerm(b []byte, t *ast.Term) []byte {
 	if w.mode == whole || ast.IsScalar(t.Value) || ast.ContainsComprehensions(t) {
-		return w.value(b, t.Value)
+		return w.putValue(b, t.Value)
 	}
 	if _, ok := t.Value.(ast.Var); ok {
-		return w.value(b, t.Value)
+		return w.putValue(b, t.Value)
 	}
 	mode := w.mode
 	w.mode = whole
-	key := string(w.value(nil, t.Value))
+	key := string(w.putValue(nil, t.Value))
 	w.mode = mode
 	if mode == counts {
 		if w.seen[key]++; w.seen[key] > 1 {
 			return b // its parts were counted
 		}
-		return w.value(b, t.Value)
+		return w.putValue(b, t.Value)
 	}
 	if w.seen[key] < 2 {
-		return w.value(b, t.Value)
+		return w.putValue(b, t.Value)
 	}
 	n, ok := w.terms[key]
 	if !ok {
-		bytes := w.value(nil, t.Value)
+		bytes := w.putValue(nil, t.Value)
 		n = uint64(len(w.table))
 		w.terms[key], w.table = n, append(w.table, bytes)
 	}
 	return binary.AppendUvarint(append(b, tagShared), n)
 }
 
-func (w *Writer) value(b []byte, v ast.Value) []byte {
+// putValue writes the tag of a term and what follows it.
+func (w *Writer) putValue(b []byte, v ast.Value) []byte {
 	switch v := v.(type) {
 	case ast.Null:
 		return append(b, tagNull)
 	case ast.Boolean:
-		return append(b, byte(tagFalse+flag(bool(v), 1)))
+		return append(b, byte(tagFalse+flagIf(bool(v), 1)))
 	case ast.Number:
-		return w.textOf(append(b, tagNumber), string(v))
+		return w.putText(append(b, tagNumber), string(v))
 	case ast.String:
-		return w.textOf(append(b, tagString), string(v))
+		return w.putText(append(b, tagString), string(v))
 	case ast.Var:
-		return w.textOf(append(b, tagVar), w.name(v))
+		return w.putText(append(b, tagVar), w.localName(v))
 	case ast.Ref:
-		return w.list(append(b, tagRef), v)
+		return w.putTerms(append(b, tagRef), v)
 	case ast.Call:
-		return w.list(append(b, tagCall), v)
+		return w.putTerms(append(b, tagCall), v)
 	case *ast.Array:
 		var terms []*ast.Term
 		v.Foreach(func(t *ast.Term) { terms = append(terms, t) })
-		return w.list(append(b, tagArray), terms)
+		return w.putTerms(append(b, tagArray), terms)
 	case ast.Set:
-		return w.list(append(b, tagSet), v.Slice())
+		return w.putTerms(append(b, tagSet), v.Slice())
 	case ast.Object:
 		b = binary.AppendUvarint(append(b, tagObject), uint64(v.Len()))
-		v.Foreach(func(key, value *ast.Term) { b = w.term(w.term(b, key), value) })
+		v.Foreach(func(key, value *ast.Term) { b = w.putTerm(w.putTerm(b, key), value) })
 		return b
 	case *ast.ArrayComprehension:
-		return w.body(w.term(append(b, tagArrayComprehension), v.Term), v.Body)
+		return w.putBody(w.putTerm(append(b, tagArrayComprehension), v.Term), v.Body)
 	case *ast.SetComprehension:
-		return w.body(w.term(append(b, tagSetComprehension), v.Term), v.Body)
+		return w.putBody(w.putTerm(append(b, tagSetComprehension), v.Term), v.Body)
 	case *ast.ObjectComprehension:
-		return w.body(w.term(w.term(append(b, tagObjectComprehension), v.Key), v.Value), v.Body)
+		return w.putBody(w.putTerm(w.putTerm(append(b, tagObjectComprehension), v.Key), v.Value), v.Body)
 	}
-	w.fail("a value of %T: %s", v, v)
+	w.setError("a value of %T: %s", v, v)
 	return b
 }
