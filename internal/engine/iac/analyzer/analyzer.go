@@ -35,8 +35,8 @@ var Analyzer = &scan.Analyzer{
 	Analysis: finding.IaC,
 	Doc:      doc + "\n#" + cloud.Doc,
 	Rules:    func() ([]*finding.Rule, error) { return listRules(kics.Rules) },
-	Match:    wanted,
-	Project:  func(p *scan.ProjectPass) error { return analyze(p, kics.Run) },
+	Match:    isInfrastructure,
+	Project:  func(p *scan.ProjectPass) error { return analyzeTree(p, kics.Run) },
 }
 
 // listRules returns the queries of the library and our own rules. Of a build without
@@ -56,12 +56,12 @@ func listRules(library func() ([]*finding.Rule, error)) ([]*finding.Rule, error)
 // queryLibrary runs the queries that documents can trigger (kics.Run).
 type queryLibrary func(context.Context, []*document.Document, int) ([]kics.Flaw, []kics.Failure, error)
 
-// analyze reads the documents of the tree, runs all rules on them and reports what
-// they find. Without the library of queries our own rules still run, and the
-// analysis is degraded.
-func analyze(p *scan.ProjectPass, ask queryLibrary) error {
+// analyzeTree reads the documents of the tree, runs all rules on them and reports what
+// they find. Without the library of queries our own rules still run, and the analysis is
+// degraded.
+func analyzeTree(p *scan.ProjectPass, ask queryLibrary) error {
 	p.Progress(0, "read infrastructure code")
-	docs, project, err := read(p)
+	docs, project, err := readTree(p)
 	if err != nil {
 		return err
 	}
@@ -85,14 +85,14 @@ func analyze(p *scan.ProjectPass, ask queryLibrary) error {
 		p.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the query %s failed: %v", f.Query, f.Err),
 			Path: f.Path})
 	}
-	flaws = once(append(decided(flaws, p.Degrade), workload.Run(docs)...))
-	flaws = plausible(flaws, docs, p.Files)
+	flaws = dedupe(append(decided(flaws, p.Degrade), workload.Run(docs)...))
+	flaws = dropFalsePositives(flaws, docs, p.Files)
 	var all []told
 	for _, f := range flaws {
-		all = append(all, told{f.Rule, describe(f), address(f)})
+		all = append(all, told{f.Rule, newFinding(f), resourceAddress(f)})
 	}
 	for _, one := range projects {
-		found, err := cloud.Find(p, one, lib, known(flaws))
+		found, err := cloud.Find(p, one, lib, knownMatches(flaws))
 		if err != nil {
 			return err
 		}
@@ -106,18 +106,18 @@ func analyze(p *scan.ProjectPass, ask queryLibrary) error {
 	return p.Context.Err()
 }
 
-// describe makes the finding of a flaw.
-func describe(f kics.Flaw) finding.Finding {
-	address := address(f)
+// newFinding makes the finding of a flaw.
+func newFinding(f kics.Flaw) finding.Finding {
+	address := resourceAddress(f)
 	message := f.Rule.Name
 	if f.Actual != "" {
-		message = sam.Written(clean(f.Actual))
+		message = sam.Written(cleanText(f.Actual))
 	}
 	if address != "" {
 		message = address + ": " + message
 	}
 	if f.Expected != "" {
-		message += ". Expected: " + sam.Written(clean(f.Expected))
+		message += ". Expected: " + sam.Written(cleanText(f.Expected))
 	}
 	if f.Document.Variant != "" {
 		message += " (with " + f.Document.Variant + ")"
@@ -129,19 +129,19 @@ func describe(f kics.Flaw) finding.Finding {
 	}
 }
 
-// address names the resource as its platform does: "aws_s3_bucket.logs", with the
+// resourceAddress names the resource as its platform does: "aws_s3_bucket.logs", with the
 // module before it, "Pod/web", "Bucket" of CloudFormation.
-func address(f kics.Flaw) string {
+func resourceAddress(f kics.Flaw) string {
 	name := ""
 	switch f.Document.Platform {
 	case document.Terraform:
 		name = terraformAddress(f)
 	case document.CloudFormation:
-		name = joined(logical(f), " ", f.Kind)
+		name = joinNames(logicalName(f), " ", f.Kind)
 	case document.Kubernetes, document.Knative, document.Crossplane:
-		name = joined(f.Kind, "/", f.Name)
+		name = joinNames(f.Kind, "/", f.Name)
 	default:
-		name = joined(f.Kind, " ", f.Name)
+		name = joinNames(f.Kind, " ", f.Name)
 	}
 	if name == "" {
 		return ""
@@ -149,12 +149,12 @@ func address(f kics.Flaw) string {
 	return f.Document.Prefix + name
 }
 
-// logical returns the name that the template gives the resource.
-func logical(f kics.Flaw) string { return sam.Written(element(f)) }
+// logicalName returns the name that the template gives the resource.
+func logicalName(f kics.Flaw) string { return sam.Written(elementName(f)) }
 
-// element returns the name of the resource in the document; what the query names may be
-// the name of the thing in the cloud.
-func element(f kics.Flaw) string {
+// elementName returns the name of the resource in the document; what the query names may
+// be the name of the thing in the cloud.
+func elementName(f kics.Flaw) string {
 	steps := f.Steps
 	if len(steps) == 0 {
 		steps = strings.Split(f.Key, ".")
@@ -170,15 +170,15 @@ func element(f kics.Flaw) string {
 // often that of the thing in the cloud and not of the resource.
 func terraformAddress(f kics.Flaw) string {
 	if s := f.Steps; len(s) >= 3 && s[0] == "resource" {
-		return whole(s[1], s[2])
+		return fullAddress(s[1], s[2])
 	} else if len(s) >= 3 && s[0] == "data" {
-		return "data." + whole(s[1], s[2])
+		return "data." + fullAddress(s[1], s[2])
 	}
 	kind, rest, ok := strings.Cut(f.Key, "[")
 	if name := upToBracket(rest); ok && kind != "" && name != "" && !strings.ContainsAny(kind, ". {") {
-		return whole(kind, strings.Trim(name, "{}"))
+		return fullAddress(kind, strings.Trim(name, "{}"))
 	}
-	return joined(f.Kind, ".", f.Name)
+	return joinNames(f.Kind, ".", f.Name)
 }
 
 // upToBracket returns the text before the bracket that closes.
@@ -197,35 +197,37 @@ func upToBracket(s string) string {
 	return ""
 }
 
-// whole joins a type and a name; a plan gives the whole address as the name.
-func whole(kind, name string) string {
+// fullAddress joins a type and a name; a plan gives the whole address as the name.
+func fullAddress(kind, name string) string {
 	if strings.Contains(name, kind+".") {
 		return name
 	}
 	return kind + "." + name
 }
 
-func joined(kind, by, name string) string {
+// joinNames joins kind and name, or returns the one that is there.
+func joinNames(kind, by, name string) string {
 	if kind == "" || name == "" {
-		return or(name, kind)
+		return firstNonEmpty(name, kind)
 	}
 	return kind + by + name
 }
 
-func or(a, b string) string {
+// firstNonEmpty returns the first text that is not empty.
+func firstNonEmpty(a, b string) string {
 	if a != "" {
 		return a
 	}
 	return b
 }
 
-// extra is what the evaluator's "sprintf" adds when a query gives it too much.
-var extra = regexp.MustCompile(`%!\([A-Z]+[^)]*\)`)
+// extraArguments is what the evaluator's "sprintf" adds when a query gives it too much.
+var extraArguments = regexp.MustCompile(`%!\([A-Z]+[^)]*\)`)
 
-// clean makes one line of a query's text, without the braces that quote words in
-// its search keys.
-func clean(s string) string {
-	s = extra.ReplaceAllString(s, "")
+// cleanText makes one line of a query's text, without the braces that quote words in its
+// search keys.
+func cleanText(s string) string {
+	s = extraArguments.ReplaceAllString(s, "")
 	s = strings.NewReplacer("{{", "", "}}", "").Replace(s)
 	s = strings.Join(strings.Fields(s), " ")
 	return strings.TrimRight(s, ". ")

@@ -46,14 +46,14 @@ func TestAddress(t *testing.T) {
 		}, "Pod/web"},
 		{"no name", kics.Flaw{Document: &document.Document{Platform: document.Compose}}, ""},
 	} {
-		if got := address(c.flaw); got != c.want {
+		if got := resourceAddress(c.flaw); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
 
 func TestDescribe(t *testing.T) {
-	got := describe(kics.Flaw{
+	got := newFinding(kics.Flaw{
 		Rule:     &finding.Rule{ID: "iac/kubernetes/x", Name: "X", Language: "Kubernetes"},
 		Document: &document.Document{Platform: document.Kubernetes},
 		Path:     "pod.yaml", Line: 3, Kind: "Pod", Name: "web", Key: "metadata.name={{web}}",
@@ -76,7 +76,7 @@ func TestOnce(t *testing.T) {
 		{Rule: one, Path: "x", Line: 2, Key: "k"}, {Rule: one, Path: "x", Line: 2, Key: "k"},
 		{Rule: other, Path: "x", Line: 2, Key: "k"}, {Rule: one, Path: "x", Line: 1, Key: "k"},
 	}
-	if got := len(once(flaws)); got != 3 {
+	if got := len(dedupe(flaws)); got != 3 {
 		t.Errorf("%d flaws are left, want 3", got)
 	}
 }
@@ -89,7 +89,7 @@ func TestOnceOfKustomizations(t *testing.T) {
 		{Rule: rule, Path: "patch", Line: 1, Key: "a-web", Document: built},
 		{Rule: rule, Path: "patch", Line: 1, Key: "b-web", Document: built},
 	}
-	if got := once(flaws); len(got) != 2 || got[0].Path != "patch" || got[1].Key != "web" {
+	if got := dedupe(flaws); len(got) != 2 || got[0].Path != "patch" || got[1].Key != "web" {
 		t.Errorf("flaws %v, want one of the patch and the file's own", got)
 	}
 }
@@ -101,14 +101,14 @@ func TestWanted(t *testing.T) {
 		"k/Kustomization": true, "pod.yaml": true, "stack.template": true, "main.go": false, "README.md": false,
 		"package-lock.json": false,
 	} {
-		if wanted(name) != want {
+		if isInfrastructure(name) != want {
 			t.Errorf("wanted(%q) = %v", name, !want)
 		}
 	}
 }
 
 func TestKnown(t *testing.T) {
-	is := known([]kics.Flaw{
+	is := knownMatches([]kics.Flaw{
 		{Path: "a.tf", Line: 3, Key: "aws_instance[web].ebs_optimized", Actual: "'ebs_optimized' is undefined or null"},
 		{Path: "a.tf", Line: 5, Key: "aws_instance[web].metadata_options", Actual: "'metadata_options' is not defined"},
 		{Path: "a.tf", Line: 7, Steps: []string{"resource", "aws_db_instance", "db", "kms_key_id"},
@@ -138,7 +138,7 @@ func TestKnown(t *testing.T) {
 func TestValues(t *testing.T) {
 	list := "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n- apiVersion: " +
 		"v1\n  kind: Service\n"
-	docs, err := values(nil, "deploy/all.yaml", []byte(list), nil)
+	docs, err := decodeValues(nil, "deploy/all.yaml", []byte(list), nil)
 	if err != nil || len(docs) != 2 {
 		t.Fatalf("%d documents, %v; want 2", len(docs), err)
 	}
@@ -146,11 +146,11 @@ func TestValues(t *testing.T) {
 		d.Platform != document.Kubernetes {
 		t.Errorf("the second document is %+v, in line %d", d, d.Lines.Line)
 	}
-	docs, err = values(nil, "a.template", []byte("Resources: {B: {Type: 'AWS::S3::Bucket'}}"), nil)
+	docs, err = decodeValues(nil, "a.template", []byte("Resources: {B: {Type: 'AWS::S3::Bucket'}}"), nil)
 	if err != nil || len(docs) != 1 || docs[0].Format != document.YAML || docs[0].Unit != "" {
 		t.Errorf("a template in YAML: %d documents, %v", len(docs), err)
 	}
-	docs, err = values(nil, "a.yaml", []byte("apiVersion: v1\nkind: Pod\n---\na: [\n"), nil)
+	docs, err = decodeValues(nil, "a.yaml", []byte("apiVersion: v1\nkind: Pod\n---\na: [\n"), nil)
 	if err == nil || len(docs) != 1 {
 		t.Errorf("a broken second document: %d documents, %v; want one and an error", len(docs), err)
 	}

@@ -22,16 +22,16 @@ const (
 	maxEach   = 4   // deployments of one file with different values
 )
 
-// deployed puts, for each file that another deploys, its documents with the values of
-// each use in the place of those with its own defaults.
-func (r *reading) deployed() {
+// applyDeployments puts, for each file that another deploys, its documents with the values
+// of each use in the place of those with its own defaults.
+func (r *treeReading) applyDeployments() {
 	d := &deployer{reading: r, used: map[string]bool{}, values: map[string][]string{}, left: maxUses}
-	r.absent()
+	r.reportAbsent()
 	var made []*document.Document
 	for _, part := range slices.Sorted(maps.Keys(r.parts)) {
 		for _, doc := range r.parts[part] {
-			if len(doc.Deploys) > 0 && !d.inside(doc) {
-				made = append(made, d.uses(doc, []string{doc.Path})...)
+			if len(doc.Deploys) > 0 && !d.isDeployed(doc) {
+				made = append(made, d.deployedDocuments(doc, []string{doc.Path})...)
 			}
 		}
 	}
@@ -41,8 +41,8 @@ func (r *reading) deployed() {
 	r.parts["\x00deployed"] = made
 }
 
-// absent tells of modules that are not part of the tree.
-func (r *reading) absent() {
+// reportAbsent reports modules that are not part of the tree.
+func (r *treeReading) reportAbsent() {
 	for _, docs := range r.parts {
 		for _, doc := range docs {
 			doc.Deploys = slices.DeleteFunc(doc.Deploys, func(use document.Deployment) bool {
@@ -60,15 +60,15 @@ func (r *reading) absent() {
 
 // A deployer follows deployments.
 type deployer struct {
-	reading *reading
+	reading *treeReading
 	used    map[string]bool // files that were looked at as another deploys them
 	left    int
 	called  map[string]bool
 	values  map[string][]string // what files were deployed with
 }
 
-// inside reports whether another file deploys that of the document.
-func (d *deployer) inside(doc *document.Document) bool {
+// isDeployed reports whether another file deploys that of the document.
+func (d *deployer) isDeployed(doc *document.Document) bool {
 	if d.called == nil {
 		d.called = map[string]bool{}
 		for _, docs := range d.reading.parts {
@@ -84,20 +84,20 @@ func (d *deployer) inside(doc *document.Document) bool {
 	return d.called[doc.Path]
 }
 
-// uses returns the documents of the files that the document deploys, and of those that
-// they deploy; chain is the files that lead there.
-func (d *deployer) uses(doc *document.Document, chain []string) []*document.Document {
+// deployedDocuments returns the documents of the files that the document deploys, and of
+// those that they deploy; chain is the files that lead there.
+func (d *deployer) deployedDocuments(doc *document.Document, chain []string) []*document.Document {
 	var out []*document.Document
 	for _, use := range doc.Deploys {
 		if slices.Contains(chain, use.Path) || len(chain) > maxNested {
-			d.degrade(doc, use, "files deploy each other in a circle, or too deeply")
+			d.reportLimit(doc, use, "files deploy each other in a circle, or too deeply")
 			continue
 		}
-		switch d.fits(use) {
+		switch d.countUse(use) {
 		case same:
 			continue
 		case beyond:
-			d.degrade(doc, use, fmt.Sprintf("only the first %d deployments of a file, and %d of the tree, are "+
+			d.reportLimit(doc, use, fmt.Sprintf("only the first %d deployments of a file, and %d of the tree, are "+
 				"looked at", maxEach, maxUses))
 			continue
 		}
@@ -105,7 +105,7 @@ func (d *deployer) uses(doc *document.Document, chain []string) []*document.Docu
 		if err != nil {
 			continue // it is told where the file itself is looked at
 		}
-		docs, _ := given(d.reading.pass.FS, use, text) // what cannot be read is told there as well
+		docs, _ := decodeGiven(d.reading.pass.FS, use, text) // what cannot be read is told there as well
 		for _, one := range docs {
 			if one.Platform != doc.Platform {
 				continue
@@ -113,7 +113,7 @@ func (d *deployer) uses(doc *document.Document, chain []string) []*document.Docu
 			one.Prefix = doc.Prefix + use.Name + "."
 			d.used[use.Path] = true
 			out = append(out, one)
-			out = append(out, d.uses(one, append(slices.Clone(chain), use.Path))...)
+			out = append(out, d.deployedDocuments(one, append(slices.Clone(chain), use.Path))...)
 		}
 	}
 	return out
@@ -126,8 +126,8 @@ const (
 	beyond // the limits
 )
 
-// fits counts a use.
-func (d *deployer) fits(use document.Deployment) int {
+// countUse counts a use.
+func (d *deployer) countUse(use document.Deployment) int {
 	key := fmt.Sprint(use.Given) // maps are printed in order
 	switch seen := d.values[use.Path]; {
 	case slices.Contains(seen, key):
@@ -140,12 +140,13 @@ func (d *deployer) fits(use document.Deployment) int {
 	return fresh
 }
 
-func (d *deployer) degrade(doc *document.Document, use document.Deployment, message string) {
+// reportLimit reports a deployment that is not followed.
+func (d *deployer) reportLimit(doc *document.Document, use document.Deployment, message string) {
 	d.reading.pass.Degrade(scan.Reason{Code: "too-complex", Message: message, Path: doc.Path, Line: use.Line})
 }
 
-// given reads a file with values for its parameters.
-func given(files fs.FS, use document.Deployment, text []byte) ([]*document.Document, error) {
+// decodeGiven reads a file with values for its parameters.
+func decodeGiven(files fs.FS, use document.Deployment, text []byte) ([]*document.Document, error) {
 	if strings.HasSuffix(use.Path, ".bicep") {
 		doc, err := bicep.DecodeGiven(use.Path, text, use.Given)
 		if doc == nil {
@@ -153,5 +154,5 @@ func given(files fs.FS, use document.Deployment, text []byte) ([]*document.Docum
 		}
 		return []*document.Document{doc}, err
 	}
-	return values(files, use.Path, text, use.Given)
+	return decodeValues(files, use.Path, text, use.Given)
 }

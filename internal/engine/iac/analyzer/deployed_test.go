@@ -27,7 +27,7 @@ func TestDeployed(t *testing.T) {
 	var reasons []string
 	pass := &scan.ProjectPass{FS: tree}
 	pass.Degrade = func(r scan.Reason) { reasons = append(reasons, r.Code+" "+r.Path) }
-	r := &reading{pass: pass, parts: map[string][]*document.Document{}}
+	r := &treeReading{pass: pass, parts: map[string][]*document.Document{}}
 	for name, text := range files {
 		tree[name] = &fstest.MapFile{Data: []byte(text)}
 		d, err := bicep.Decode(name, []byte(text))
@@ -38,7 +38,7 @@ func TestDeployed(t *testing.T) {
 	}
 	delete(tree, "main.bicep") // nothing is read twice
 	r.parts["m.bicep"][0].Deploys = nil
-	r.deployed()
+	r.applyDeployments()
 	got := map[string]any{}
 	for _, docs := range r.parts {
 		for _, d := range docs {

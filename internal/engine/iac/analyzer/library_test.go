@@ -39,7 +39,8 @@ func scanWithout(t *testing.T, failure error, files map[string]string) (scan.Sta
 	}
 	a := *Analyzer
 	a.Project = func(p *scan.ProjectPass) error {
-		return analyze(p, func(_ context.Context, docs []*document.Document, _ int) ([]kics.Flaw, []kics.Failure, error) {
+		return analyzeTree(p, func(_ context.Context, docs []*document.Document,
+			_ int) ([]kics.Flaw, []kics.Failure, error) {
 			if len(docs) == 0 {
 				return nil, nil, nil
 			}
@@ -63,7 +64,8 @@ func scanWithout(t *testing.T, failure error, files map[string]string) (scan.Sta
 // A build without the library of queries never says that infrastructure code is clean:
 // our own rules run, and the analysis is degraded with what to do about it.
 func TestWithoutLibrary(t *testing.T) {
-	bucket := "resource \"aws_security_group\" \"shell\" {\n  ingress {\n    protocol    = \"tcp\"\n    from_port   = 22\n" +
+	bucket := "resource \"aws_security_group\" \"shell\" {\n  ingress {\n    protocol    = \"tcp\"\n    from_port  " +
+		" = 22\n" +
 		"    to_port     = 22\n    cidr_blocks = [\"0.0.0.0/0\"]\n  }\n}\n"
 	result, rules := scanWithout(t, kics.ErrNoLibrary, map[string]string{"main.tf": bucket})
 	if result.State != scan.Degraded || len(result.Reasons) != 1 || result.Reasons[0].Code != "unavailable" ||
@@ -93,7 +95,8 @@ func TestListRulesWithoutLibrary(t *testing.T) {
 	if !errors.Is(err, scan.ErrMissingPart) || len(own) == 0 || len(own) >= len(all) {
 		t.Errorf("%d of %d rules, %v", len(own), len(all), err)
 	}
-	if own, err := listRules(func() ([]*finding.Rule, error) { return nil, errors.New("broken") }); err == nil || own != nil {
+	if own, err := listRules(func() ([]*finding.Rule, error) { return nil, errors.New("broken") }); err == nil ||
+		own != nil {
 		t.Errorf("of a broken library %d rules, %v", len(own), err)
 	}
 }

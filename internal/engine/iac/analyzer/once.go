@@ -12,10 +12,10 @@ import (
 	"merlon/internal/engine/iac/rules/cloud"
 )
 
-// once leaves one of the flaws that are the same: one rule on one line of one file
-// about one resource, whichever document and module instance shows it. Of several, that with the
+// dedupe leaves one of the flaws that are the same: one rule on one line of one file about
+// one resource, whichever document and module instance shows it. Of several, that with the
 // shortest key is left: it is about the whole.
-func once(flaws []kics.Flaw) []kics.Flaw {
+func dedupe(flaws []kics.Flaw) []kics.Flaw {
 	slices.SortStableFunc(flaws, func(a, b kics.Flaw) int {
 		return cmp.Or(
 			strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), strings.Compare(a.Rule.ID, b.Rule.ID),
@@ -26,17 +26,17 @@ func once(flaws []kics.Flaw) []kics.Flaw {
 	// already, with the name that the object has there.
 	told := map[string]bool{}
 	for _, f := range flaws {
-		told[place(f)] = told[place(f)] || !built(f)
+		told[flawKey(f)] = told[flawKey(f)] || !isBuilt(f)
 	}
 	seen := map[string]bool{}
 	var out []kics.Flaw
 	for i, f := range flaws {
 		whole := &flaws[i]
-		if built(f) {
-			if told[place(f)] {
+		if isBuilt(f) {
+			if told[flawKey(f)] {
 				continue
 			}
-			told[place(f)] = true
+			told[flawKey(f)] = true
 		}
 		if f.Document != nil && f.Document.Format == document.Bicep {
 			f.Key, f.Actual = "", "" // the turns of a loop say the same of one line
@@ -50,22 +50,24 @@ func once(flaws []kics.Flaw) []kics.Flaw {
 	return out
 }
 
-func built(f kics.Flaw) bool {
+// isBuilt reports whether the flaw is in what a kustomization or other values make of a
+// file.
+func isBuilt(f kics.Flaw) bool {
 	return f.Document != nil && (f.Document.Format == document.Kustomize || f.Document.Variant != "")
 }
 
-// place is one rule on one line.
-func place(f kics.Flaw) string { return fmt.Sprintf("%s\x00%d\x00%s", f.Path, f.Line, f.Rule.ID) }
+// flawKey is one rule on one line.
+func flawKey(f kics.Flaw) string { return fmt.Sprintf("%s\x00%d\x00%s", f.Path, f.Line, f.Rule.ID) }
 
-// argument is how our own rules name, at the end of a message, what they are about.
-var argument = regexp.MustCompile(`\(([A-Za-z0-9_.]+)\)\.?$`)
+// namedArgument is how our own rules name, at the end of a message, what they are about.
+var namedArgument = regexp.MustCompile(`\(([A-Za-z0-9_.]+)\)\.?$`)
 
-// missing is how queries say that something is not there.
-var missing = regexp.MustCompile(`undefined|not defined|missing|not set`)
+// missingWords is how queries say that something is not there.
+var missingWords = regexp.MustCompile(`undefined|not defined|missing|not set`)
 
-// known tells which matches of our own rules are flaws that a query reported: on
-// the same line, about the same argument.
-func known(flaws []kics.Flaw) func(cloud.Match) bool {
+// knownMatches returns whether a match of our own rules is a flaw that a query reported:
+// on the same line, about the same argument.
+func knownMatches(flaws []kics.Flaw) func(cloud.Match) bool {
 	type place struct {
 		path string
 		line int
@@ -76,36 +78,37 @@ func known(flaws []kics.Flaw) func(cloud.Match) bool {
 		texts[at] = append(texts[at], strings.Join(append([]string{f.Key, f.Actual, f.Expected}, f.Steps...), " "))
 	}
 	return func(m cloud.Match) bool {
-		at := argument.FindStringSubmatch(m.Message)
+		at := namedArgument.FindStringSubmatch(m.Message)
 		if at == nil {
 			return false
 		}
 		steps := strings.Split(at[1], ".")
 		return slices.ContainsFunc(texts[place{m.Place.Path, m.Place.StartLine}], func(text string) bool {
-			if !has(text, steps[0]) {
+			if !containsWord(text, steps[0]) {
 				return false
 			}
-			all := !slices.ContainsFunc(steps[1:], func(s string) bool { return !has(text, s) })
-			return all || missing.MatchString(text)
+			all := !slices.ContainsFunc(steps[1:], func(s string) bool { return !containsWord(text, s) })
+			return all || missingWords.MatchString(text)
 		})
 	}
 }
 
-// has reports whether the word stands in the text, and not as a part of another.
-func has(text, word string) bool {
+// containsWord reports whether the word is in the text, and not as a part of another.
+func containsWord(text, word string) bool {
 	for rest := text; ; {
 		i := strings.Index(rest, word)
 		if i < 0 {
 			return false
 		}
 		end := i + len(word)
-		if (i == 0 || !letter(rest[i-1])) && (end == len(rest) || !letter(rest[end])) {
+		if (i == 0 || !isWordByte(rest[i-1])) && (end == len(rest) || !isWordByte(rest[end])) {
 			return true
 		}
 		rest = rest[end:]
 	}
 }
 
-func letter(c byte) bool {
+// isWordByte reports whether a byte is part of a word.
+func isWordByte(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }

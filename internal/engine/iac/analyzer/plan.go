@@ -9,17 +9,17 @@ import (
 	"merlon/internal/engine/iac/document"
 )
 
-// plan turns what "terraform show -json" prints into the form of Terraform's files:
-// {"resource": {TYPE: {ADDRESS: {…}}}} with what will be there after it is applied.
-// Any other tree is returned as it is. The format:
+// planTree turns what "terraform show -json" prints into the form of Terraform's files:
+// {"resource": {TYPE: {ADDRESS: {…}}}} with what will be there after it is applied. Any
+// other tree is returned as it is. The format:
 // https://developer.hashicorp.com/terraform/internals/json-format.
-func plan(t document.Tree) document.Tree {
+func planTree(t document.Tree) document.Tree {
 	values, ok := t.Root["planned_values"].(map[string]any)
 	if !ok {
 		return t
 	}
 	at, _ := t.Lines.Find("planned_values", "root_module")
-	p := planned{types: map[string]any{}, lines: branch(at), unknown: map[string]any{}}
+	p := planReader{types: map[string]any{}, lines: newBranch(at), unknown: map[string]any{}}
 	changes, _ := t.Root["resource_changes"].([]any)
 	for _, one := range changes {
 		c, _ := one.(map[string]any)
@@ -28,45 +28,45 @@ func plan(t document.Tree) document.Tree {
 		p.unknown[address] = change["after_unknown"]
 	}
 	root, _ := values["root_module"].(map[string]any)
-	p.module(root, at)
+	p.addModule(root, at)
 	return document.Tree{
 		Root:  map[string]any{"resource": p.types},
 		Lines: &document.Node{Line: 1, Column: 1, Fields: map[string]*document.Node{"resource": p.lines}},
 	}
 }
 
-// planned collects resources by their types.
-type planned struct {
+// planReader collects resources by their types.
+type planReader struct {
 	types   map[string]any
 	lines   *document.Node
 	unknown map[string]any // what is known only after the plan is applied, by address
 }
 
-// branch returns a node at the place of another, to be filled.
-func branch(at *document.Node) *document.Node {
+// newBranch returns a node at the position of another, to be filled.
+func newBranch(at *document.Node) *document.Node {
 	return &document.Node{Line: at.Line, Column: at.Column, Fields: map[string]*document.Node{}}
 }
 
-// module adds the resources of a module and of those that it calls.
-func (p *planned) module(m map[string]any, at *document.Node) {
+// addModule adds the resources of a module and of those that it calls.
+func (p *planReader) addModule(m map[string]any, at *document.Node) {
 	resources, _ := m["resources"].([]any)
 	for i, one := range resources {
 		if r, ok := one.(map[string]any); ok {
 			n, _ := at.Find("resources", strconv.Itoa(i))
-			p.resource(r, n)
+			p.addResource(r, n)
 		}
 	}
 	children, _ := m["child_modules"].([]any)
 	for i, one := range children {
 		if c, ok := one.(map[string]any); ok {
 			n, _ := at.Find("child_modules", strconv.Itoa(i))
-			p.module(c, n)
+			p.addModule(c, n)
 		}
 	}
 }
 
-// resource adds one resource; what is only read is none.
-func (p *planned) resource(r map[string]any, at *document.Node) {
+// addResource adds one resource; what is only read is not one.
+func (p *planReader) addResource(r map[string]any, at *document.Node) {
 	kind, _ := r["type"].(string)
 	address, _ := r["address"].(string)
 	values, _ := r["values"].(map[string]any)
@@ -76,13 +76,13 @@ func (p *planned) resource(r map[string]any, at *document.Node) {
 	of, ok := p.types[kind].(map[string]any)
 	if !ok {
 		of = map[string]any{}
-		p.types[kind], p.lines.Fields[kind] = of, branch(at)
+		p.types[kind], p.lines.Fields[kind] = of, newBranch(at)
 	}
-	n := branch(at)
+	n := newBranch(at)
 	if inner, one := at.Find("values"); one == 1 {
 		n.Fields = inner.Fields
 	}
-	whole, at := later(values, p.unknown[address], n, 0)
+	whole, at := markUnknown(values, p.unknown[address], n, 0)
 	if fields, ok := whole.(map[string]any); ok && strings.HasPrefix(kind, "aws_") {
 		// All tags are those of the resource and those that the provider adds.
 		if all, ok := fields["tags_all"].(map[string]any); ok && len(all) > 0 {
@@ -95,9 +95,9 @@ func (p *planned) resource(r map[string]any, at *document.Node) {
 	of[address], p.lines.Fields[kind].Fields[address] = whole, at
 }
 
-// later puts texts where a value is known only after the plan is applied: the other
+// markUnknown puts texts where a value is known only after the plan is applied: the other
 // tree says true there.
-func later(v, unknown any, n *document.Node, depth int) (any, *document.Node) {
+func markUnknown(v, unknown any, n *document.Node, depth int) (any, *document.Node) {
 	if n == nil || depth > document.MaxDepth {
 		return v, n
 	}
@@ -120,7 +120,7 @@ func later(v, unknown any, n *document.Node, depth int) (any, *document.Node) {
 			if place == nil {
 				place = &document.Node{Line: n.Line, Column: n.Column}
 			}
-			if inner, node := later(fields[name], below, place, depth+1); inner != nil {
+			if inner, node := markUnknown(fields[name], below, place, depth+1); inner != nil {
 				out[name], at.Fields[name] = inner, node
 			}
 		}
@@ -133,7 +133,7 @@ func later(v, unknown any, n *document.Node, depth int) (any, *document.Node) {
 		out, at := slices.Clone(list), *n
 		at.Items = slices.Clone(n.Items)
 		for i := range min(len(u), len(list)) {
-			out[i], at.Items[i] = later(list[i], u[i], n.Items[i], depth+1)
+			out[i], at.Items[i] = markUnknown(list[i], u[i], n.Items[i], depth+1)
 		}
 		return out, &at
 	}

@@ -20,7 +20,7 @@ func TestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := plan(trees[0])
+	got := planTree(trees[0])
 	want := map[string]any{"resource": map[string]any{"aws_s3_bucket": map[string]any{
 		"aws_s3_bucket.a":          map[string]any{"acl": "public-read"},
 		"module.m.aws_s3_bucket.c": map[string]any{"acl": "private"},
@@ -38,7 +38,7 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	other := document.Tree{Root: map[string]any{"resource": 1}}
-	if diff := cmp.Diff(other, plan(other)); diff != "" {
+	if diff := cmp.Diff(other, planTree(other)); diff != "" {
 		t.Errorf("what is no plan was changed:\n%s", diff)
 	}
 }
@@ -53,7 +53,7 @@ func TestPlanUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := plan(trees[0])
+	got := planTree(trees[0])
 	want := map[string]any{"on": true, "key": "${known after apply}",
 		"rule": []any{map[string]any{"p": int64(1), "q": "${known after apply}"}}}
 	if diff := cmp.Diff(want, got.Root["resource"].(map[string]any)["t"].(map[string]any)["t.a"]); diff != "" {

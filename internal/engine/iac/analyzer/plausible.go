@@ -17,51 +17,52 @@ import (
 // This file passes over what a query tells of one document, and what the rest of the
 // tree, or the platform, shows to be otherwise.
 
-// A doubt reports whether a flaw of the query is none after all.
-type doubt func(t *tree, f kics.Flaw) bool
+// falsePositiveTest reports whether a flaw of the query is a false positive.
+type falsePositiveTest func(t *treeFacts, f kics.Flaw) bool
 
-// doubts are asked by the ids of rules after "iac/".
-var doubts = map[string]doubt{
+// falsePositiveTests are run by the ids of rules after "iac/".
+var falsePositiveTests = map[string]falsePositiveTest{
 	"kubernetes/using-unrecommended-namespace":                    namespaceLater,
 	"kubernetes/network-policy-is-not-targeting-any-pod":          targetElsewhere,
 	"kubernetes/service-does-not-target-pod":                      targetElsewhere,
-	"kubernetes/volume-mount-with-os-directory-write-permissions": ownVolume,
+	"kubernetes/volume-mount-with-os-directory-write-permissions": isClusterVolume,
 	"dockerfile/image-version-not-explicit":                       stageByVariable,
 	"ansible/aws-security-group-with-unrestricted-access-to-ssh":  privateNetworks,
 
 	"openapi/3-0-global-server-uses-http": relativeServer,
 
 	"cloudformation/aws-sam-serverless-function-without-dead-letter-queue": deadLetters,
-	"cloudformation/aws-sam-serverless-api-endpoint-config-not-private":    private,
-	"cloudformation/aws-api-gateway-without-ssl-certificate":               made,
-	"cloudformation/aws-api-gateway-without-configured-authorizer":         made,
-	"cloudformation/aws-api-gateway-method-does-not-contains-an-api-key":   made,
+	"cloudformation/aws-sam-serverless-api-endpoint-config-not-private":    isPrivateAPI,
+	"cloudformation/aws-api-gateway-without-ssl-certificate":               isGenerated,
+	"cloudformation/aws-api-gateway-without-configured-authorizer":         isGenerated,
+	"cloudformation/aws-api-gateway-method-does-not-contains-an-api-key":   isGenerated,
 	"cloudformation/aws-api-gateway-access-logging-disabled":               methodsOfMade,
 }
 
-// tree is what is known of all documents.
-type tree struct {
+// treeFacts is what is known of all documents.
+type treeFacts struct {
 	labels     []map[string]any // of pods and of what makes pods
 	kustomized map[string]bool  // folders with a kustomization
 }
 
-// plausible leaves the flaws that nothing speaks against.
-func plausible(flaws []kics.Flaw, docs []*document.Document, files []scan.File) []kics.Flaw {
-	var t *tree // made when it is first needed
+// dropFalsePositives leaves the flaws that no test shows to be false positives.
+func dropFalsePositives(flaws []kics.Flaw, docs []*document.Document, files []scan.File) []kics.Flaw {
+	var t *treeFacts // made when it is first needed
 	return slices.DeleteFunc(flaws, func(f kics.Flaw) bool {
-		is := doubts[strings.TrimPrefix(f.Rule.ID, "iac/")]
+		is := falsePositiveTests[strings.TrimPrefix(f.Rule.ID, "iac/")]
 		if is == nil || f.Document == nil {
 			return false
 		}
 		if t == nil {
-			t = newTree(docs, files)
+			t = newTreeFacts(docs, files)
 		}
 		return is(t, f)
 	})
 }
 
-func newTree(docs []*document.Document, files []scan.File) *tree {
-	t := &tree{kustomized: map[string]bool{}}
+// newTreeFacts collects what the tests need of all documents.
+func newTreeFacts(docs []*document.Document, files []scan.File) *treeFacts {
+	t := &treeFacts{kustomized: map[string]bool{}}
 	for _, f := range files {
 		if kustomize.IsKustomization(f.Path) {
 			t.kustomized[path.Dir(f.Path)] = true
@@ -75,7 +76,7 @@ func newTree(docs []*document.Document, files []scan.File) *tree {
 			{"metadata", "labels"}, {"spec", "template", "metadata", "labels"},
 			{"spec", "jobTemplate", "spec", "template", "metadata", "labels"},
 		} {
-			if labels, ok := down(d.Root, way...).(map[string]any); ok && (len(way) > 2 || d.Root["kind"] == "Pod") {
+			if labels, ok := valueAt(d.Root, way...).(map[string]any); ok && (len(way) > 2 || d.Root["kind"] == "Pod") {
 				t.labels = append(t.labels, labels)
 			}
 		}
@@ -83,8 +84,8 @@ func newTree(docs []*document.Document, files []scan.File) *tree {
 	return t
 }
 
-// down follows keys.
-func down(v any, keys ...string) any {
+// valueAt follows keys.
+func valueAt(v any, keys ...string) any {
 	for _, key := range keys {
 		m, _ := v.(map[string]any)
 		v = m[key]
@@ -94,7 +95,7 @@ func down(v any, keys ...string) any {
 
 // namespaceLater reports whether who installs the object names its namespace: of a
 // chart, and of what a kustomization beside or above it builds.
-func namespaceLater(t *tree, f kics.Flaw) bool {
+func namespaceLater(t *treeFacts, f kics.Flaw) bool {
 	if !strings.Contains(f.Actual, "undefined") {
 		return false
 	}
@@ -105,13 +106,13 @@ func namespaceLater(t *tree, f kics.Flaw) bool {
 
 // targetElsewhere reports whether another folder has the pods that are selected: an
 // overlay or a component holds the policy, the base the pods.
-func targetElsewhere(t *tree, f kics.Flaw) bool {
+func targetElsewhere(t *treeFacts, f kics.Flaw) bool {
 	if strings.Contains(f.Actual, "Pod port") {
 		return false
 	}
-	selector, _ := down(f.Document.Root, "spec", "selector").(map[string]any)
+	selector, _ := valueAt(f.Document.Root, "spec", "selector").(map[string]any)
 	if f.Kind == "NetworkPolicy" {
-		selector, _ = down(f.Document.Root, "spec", "podSelector", "matchLabels").(map[string]any)
+		selector, _ = valueAt(f.Document.Root, "spec", "podSelector", "matchLabels").(map[string]any)
 	}
 	return len(selector) > 0 && slices.ContainsFunc(t.labels, func(labels map[string]any) bool {
 		for key, value := range selector {
@@ -125,10 +126,10 @@ func targetElsewhere(t *tree, f kics.Flaw) bool {
 
 var mounted = regexp.MustCompile(`volumeMounts\.name=\{\{(.*?)\}\}`)
 
-// ownVolume reports whether a volume that is mounted over a folder of the system is
-// one of the cluster's storage, so that nothing of the node is within reach; or the
-// folder only begins like one, as /bindings does.
-func ownVolume(_ *tree, f kics.Flaw) bool {
+// isClusterVolume reports whether a volume that is mounted over a folder of the system is
+// one of the cluster's storage, so that nothing of the node is within reach; or the folder
+// only begins like one, as /bindings does.
+func isClusterVolume(_ *treeFacts, f kics.Flaw) bool {
 	name := mounted.FindStringSubmatch(f.Key)
 	if name == nil {
 		return false
@@ -141,8 +142,8 @@ func ownVolume(_ *tree, f kics.Flaw) bool {
 			return ok && found(m)
 		})
 	}
-	templates := claimed(down(f.Document.Root, "spec", "volumeClaimTemplates"), func(m map[string]any) bool {
-		return down(m, "metadata", "name") == name[1]
+	templates := claimed(valueAt(f.Document.Root, "spec", "volumeClaimTemplates"), func(m map[string]any) bool {
+		return valueAt(m, "metadata", "name") == name[1]
 	})
 	return templates || claimed(spec["volumes"], func(m map[string]any) bool {
 		return m["name"] == name[1] && (m["persistentVolumeClaim"] != nil || m["projected"] != nil || m["csi"] != nil ||
@@ -156,16 +157,16 @@ func specOf(root map[string]any) any {
 	case "Pod":
 		return root["spec"]
 	case "CronJob":
-		return down(root, "spec", "jobTemplate", "spec", "template", "spec")
+		return valueAt(root, "spec", "jobTemplate", "spec", "template", "spec")
 	}
-	return down(root, "spec", "template", "spec")
+	return valueAt(root, "spec", "template", "spec")
 }
 
 var inName = regexp.MustCompile(`\$\{?\w+[^}]*\}?`)
 
 // stageByVariable reports whether an image whose name holds a variable may be a stage
 // of the same file: "FROM base-${VARIANT}" beside "FROM x AS base-plain".
-func stageByVariable(_ *tree, f kics.Flaw) bool {
+func stageByVariable(_ *treeFacts, f kics.Flaw) bool {
 	words := strings.Fields(strings.Trim(strings.TrimPrefix(f.Actual, "FROM "), "'"))
 	if len(words) == 0 || !strings.Contains(words[0], "$") || strings.HasPrefix(words[0], "$") {
 		return false
@@ -180,43 +181,45 @@ func stageByVariable(_ *tree, f kics.Flaw) bool {
 
 // relativeServer reports whether the address of a server is one below that of the
 // document: how it is reached is not said.
-func relativeServer(_ *tree, f kics.Flaw) bool {
+func relativeServer(_ *treeFacts, f kics.Flaw) bool {
 	return strings.HasPrefix(f.Key, "servers.url./") || strings.HasPrefix(f.Key, "servers.url.{")
 }
 
-// properties returns those of the resource of CloudFormation that a flaw is about.
-func properties(f kics.Flaw) any {
-	return down(f.Document.Root, "Resources", logical(f), "Properties")
+// propertiesOf returns those of the resource of CloudFormation that a flaw is about.
+func propertiesOf(f kics.Flaw) any {
+	return valueAt(f.Document.Root, "Resources", logicalName(f), "Properties")
 }
 
 // deadLetters reports whether a function has a queue under the name that the Serverless
 // Application Model gives it.
-func deadLetters(_ *tree, f kics.Flaw) bool { return down(properties(f), "DeadLetterQueue") != nil }
-
-// private reports whether an API is private in the words of the model.
-func private(_ *tree, f kics.Flaw) bool {
-	endpoint := down(properties(f), "EndpointConfiguration")
-	return endpoint == "PRIVATE" || down(endpoint, "Type") == "PRIVATE"
+func deadLetters(_ *treeFacts, f kics.Flaw) bool {
+	return valueAt(propertiesOf(f), "DeadLetterQueue") != nil
 }
 
-// made reports whether the resource is one that the model makes, and cannot be told what
-// the query asks for: a certificate that functions would not look at, an authorizer that
-// is told of each method, a key for those who are asked who they are.
-func made(_ *tree, f kics.Flaw) bool {
-	n, found := f.Document.Lines.Find("Resources", element(f))
+// isPrivateAPI reports whether an API is private in the words of the model.
+func isPrivateAPI(_ *treeFacts, f kics.Flaw) bool {
+	endpoint := valueAt(propertiesOf(f), "EndpointConfiguration")
+	return endpoint == "PRIVATE" || valueAt(endpoint, "Type") == "PRIVATE"
+}
+
+// isGenerated reports whether the resource is one that the model makes, and cannot have
+// what the query requires: a certificate that functions would not check, an authorizer
+// that is set at each method, a key for callers who are authenticated.
+func isGenerated(_ *treeFacts, f kics.Flaw) bool {
+	n, found := f.Document.Lines.Find("Resources", elementName(f))
 	return found == 2 && n.Made
 }
 
 // methodsOfMade reports whether the query asks a stage that the model makes for settings
 // of its methods, when the log is that of the stage.
-func methodsOfMade(t *tree, f kics.Flaw) bool {
+func methodsOfMade(t *treeFacts, f kics.Flaw) bool {
 	return (strings.Contains(f.Actual, "MethodSettings") || strings.Contains(f.Actual, "DefaultRouteSettings")) &&
-		made(t, f)
+		isGenerated(t, f)
 }
 
 // privateNetworks reports whether a rule of a firewall names private networks only: the
 // query knows a few networks of its own as such.
-func privateNetworks(_ *tree, f kics.Flaw) bool {
+func privateNetworks(_ *treeFacts, f kics.Flaw) bool {
 	var v any = f.Document.Root
 	for _, step := range f.Steps {
 		if list, ok := v.([]any); ok {
@@ -227,12 +230,12 @@ func privateNetworks(_ *tree, f kics.Flaw) bool {
 			v = list[i]
 			continue
 		}
-		v = down(v, step)
+		v = valueAt(v, step)
 	}
 	named := false
 	for _, key := range []string{"cidr_ip", "cidr_ipv6"} {
-		networks, ok := down(v, key).([]any)
-		if one := down(v, key); !ok && one != nil {
+		networks, ok := valueAt(v, key).([]any)
+		if one := valueAt(v, key); !ok && one != nil {
 			networks = []any{one}
 		}
 		for _, n := range networks {

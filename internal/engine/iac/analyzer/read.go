@@ -54,13 +54,14 @@ func decoderOf(name string) decoder {
 	return nil
 }
 
-// wanted reports whether a file may be infrastructure code, by its name.
-func wanted(name string) bool {
-	return structured(name) != "" || decoderOf(name) != nil || kustomize.IsKustomization(name) || terraform.Match(name)
+// isInfrastructure reports whether a file may be infrastructure code, by its name.
+func isInfrastructure(name string) bool {
+	return structuredFormat(name) != "" || decoderOf(name) != nil || kustomize.IsKustomization(name) ||
+		terraform.Match(name)
 }
 
-// structured returns how a file of values is written, by its name.
-func structured(name string) document.Format {
+// structuredFormat returns how a file of values is written, by its name.
+func structuredFormat(name string) document.Format {
 	base := path.Base(name)
 	switch strings.ToLower(path.Ext(base)) {
 	case ".yaml", ".yml":
@@ -76,8 +77,8 @@ func structured(name string) document.Format {
 	return ""
 }
 
-// A reading collects the documents of a tree.
-type reading struct {
+// treeReading collects the documents of a tree.
+type treeReading struct {
 	pass  *scan.ProjectPass
 	paths []string
 
@@ -88,45 +89,46 @@ type reading struct {
 	told  map[helm.Problem]bool
 }
 
-func (r *reading) add(part string, docs []*document.Document) {
+// addDocuments adds the documents of a file, or of what else they come from.
+func (r *treeReading) addDocuments(part string, docs []*document.Document) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.parts[part] = append(r.parts[part], docs...)
 }
 
-// read makes documents of the tree, in the same order each time. The project is its
+// readTree makes documents of the tree, in the same order each time. The project is its
 // Terraform, nil when there is none.
-func read(p *scan.ProjectPass) ([]*document.Document, *terraform.Project, error) {
-	r := &reading{pass: p, parts: map[string][]*document.Document{}, told: map[helm.Problem]bool{}}
+func readTree(p *scan.ProjectPass) ([]*document.Document, *terraform.Project, error) {
+	r := &treeReading{pass: p, parts: map[string][]*document.Document{}, told: map[helm.Problem]bool{}}
 	for _, f := range p.Files {
 		r.paths = append(r.paths, f.Path)
 	}
 	charts := helm.Roots(r.paths)
 	group, ctx := errgroup.WithContext(p.Context)
 	group.SetLimit(max(1, p.Workers))
-	group.Go(r.terraform)
+	group.Go(r.evaluateTerraform)
 	for _, dir := range charts {
-		group.Go(func() error { r.chart(dir); return ctx.Err() })
+		group.Go(func() error { r.renderChart(dir); return ctx.Err() })
 	}
 	if slices.ContainsFunc(r.paths, kustomize.IsKustomization) {
-		group.Go(func() error { r.kustomizations(); return ctx.Err() })
+		group.Go(func() error { r.buildKustomizations(); return ctx.Err() })
 	}
 	for _, name := range r.paths {
-		if structured(name) == "" && decoderOf(name) == nil || inChart(charts, name) {
+		if structuredFormat(name) == "" && decoderOf(name) == nil || inChart(charts, name) {
 			continue
 		}
 		if ctx.Err() != nil {
 			break
 		}
-		group.Go(func() error { r.add(name, decode(p, name)); return nil })
+		group.Go(func() error { r.addDocuments(name, decodeFile(p, name)); return nil })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, nil, err
 	}
-	r.playbooks()
-	r.absorb()
-	r.deployed()
-	r.gaps()
+	r.evaluatePlaybooks()
+	r.dropParts()
+	r.applyDeployments()
+	r.reportGaps()
 	var all []*document.Document
 	names := make([]string, 0, len(r.parts))
 	for name := range r.parts {
@@ -139,8 +141,8 @@ func read(p *scan.ProjectPass) ([]*document.Document, *terraform.Project, error)
 	return all, r.project, p.Context.Err()
 }
 
-// gaps tells of what documents refer to and was not followed.
-func (r *reading) gaps() {
+// reportGaps reports what documents refer to and was not followed.
+func (r *treeReading) reportGaps() {
 	parts, told := map[string]bool{}, map[document.Gap]bool{}
 	for _, docs := range r.parts {
 		for _, doc := range docs {
@@ -172,8 +174,8 @@ func inChart(charts []string, name string) bool {
 	return false
 }
 
-// terraform evaluates all modules.
-func (r *reading) terraform() error {
+// evaluateTerraform evaluates all modules.
+func (r *treeReading) evaluateTerraform() error {
 	// A plan is JSON, and known by its content.
 	if !slices.ContainsFunc(r.paths, func(name string) bool {
 		return terraform.Match(name) || strings.HasSuffix(name, ".json")
@@ -185,21 +187,21 @@ func (r *reading) terraform() error {
 		return err
 	}
 	r.project = project
-	r.add("\x00terraform", project.Documents())
+	r.addDocuments("\x00terraform", project.Documents())
 	return nil
 }
 
-// chart renders a Helm chart.
-func (r *reading) chart(dir string) {
+// renderChart renders a Helm chart.
+func (r *treeReading) renderChart(dir string) {
 	docs, problems := helm.Documents(r.pass.FS, dir, r.paths)
 	for _, one := range problems {
-		r.degrade(one)
+		r.reportProblem(one)
 	}
-	r.add("\x00helm "+dir, docs)
+	r.addDocuments("\x00helm "+dir, docs)
 }
 
-// degrade tells of a problem, once: a kustomization may render the chart again.
-func (r *reading) degrade(p helm.Problem) {
+// reportProblem reports a problem, once: a kustomization may render the chart again.
+func (r *treeReading) reportProblem(p helm.Problem) {
 	r.mu.Lock()
 	told := r.told[p]
 	r.told[p] = true
@@ -209,18 +211,18 @@ func (r *reading) degrade(p helm.Problem) {
 	}
 }
 
-// kustomizations builds what they describe.
-func (r *reading) kustomizations() {
+// buildKustomizations builds what they describe.
+func (r *treeReading) buildKustomizations() {
 	docs, problems := kustomize.Documents(r.pass.FS, r.paths)
 	for _, one := range problems {
-		r.degrade(helm.Problem(one))
+		r.reportProblem(helm.Problem(one))
 	}
-	r.add("\x00kustomize", docs)
+	r.addDocuments("\x00kustomize", docs)
 }
 
-// absorb leaves out the templates that are a part of another, or of a service of the
-// Serverless Framework: they are looked at with it.
-func (r *reading) absorb() {
+// dropParts leaves out the templates that are a part of another, or of a service of the
+// Serverless Framework: they are analyzed with it.
+func (r *treeReading) dropParts() {
 	parts := map[string]bool{}
 	for _, docs := range r.parts {
 		for _, doc := range docs {
@@ -239,8 +241,9 @@ func (r *reading) absorb() {
 	}
 }
 
-// playbooks puts the tasks of Ansible with what they use in place of those that are written.
-func (r *reading) playbooks() {
+// evaluatePlaybooks puts the tasks of Ansible with what they use in place of those that
+// are written.
+func (r *treeReading) evaluatePlaybooks() {
 	var written []*document.Document
 	for _, part := range slices.Sorted(maps.Keys(r.parts)) {
 		for _, doc := range r.parts[part] {
@@ -262,12 +265,12 @@ func (r *reading) playbooks() {
 		r.parts[doc.Path] = append(r.parts[doc.Path], doc)
 	}
 	for _, one := range rendered {
-		r.parts[one.Path] = append(r.parts[one.Path], r.rendered(one)...)
+		r.parts[one.Path] = append(r.parts[one.Path], r.decodeRendered(one)...)
 	}
 }
 
-// rendered reads a template that a task fills in.
-func (r *reading) rendered(t ansible.Rendered) []*document.Document {
+// decodeRendered reads a template that a task fills in.
+func (r *treeReading) decodeRendered(t ansible.Rendered) []*document.Document {
 	var docs []*document.Document
 	var err error
 	if decode := decoderOf(t.Name); decode != nil {
@@ -275,11 +278,11 @@ func (r *reading) rendered(t ansible.Rendered) []*document.Document {
 		if one, err = decode(t.Name, t.Text); one != nil {
 			docs = append(docs, one)
 		}
-	} else if structured(t.Name) != "" {
-		docs, err = values(r.pass.FS, t.Name, t.Text, nil)
+	} else if structuredFormat(t.Name) != "" {
+		docs, err = decodeValues(r.pass.FS, t.Name, t.Text, nil)
 	}
 	if err != nil {
-		r.pass.Degrade(reason(t.Path, err))
+		r.pass.Degrade(newReason(t.Path, err))
 	}
 	for _, doc := range docs {
 		doc.Path, doc.Lines = t.Path, ansible.Mark(doc.Root, doc.Lines)
@@ -287,8 +290,8 @@ func (r *reading) rendered(t ansible.Rendered) []*document.Document {
 	return docs
 }
 
-// decode reads one file; what cannot be read degrades the analysis.
-func decode(p *scan.ProjectPass, name string) []*document.Document {
+// decodeFile reads one file; what cannot be read degrades the analysis.
+func decodeFile(p *scan.ProjectPass, name string) []*document.Document {
 	text, err := fs.ReadFile(p.FS, name)
 	if err != nil {
 		p.Degrade(scan.Reason{Code: "unreadable", Message: err.Error(), Path: name})
@@ -297,28 +300,28 @@ func decode(p *scan.ProjectPass, name string) []*document.Document {
 	if one := decoderOf(name); one != nil {
 		d, err := one(name, text)
 		if err != nil {
-			p.Degrade(reason(name, err))
+			p.Degrade(newReason(name, err))
 		}
 		if d == nil {
 			return nil
 		}
 		return []*document.Document{d}
 	}
-	if !hints(text) && !document.ComposeName(name) {
+	if !mayBeInfrastructure(text) && !document.ComposeName(name) {
 		return nil
 	}
-	docs, err := values(p.FS, name, text, nil)
-	if err != nil && (len(docs) > 0 || speaks(text) || document.ComposeName(name)) {
-		p.Degrade(reason(name, err))
+	docs, err := decodeValues(p.FS, name, text, nil)
+	if err != nil && (len(docs) > 0 || isClearlyInfrastructure(text) || document.ComposeName(name)) {
+		p.Degrade(newReason(name, err))
 	}
 	return docs
 }
 
-// values reads a file of values into a document for each platform that each of its
-// trees is of; given are the values of its parameters, if another file deploys it.
-// The documents come back with an error about the rest.
-func values(files fs.FS, name string, text []byte, given map[string]any) ([]*document.Document, error) {
-	format := structured(name)
+// decodeValues reads a file of values into a document for each platform that each of its
+// trees is of; given are the values of its parameters, if another file deploys it. The
+// documents come back with an error about the rest.
+func decodeValues(files fs.FS, name string, text []byte, given map[string]any) ([]*document.Document, error) {
+	format := structuredFormat(name)
 	read := document.DecodeYAML
 	if format == document.JSON && looksLikeJSON(text) {
 		read = document.DecodeJSON
@@ -326,7 +329,7 @@ func values(files fs.FS, name string, text []byte, given map[string]any) ([]*doc
 		format = document.YAML // a template may be called so, however it is written
 	}
 	trees, err := read(text)
-	trees = unlisted(trees)
+	trees = expandLists(trees)
 	var docs []*document.Document
 	for i, tree := range trees {
 		for _, platform := range document.Detect(name, tree.Root) {
@@ -338,12 +341,12 @@ func values(files fs.FS, name string, text []byte, given map[string]any) ([]*doc
 			case document.CICD:
 				continue // pipelines have an analysis of their own
 			case document.Terraform:
-				planned := plan(tree)
+				planned := planTree(tree)
 				d.Root, d.Lines = planned.Root, planned.Lines
 			case document.Compose:
-				composed(d, tree, files)
+				applyCompose(d, tree, files)
 			case document.ServerlessFrame:
-				docs = append(docs, serviced(d, tree, files)...)
+				docs = append(docs, applyServerless(d, tree, files)...)
 			case document.CloudFormation, document.ARM, document.OpenAPI:
 				made := template.Evaluate(template.File{
 					Platform: platform, Path: name, Tree: tree, Given: given,
@@ -360,8 +363,8 @@ func values(files fs.FS, name string, text []byte, given map[string]any) ([]*doc
 	return docs, err
 }
 
-// composed puts into the document what Compose makes of its file.
-func composed(d *document.Document, tree document.Tree, files fs.FS) {
+// applyCompose puts into the document what Compose makes of its file.
+func applyCompose(d *document.Document, tree document.Tree, files fs.FS) {
 	m := compose.Load(d.Path, tree, func(other string) ([]byte, error) { return fs.ReadFile(files, other) })
 	d.Root, d.Lines, d.Parts, d.Gaps = m.Root, m.Lines, m.Parts, m.Gaps
 	if m.Fragment {
@@ -372,9 +375,9 @@ func composed(d *document.Document, tree document.Tree, files fs.FS) {
 	}
 }
 
-// serviced puts the variables of a service of the Serverless Framework in, and returns the
-// template that is deployed with it.
-func serviced(d *document.Document, tree document.Tree, files fs.FS) []*document.Document {
+// applyServerless puts the variables of a service of the Serverless Framework in, and
+// returns the template that is deployed with it.
+func applyServerless(d *document.Document, tree document.Tree, files fs.FS) []*document.Document {
 	source := func(other string) ([]byte, error) { return fs.ReadFile(files, other) }
 	s := serverless.Load(d.Path, tree, source)
 	d.Root, d.Lines, d.Parts, d.Gaps = s.Root, s.Lines, s.Parts, s.Gaps
@@ -393,8 +396,8 @@ func serviced(d *document.Document, tree document.Tree, files fs.FS) []*document
 	}}
 }
 
-// unlisted puts the objects of a Kubernetes list in place of the list.
-func unlisted(trees []document.Tree) []document.Tree {
+// expandLists puts the objects of a Kubernetes list in place of the list.
+func expandLists(trees []document.Tree) []document.Tree {
 	var out []document.Tree
 	for _, t := range trees {
 		items, ok := t.Root["items"].([]any)
@@ -428,8 +431,9 @@ var hintWords = [][]byte{
 	[]byte("when:"), []byte("become"),
 }
 
-// hints reports whether a text may describe infrastructure, before it is decoded.
-func hints(text []byte) bool { return holds(text, hintWords) }
+// mayBeInfrastructure reports whether a text may describe infrastructure, before it is
+// decoded.
+func mayBeInfrastructure(text []byte) bool { return containsAny(text, hintWords) }
 
 // strongWords stand in nothing else than what they are named for.
 var strongWords = [][]byte{
@@ -438,16 +442,17 @@ var strongWords = [][]byte{
 	[]byte(`"openapi"`), []byte(`"swagger"`), []byte("AWS::"),
 }
 
-// speaks reports whether a text that cannot be read is infrastructure code to all
-// appearance.
-func speaks(text []byte) bool { return holds(text, strongWords) }
+// isClearlyInfrastructure reports whether a text that cannot be read is infrastructure
+// code to all appearance.
+func isClearlyInfrastructure(text []byte) bool { return containsAny(text, strongWords) }
 
-func holds(text []byte, words [][]byte) bool {
+// containsAny reports whether the text has one of the words.
+func containsAny(text []byte, words [][]byte) bool {
 	return slices.ContainsFunc(words, func(w []byte) bool { return bytes.Contains(text, w) })
 }
 
-// reason says why a file was not looked at.
-func reason(name string, err error) scan.Reason {
+// newReason says why a file was not analyzed.
+func newReason(name string, err error) scan.Reason {
 	r := scan.Reason{Code: "malformed", Message: err.Error(), Path: name}
 	var m *document.Malformed
 	switch {

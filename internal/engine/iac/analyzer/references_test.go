@@ -33,7 +33,7 @@ func scanned(t *testing.T, files map[string]string) (found, reasons []string) {
 		id := rule.ID[strings.LastIndexByte(rule.ID, '/')+1:]
 		found = append(found, fmt.Sprintf("%s:%d %s", f.Location.Path, f.Location.StartLine, id))
 	}
-	if err := analyze(p, kics.Run); err != nil {
+	if err := analyzeTree(p, kics.Run); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(found)

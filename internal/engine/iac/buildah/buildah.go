@@ -36,8 +36,8 @@ func Decode(name string, text []byte) (*document.Document, error) {
 	}
 	s := script{text: string(text), line: 1, stages: map[string]any{}, lines: map[string]*document.Node{}}
 	for s.at < len(s.text) {
-		s.statements(0)
-		s.skip(1) // a bracket too many
+		s.readStatements(0)
+		s.skipBytes(1) // a bracket too many
 	}
 	if len(s.stages) == 0 {
 		return nil, nil
@@ -67,7 +67,8 @@ type command struct {
 	last  int
 }
 
-func (s *script) skip(n int) {
+// skipBytes goes on by n bytes and counts their lines.
+func (s *script) skipBytes(n int) {
 	for stop := min(s.at+n, len(s.text)); s.at < stop; s.at++ {
 		if s.text[s.at] == '\n' {
 			s.line++
@@ -75,45 +76,45 @@ func (s *script) skip(n int) {
 	}
 }
 
-// statements reads commands up to the closing bracket, which it leaves.
-func (s *script) statements(depth int) {
+// readStatements reads commands up to the closing bracket, which it leaves.
+func (s *script) readStatements(depth int) {
 	var c command
 	for s.at < len(s.text) {
 		switch ch := s.text[s.at]; {
 		case ch == ')':
-			s.finish(&c)
+			s.finishCommand(&c)
 			return
 		case ch == '\n' || ch == ';' || ch == '&' || ch == '|':
-			s.finish(&c)
-			s.skip(1)
+			s.finishCommand(&c)
+			s.skipBytes(1)
 		case ch == '(' || ch == '{' && len(c.words) == 0:
-			s.finish(&c)
-			s.skip(1)
+			s.finishCommand(&c)
+			s.skipBytes(1)
 			if ch == '(' && depth < maxDepth {
-				s.statements(depth + 1)
-				s.skip(1)
+				s.readStatements(depth + 1)
+				s.skipBytes(1)
 			}
 		case ch == '#':
 			for s.at < len(s.text) && s.text[s.at] != '\n' {
 				s.at++
 			}
 		case ch == ' ' || ch == '\t' || ch == '\r':
-			s.skip(1)
+			s.skipBytes(1)
 		case strings.HasPrefix(s.text[s.at:], "\\\n"):
-			s.skip(2)
+			s.skipBytes(2)
 		default:
 			if len(c.words) == 0 {
 				c.first = s.line
 			}
-			c.words = append(c.words, s.word(depth))
+			c.words = append(c.words, s.readWord(depth))
 			c.last = s.line
 		}
 	}
-	s.finish(&c)
+	s.finishCommand(&c)
 }
 
-// word reads one word, and the commands in it.
-func (s *script) word(depth int) string {
+// readWord reads one word, and the commands in it.
+func (s *script) readWord(depth int) string {
 	var b strings.Builder
 	quote := byte(0)
 	for s.at < len(s.text) {
@@ -123,13 +124,13 @@ func (s *script) word(depth int) string {
 			if s.at+1 < len(s.text) && s.text[s.at+1] != '\n' {
 				b.WriteByte(s.text[s.at+1]) // the library takes the sign away
 			}
-			s.skip(2)
+			s.skipBytes(2)
 			continue
 		case strings.HasPrefix(s.text[s.at:], "$(") && quote != '\'' && depth < maxDepth:
 			from := s.at
-			s.skip(2)
-			s.statements(depth + 1)
-			s.skip(1)
+			s.skipBytes(2)
+			s.readStatements(depth + 1)
+			s.skipBytes(1)
 			b.WriteString(s.text[from:s.at])
 			continue
 		case quote != 0 && ch == quote:
@@ -142,13 +143,13 @@ func (s *script) word(depth int) string {
 		if ch != '\n' && ch != '\t' && ch != '\r' {
 			b.WriteByte(ch)
 		}
-		s.skip(1)
+		s.skipBytes(1)
 	}
 	return b.String()
 }
 
-// finish adds a finished command to its stage, when it is one of buildah's.
-func (s *script) finish(c *command) {
+// finishCommand adds a finished command to its stage, when it is one of buildah's.
+func (s *script) finishCommand(c *command) {
 	words := c.words
 	first, last := c.first, c.last
 	*c = command{}

@@ -52,25 +52,25 @@ func Load(file string, tree document.Tree, source Source) Model {
 	l := &loader{source: source, main: file, trees: map[string]read{file: {tree: tree}}, left: maxIncludes,
 		values: maxValues}
 	env := &environment{source: source, files: []string{path.Join(path.Dir(file), ".env")}}
-	parts := incomplete(tree)
+	parts := incompleteServices(tree)
 	base := ""
 	if parts != nil || strings.Contains(path.Base(file), ".override.") {
-		base = l.base(file)
+		base = l.baseFile(file)
 	}
-	over := l.model(file, tree, env, nil)
+	over := l.buildModel(file, tree, env, nil)
 	m := Model{Tree: over}
 	switch {
 	case base != "":
-		under, err := l.tree(base)
+		under, err := l.readTree(base)
 		if err != nil {
 			break // it is told where the file itself is looked at
 		}
-		m.Tree = overlay(over, l.model(base, under, env, nil))
-	case document.ComposeName(file) && len(parts) > 0 && len(parts) == len(services(over.Root)) && !slices.Contains(canonical, path.Base(file)):
+		m.Tree = overlayTree(over, l.buildModel(base, under, env, nil))
+	case document.ComposeName(file) && len(parts) > 0 && len(parts) == len(servicesOf(over.Root)) && !slices.Contains(canonical, path.Base(file)):
 
 		m.Fragment = true
-		l.gap(document.Gap{
-			Code: "unavailable", Path: file, Line: at(tree.Lines, "services").Line, Alone: true,
+		l.addGap(document.Gap{
+			Code: "unavailable", Path: file, Line: fieldNode(tree.Lines, "services").Line, Alone: true,
 			Message: "its services have neither an image nor a build: it is laid over a file that is not beside it",
 		})
 	}
@@ -84,25 +84,25 @@ func Load(file string, tree document.Tree, source Source) Model {
 	return m
 }
 
-// services returns the services of a model.
-func services(root map[string]any) map[string]any {
+// servicesOf returns the services of a model.
+func servicesOf(root map[string]any) map[string]any {
 	m, _ := root["services"].(map[string]any)
 	return m
 }
 
-// at returns the node of a field, or an empty one.
-func at(n *document.Node, key string) *document.Node {
+// fieldNode returns the node of a field, or an empty one.
+func fieldNode(n *document.Node, key string) *document.Node {
 	if n == nil || n.Fields[key] == nil {
 		return &document.Node{}
 	}
 	return n.Fields[key]
 }
 
-// incomplete returns the names of the services that cannot be started as they are
+// incompleteServices returns the names of the services that cannot be started as they are
 // written.
-func incomplete(tree document.Tree) []string {
+func incompleteServices(tree document.Tree) []string {
 	var out []string
-	for name, v := range services(tree.Root) {
+	for name, v := range servicesOf(tree.Root) {
 		s, ok := v.(map[string]any)
 		if ok && s["image"] == nil && s["build"] == nil && s["extends"] == nil && s["provider"] == nil {
 			out = append(out, name)
@@ -111,8 +111,8 @@ func incomplete(tree document.Tree) []string {
 	return out
 }
 
-// base returns the file beside this one that it is laid over, "" when there is none.
-func (l *loader) base(file string) string {
+// baseFile returns the file beside this one that it is laid over, "" when there is none.
+func (l *loader) baseFile(file string) string {
 	if !document.ComposeName(file) || slices.Contains(canonical, path.Base(file)) {
 		return ""
 	}
@@ -121,7 +121,7 @@ func (l *loader) base(file string) string {
 		if name == file {
 			continue
 		}
-		if _, err := l.tree(name); err == nil {
+		if _, err := l.readTree(name); err == nil {
 			return name
 		}
 		delete(l.trees, name)
@@ -145,32 +145,33 @@ type read struct {
 	err  error
 }
 
-func (l *loader) gap(g document.Gap) {
+// addGap records what is not followed.
+func (l *loader) addGap(g document.Gap) {
 	if !slices.Contains(l.gaps, g) {
 		l.gaps = append(l.gaps, g)
 	}
 }
 
-// spend counts the values below a node; it is false when there were too many.
-func (l *loader) spend(n *document.Node) bool {
+// spendValues counts the values below a node; it is false when there were too many.
+func (l *loader) spendValues(n *document.Node) bool {
 	if l.values--; n == nil || l.values < 0 {
 		return l.values >= 0
 	}
 	for _, below := range n.Fields {
-		if !l.spend(below) {
+		if !l.spendValues(below) {
 			return false
 		}
 	}
 	for _, below := range n.Items {
-		if !l.spend(below) {
+		if !l.spendValues(below) {
 			return false
 		}
 	}
 	return true
 }
 
-// tree returns the content of a file of the tree.
-func (l *loader) tree(name string) (document.Tree, error) {
+// readTree returns the content of a file of the tree.
+func (l *loader) readTree(name string) (document.Tree, error) {
 	if r, ok := l.trees[name]; ok {
 		return r.tree, r.err
 	}
@@ -196,8 +197,8 @@ func (l *loader) tree(name string) (document.Tree, error) {
 // errElsewhere is why most files cannot be read.
 var errElsewhere = errors.New("it is not part of the tree, and nothing is fetched")
 
-// reach reads the file that a text in another file names, and returns its path.
-func (l *loader) reach(dir, text string) (string, document.Tree, error) {
+// readReferenced reads the file that a text in another file names, and returns its path.
+func (l *loader) readReferenced(dir, text string) (string, document.Tree, error) {
 	switch {
 	case strings.Contains(text, "://"), strings.HasPrefix(text, "git@"):
 		return "", document.Tree{}, errElsewhere
@@ -208,26 +209,26 @@ func (l *loader) reach(dir, text string) (string, document.Tree, error) {
 	if path.IsAbs(text) || !fs.ValidPath(name) {
 		return "", document.Tree{}, fmt.Errorf("it lies outside of the tree")
 	}
-	tree, err := l.tree(name)
+	tree, err := l.readTree(name)
 	return name, tree, err
 }
 
-// model returns the file with its variables, with what its services extend and with
+// buildModel returns the file with its variables, with what its services extend and with
 // what it includes; chain is the files that include it.
-func (l *loader) model(file string, tree document.Tree, env *environment, chain []string) document.Tree {
-	tree = env.interpolate(tree)
-	if whole, changed := l.extend(tree, file); changed {
-		tree = env.interpolate(whole)
+func (l *loader) buildModel(file string, tree document.Tree, env *environment, chain []string) document.Tree {
+	tree = env.interpolateTree(tree)
+	if whole, changed := l.extendServices(tree, file); changed {
+		tree = env.interpolateTree(whole)
 	}
 	if file != l.main {
 		tree.Lines = tree.Lines.In(file)
 	}
 	chain = append(slices.Clone(chain), file)
 	list, _ := tree.Root["include"].([]any)
-	nodes := at(tree.Lines, "include").Items
+	nodes := fieldNode(tree.Lines, "include").Items
 	for i, entry := range list {
 		if i < len(nodes) {
-			tree = l.include(tree, inclusion{entry, nodes[i], chain}, env)
+			tree = l.addInclusion(tree, inclusion{entry, nodes[i], chain}, env)
 		}
 	}
 	return tree
@@ -241,13 +242,14 @@ type inclusion struct {
 	chain []string
 }
 
-// include adds the models of an entry of "include".
-// See https://docs.docker.com/reference/compose-file/include/.
-func (l *loader) include(tree document.Tree, in inclusion, env *environment) document.Tree {
+// addInclusion adds the models of an entry of "include". See
+// https://docs.docker.com/reference/compose-file/include/.
+func (l *loader) addInclusion(tree document.Tree, in inclusion, env *environment) document.Tree {
 	names, dir, files := entryOf(in.entry)
 	n, file := in.node, in.chain[len(in.chain)-1]
 	tell := func(code, format string, args ...any) {
-		l.gap(document.Gap{Code: code, Path: cmp.Or(n.Path, file), Line: n.Line, Message: fmt.Sprintf(format, args...)})
+		l.addGap(document.Gap{Code: code, Path: cmp.Or(n.Path, file), Line: n.Line,
+			Message: fmt.Sprintf(format, args...)})
 	}
 	if len(names) == 0 {
 		tell("malformed", "the entry of include names no file")
@@ -256,26 +258,27 @@ func (l *loader) include(tree document.Tree, in inclusion, env *environment) doc
 	var whole document.Tree
 	var inner *environment
 	for _, text := range names {
-		name, part, err := l.reach(path.Dir(file), text)
+		name, part, err := l.readReferenced(path.Dir(file), text)
 		if err != nil {
 			tell("unavailable", "the included file %s is not looked at: %v", text, err)
 			continue
 		}
-		if l.left--; l.left < 0 || len(in.chain) > maxDepth || slices.Contains(in.chain, name) || !l.spend(part.Lines) {
+		if l.left--; l.left < 0 || len(in.chain) > maxDepth || slices.Contains(in.chain, name) ||
+			!l.spendValues(part.Lines) {
 			tell("too-complex", "files include each other in a circle, too deeply or too often")
 			return tree
 		}
 		if inner == nil {
-			inner = env.below(path.Join(path.Dir(file), cmp.Or(dir, path.Dir(text))), path.Dir(file), files)
+			inner = env.withFiles(path.Join(path.Dir(file), cmp.Or(dir, path.Dir(text))), path.Dir(file), files)
 		}
-		part = l.model(name, part, inner, in.chain)
+		part = l.buildModel(name, part, inner, in.chain)
 		if whole.Root == nil {
 			whole = part
 		} else {
-			whole = overlay(part, whole)
+			whole = overlayTree(part, whole)
 		}
 	}
-	return beside(tree, whole)
+	return addMissing(tree, whole)
 }
 
 // entryOf reads an entry of "include": its files, the folder of the project and the
@@ -283,14 +286,14 @@ func (l *loader) include(tree document.Tree, in inclusion, env *environment) doc
 func entryOf(entry any) (files []string, dir string, env []string) {
 	m, ok := entry.(map[string]any)
 	if !ok {
-		return texts(entry), "", nil
+		return textsOf(entry), "", nil
 	}
 	dir, _ = m["project_directory"].(string)
-	return texts(m["path"]), dir, texts(m["env_file"])
+	return textsOf(m["path"]), dir, textsOf(m["env_file"])
 }
 
-// texts returns a text or a list of texts as a list.
-func texts(v any) []string {
+// textsOf returns a text or a list of texts as a list.
+func textsOf(v any) []string {
 	if s, ok := v.(string); ok && s != "" {
 		return []string{s}
 	}
@@ -307,8 +310,8 @@ func texts(v any) []string {
 // sections are the maps of a file whose entries an inclusion adds.
 var sections = []string{"services", "networks", "volumes", "secrets", "configs", "models"}
 
-// beside adds what another model has and this one does not.
-func beside(tree, other document.Tree) document.Tree {
+// addMissing adds what another model has and this one does not.
+func addMissing(tree, other document.Tree) document.Tree {
 	if other.Root == nil || tree.Lines == nil || other.Lines == nil {
 		return tree
 	}
@@ -327,7 +330,7 @@ func beside(tree, other document.Tree) document.Tree {
 			}
 			continue
 		}
-		out, node := maps.Clone(theirs), *at(&lines, section)
+		out, node := maps.Clone(theirs), *fieldNode(&lines, section)
 		maps.Copy(out, mine)
 		fields := maps.Clone(places.Fields)
 		maps.Copy(fields, node.Fields)

@@ -267,7 +267,7 @@ func TestVariables(t *testing.T) {
 		"command":     []any{"$$PORT", "${NONE}", "${PORT:?must be set}", "${PORT:+x}", "$", "${", "${A:-${B}}"},
 		"environment": map[string]any{"PASSWORD": "${DB_PASSWORD}", "N": int64(1)},
 	}
-	if diff := cmp.Diff(want, services(m.Root)["web"]); diff != "" {
+	if diff := cmp.Diff(want, servicesOf(m.Root)["web"]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

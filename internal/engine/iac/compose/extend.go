@@ -19,10 +19,10 @@ type service struct {
 	node   *document.Node
 }
 
-// extend returns the tree with the fields of extended services in those that extend
-// them, and whether there are any.
-func (l *loader) extend(tree document.Tree, file string) (document.Tree, bool) {
-	all, above := services(tree.Root), at(tree.Lines, "services")
+// extendServices returns the tree with the fields of extended services in those that
+// extend them, and whether there are any.
+func (l *loader) extendServices(tree document.Tree, file string) (document.Tree, bool) {
+	all, above := servicesOf(tree.Root), fieldNode(tree.Lines, "services")
 	out, lines := maps.Clone(all), *above
 	lines.Fields = maps.Clone(above.Fields)
 	changed := false
@@ -31,7 +31,7 @@ func (l *loader) extend(tree document.Tree, file string) (document.Tree, bool) {
 		if !ok || fields["extends"] == nil || above.Fields[name] == nil {
 			continue
 		}
-		whole := l.whole(service{fields, above.Fields[name]}, file, 0)
+		whole := l.resolveService(service{fields, above.Fields[name]}, file, 0)
 		out[name], lines.Fields[name], changed = whole.fields, whole.node, true
 	}
 	if !changed {
@@ -43,14 +43,14 @@ func (l *loader) extend(tree document.Tree, file string) (document.Tree, bool) {
 	return document.Tree{Root: root, Lines: &top}, true
 }
 
-// whole returns the service of the file with the fields of the one it extends.
-func (l *loader) whole(s service, file string, depth int) service {
+// resolveService returns the service of the file with the fields of the one it extends.
+func (l *loader) resolveService(s service, file string, depth int) service {
 	if s.fields["extends"] == nil {
 		return s
 	}
-	name, where, from, own := "", "", file, at(s.node, "extends")
+	name, where, from, own := "", "", file, fieldNode(s.node, "extends")
 	tell := func(code string, why any) {
-		l.gap(document.Gap{
+		l.addGap(document.Gap{
 			Code: code, Path: cmp.Or(own.Path, file), Line: own.Line,
 			Message: fmt.Sprintf("the extended service %s%s is not looked at: %v", name, where, why),
 		})
@@ -60,37 +60,37 @@ func (l *loader) whole(s service, file string, depth int) service {
 	switch v := s.fields["extends"].(type) {
 	case string:
 		name = v
-		other, err = l.tree(file)
+		other, err = l.readTree(file)
 	case map[string]any:
 		name, _ = v["service"].(string)
 		if text, ok := v["file"].(string); ok {
-			from, other, err = l.reach(path.Dir(file), text)
+			from, other, err = l.readReferenced(path.Dir(file), text)
 			where = " of " + text
 		} else {
-			other, err = l.tree(file)
+			other, err = l.readTree(file)
 		}
 	}
 	if err != nil {
 		tell("unavailable", err)
 		return s
 	}
-	base, ok := find(other, name)
+	base, ok := findService(other, name)
 	if !ok {
 		tell("unavailable", "there is none of the name")
 		return s
 	}
-	if depth > maxDepth || !l.spend(base.node) {
+	if depth > maxDepth || !l.spendValues(base.node) {
 		tell("too-complex", "services extend each other in a circle, too deeply or too often")
 		return s
 	}
-	base = l.whole(base, from, depth+1)
+	base = l.resolveService(base, from, depth+1)
 	if from != file {
 		base.node = base.node.In(from)
 	}
 	base.fields = maps.Clone(base.fields)
 	delete(base.fields, "extends")
 	delete(base.fields, "depends_on")
-	v, n := merge("", s.fields, s.node, base.fields, base.node)
+	v, n := mergeValue("", s.fields, s.node, base.fields, base.node)
 	fields, ok := v.(map[string]any)
 	if !ok || n == nil {
 		return s
@@ -100,8 +100,8 @@ func (l *loader) whole(s service, file string, depth int) service {
 	return service{fields, &node}
 }
 
-// find returns a service of a file.
-func find(tree document.Tree, name string) (service, bool) {
-	fields, ok := services(tree.Root)[name].(map[string]any)
-	return service{fields, at(at(tree.Lines, "services"), name)}, ok
+// findService returns a service of a file.
+func findService(tree document.Tree, name string) (service, bool) {
+	fields, ok := servicesOf(tree.Root)[name].(map[string]any)
+	return service{fields, fieldNode(fieldNode(tree.Lines, "services"), name)}, ok
 }

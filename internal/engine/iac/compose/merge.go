@@ -12,25 +12,25 @@ import (
 // This file lays files and services over others.
 // See https://docs.docker.com/reference/compose-file/merge/.
 
-// overlay returns the tree laid over another.
-func overlay(over, under document.Tree) document.Tree {
-	v, n := merge("", over.Root, over.Lines, under.Root, under.Lines)
+// overlayTree returns the tree laid over another.
+func overlayTree(over, under document.Tree) document.Tree {
+	v, n := mergeValue("", over.Root, over.Lines, under.Root, under.Lines)
 	if root, ok := v.(map[string]any); ok && n != nil {
 		return document.Tree{Root: root, Lines: n}
 	}
 	return over
 }
 
-// merge lays the value of a field over another one. What both have stands where it is
+// mergeValue lays the value of a field over another one. What both have is where it is
 // written underneath, a scalar and an item where it was written last.
-func merge(key string, over any, at *document.Node, under any, from *document.Node) (any, *document.Node) {
-	if at == nil || from == nil || at.Tag == "!override" || replaced[key] {
+func mergeValue(key string, over any, at *document.Node, under any, from *document.Node) (any, *document.Node) {
+	if at == nil || from == nil || at.Tag == "!override" || replacedLists[key] {
 		return over, at
 	}
 	if _, isMap := under.(map[string]any); isMap {
-		over, at = fields(key, over, at)
+		over, at = expandShortForm(key, over, at)
 	} else if _, isMap := over.(map[string]any); isMap {
-		under, from = fields(key, under, from)
+		under, from = expandShortForm(key, under, from)
 	}
 	switch o := over.(type) {
 	case map[string]any:
@@ -46,9 +46,10 @@ func merge(key string, over any, at *document.Node, under any, from *document.No
 	return over, at
 }
 
-// replaced are the lists that are not put together.
-var replaced = map[string]bool{"command": true, "entrypoint": true, "test": true}
+// replacedLists are the lists that are not put together.
+var replacedLists = map[string]bool{"command": true, "entrypoint": true, "test": true}
 
+// mergeFields lays the fields of a map over another; "!reset" removes one.
 func mergeFields(over map[string]any, at *document.Node, under map[string]any,
 	from *document.Node) (any, *document.Node) {
 	out, own := maps.Clone(under), *from
@@ -64,7 +65,7 @@ func mergeFields(over map[string]any, at *document.Node, under map[string]any,
 			continue
 		}
 		if old, has := out[key]; has && v != nil {
-			out[key], own.Fields[key] = merge(key, v, n, old, own.Fields[key])
+			out[key], own.Fields[key] = mergeValue(key, v, n, old, own.Fields[key])
 		} else if !has {
 			out[key], own.Fields[key] = v, n
 		}
@@ -79,7 +80,7 @@ func mergeItems(key string, over []any, at *document.Node, under []any, from *do
 	out := slices.Clone(under)
 	own.Items = slices.Clone(from.Items)
 	for i, v := range over {
-		same := slices.IndexFunc(out, func(old any) bool { return subject(key, old) == subject(key, v) })
+		same := slices.IndexFunc(out, func(old any) bool { return itemSubject(key, old) == itemSubject(key, v) })
 		if same >= 0 {
 			out[same], own.Items[same] = v, at.Items[i]
 			continue
@@ -97,15 +98,15 @@ var separators = map[string]string{
 	"extra_hosts": "=:", "additional_contexts": "=",
 }
 
-// subject is what an item of a list speaks of: the name before a value, the place in
-// the container, or all of it.
-func subject(key string, item any) string {
+// itemSubject is what an item of a list is about: the name before a value, the path in the
+// container, or all of it.
+func itemSubject(key string, item any) string {
 	text, isText := item.(string)
 	m, _ := item.(map[string]any)
 	switch key {
 	case "volumes", "devices", "secrets", "configs", "tmpfs":
 		if m != nil {
-			return fmt.Sprint(first(m["target"], m["source"], m["path"]))
+			return fmt.Sprint(firstOf(m["target"], m["source"], m["path"]))
 		}
 		if parts := strings.Split(text, ":"); len(parts) > 1 && key != "secrets" && key != "configs" {
 			return parts[1]
@@ -121,7 +122,8 @@ func subject(key string, item any) string {
 	return fmt.Sprint(item) // maps are printed in order
 }
 
-func first(values ...any) any {
+// firstOf returns the first value that is there.
+func firstOf(values ...any) any {
 	for _, v := range values {
 		if v != nil {
 			return v
@@ -130,9 +132,9 @@ func first(values ...any) any {
 	return nil
 }
 
-// fields returns the map that a short form stands for: of a list of names, of a list of
-// names with values, or of the context of a build.
-func fields(key string, v any, n *document.Node) (any, *document.Node) {
+// expandShortForm returns the map that a short form stands for: of a list of names, of a
+// list of names with values, or of the context of a build.
+func expandShortForm(key string, v any, n *document.Node) (any, *document.Node) {
 	own := *n
 	own.Items, own.Fields = nil, map[string]*document.Node{}
 	switch v := v.(type) {

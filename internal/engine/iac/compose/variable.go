@@ -24,9 +24,9 @@ type environment struct {
 	known  map[string]string
 }
 
-// below returns the environment of a file that another includes: the project is in the
+// withFiles returns the environment of a file that another includes: the project is in the
 // folder, and the other names files of variables.
-func (e *environment) below(project, dir string, files []string) *environment {
+func (e *environment) withFiles(project, dir string, files []string) *environment {
 	inner := &environment{source: e.source, outer: e, files: []string{path.Join(project, ".env")}}
 	if len(files) > 0 {
 		inner.files = nil
@@ -37,17 +37,17 @@ func (e *environment) below(project, dir string, files []string) *environment {
 	return inner
 }
 
-// value returns the value of a variable.
-func (e *environment) value(name string) (string, bool) {
+// variableValue returns the value of a variable.
+func (e *environment) variableValue(name string) (string, bool) {
 	if e.outer != nil {
-		if v, ok := e.outer.value(name); ok {
+		if v, ok := e.outer.variableValue(name); ok {
 			return v, true
 		}
 	}
 	if e.known == nil {
 		e.known = map[string]string{}
 		for _, file := range e.files {
-			variables(file, e.source, e.known)
+			readVariables(file, e.source, e.known)
 		}
 	}
 	v, ok := e.known[name]
@@ -58,22 +58,22 @@ func (e *environment) value(name string) (string, bool) {
 // Forms that ask for a message or for another value are left.
 var variable = lazyregexp.New(`\$\$|\$([A-Za-z_][A-Za-z0-9_]*)|\$\{([A-Za-z_][A-Za-z0-9_]*)(:?-)?([^{}]*)\}`)
 
-// interpolate returns the tree with the variables that are known.
-func (e *environment) interpolate(tree document.Tree) document.Tree {
-	if root, ok := e.put(tree.Root).(map[string]any); ok {
+// interpolateTree returns the tree with the variables that are known.
+func (e *environment) interpolateTree(tree document.Tree) document.Tree {
+	if root, ok := e.interpolateValue(tree.Root).(map[string]any); ok {
 		tree.Root = root
 	}
 	return tree
 }
 
-// put returns the value with variables; nil when there are none in it.
-func (e *environment) put(v any) any {
+// interpolateValue returns the value with variables; nil when there are none in it.
+func (e *environment) interpolateValue(v any) any {
 	switch v := v.(type) {
 	case string:
 		if !strings.Contains(v, "$") {
 			return nil
 		}
-		switch out := variable.ReplaceAllStringFunc(v, e.substitute); out {
+		switch out := variable.ReplaceAllStringFunc(v, e.substituteVar); out {
 		case v:
 			return nil
 		case "true", "false": // what is a flag is none before this
@@ -84,7 +84,7 @@ func (e *environment) put(v any) any {
 	case map[string]any:
 		var out map[string]any
 		for key, below := range v {
-			with := e.put(below)
+			with := e.interpolateValue(below)
 			if with == nil {
 				continue
 			}
@@ -99,7 +99,7 @@ func (e *environment) put(v any) any {
 	case []any:
 		var out []any
 		for i, below := range v {
-			with := e.put(below)
+			with := e.interpolateValue(below)
 			if with == nil {
 				continue
 			}
@@ -115,14 +115,14 @@ func (e *environment) put(v any) any {
 	return nil
 }
 
-// substitute returns what stands for one variable, or the variable itself.
-func (e *environment) substitute(found string) string {
+// substituteVar returns what stands for one variable, or the variable itself.
+func (e *environment) substituteVar(found string) string {
 	m := variable.FindStringSubmatch(found)
 	name, operator, otherwise := m[1]+m[2], m[3], m[4]
 	if found == "$$" {
 		return found // a dollar of the program that runs
 	}
-	value, ok := e.value(name)
+	value, ok := e.variableValue(name)
 	switch {
 	case ok && (value != "" || operator != ":-"):
 		if operator == "" && otherwise != "" {
@@ -141,8 +141,8 @@ const maxVariables = 1000
 // secret matches names of variables whose values must not come into a finding.
 var secret = lazyregexp.New(`(?i)pass|pwd|secret|token|key|cred|auth|dsn|salt`)
 
-// variables reads a file of NAME=value lines, if there is one. Secrets are left out.
-func variables(name string, source Source, into map[string]string) {
+// readVariables reads a file of NAME=value lines, if there is one. Secrets are left out.
+func readVariables(name string, source Source, into map[string]string) {
 	if !fs.ValidPath(name) {
 		return
 	}

@@ -49,9 +49,9 @@ func Decode(name string, text []byte) (*document.Document, error) {
 	if len(text) > MaxSize {
 		return nil, errs.E(errs.TooLarge, "%d bytes; Dockerfiles are read up to %d", len(text), MaxSize)
 	}
-	parsed, err := parse(text)
+	parsed, err := parseText(text)
 	if err != nil {
-		return nil, malformed(err)
+		return nil, locateError(err)
 	}
 	d := decoder{
 		stages: map[string]any{}, lines: map[string]*document.Node{},
@@ -59,7 +59,7 @@ func Decode(name string, text []byte) (*document.Document, error) {
 		count: map[string]int{}, global: scope{}, ends: map[string]scope{},
 	}
 	for _, n := range parsed.AST.Children {
-		d.instruction(n)
+		d.addInstruction(n)
 	}
 	first := 1
 	if len(parsed.AST.Children) > 0 {
@@ -75,8 +75,8 @@ func Decode(name string, text []byte) (*document.Document, error) {
 	}, nil
 }
 
-// parse calls the library, which panics on some malformed text.
-func parse(text []byte) (r *parser.Result, err error) {
+// parseText calls the library, which panics on some malformed text.
+func parseText(text []byte) (r *parser.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the Dockerfile reader gave up: %v", p)
@@ -85,8 +85,8 @@ func parse(text []byte) (r *parser.Result, err error) {
 	return parser.Parse(bytes.NewReader(text))
 }
 
-// malformed gives the error of the library its line.
-func malformed(err error) error {
+// locateError gives the error of the library its line.
+func locateError(err error) error {
 	m := &document.Malformed{Message: err.Error()}
 	var at *parser.LocationError
 	if asLocation(err, &at) {
@@ -117,8 +117,8 @@ type decoder struct {
 	ends   map[string]scope // by the name of a finished stage
 }
 
-// instruction adds one instruction to its stage.
-func (d *decoder) instruction(n *parser.Node) {
+// addInstruction adds one instruction to its stage.
+func (d *decoder) addInstruction(n *parser.Node) {
 	cmd := strings.ToLower(n.Value)
 	line := n
 	sub := ""
@@ -130,16 +130,17 @@ func (d *decoder) instruction(n *parser.Node) {
 	for v := n.Next; v != nil; v = v.Next {
 		values = append(values, v.Value)
 	}
-	values = script(line, values)
-	values = d.variables(cmd, values)
+	values = expandHeredoc(line, values)
+	values = d.applyVariables(cmd, values)
 	if cmd == "from" {
-		d.from(line, values)
+		d.beginStage(line, values)
 	}
 	command := map[string]any{
-		"Cmd": cmd, "SubCmd": sub, "Flags": list(line.Flags), "Value": list(values), "Original": line.Original,
+		"Cmd": cmd, "SubCmd": sub, "Flags": listOrNil(line.Flags), "Value": listOrNil(values),
+		"Original":   line.Original,
 		"_kics_line": int64(line.StartLine), "EndLine": int64(line.EndLine), "JSON": n.Attributes["json"],
 	}
-	at := place(line.StartLine, command)
+	at := placeCommand(line.StartLine, command)
 	if d.stage == "" {
 		d.args = append(d.args, command)
 		d.argLines.Items = append(d.argLines.Items, at)
@@ -150,8 +151,8 @@ func (d *decoder) instruction(n *parser.Node) {
 	d.lines[d.stage].Items = append(d.lines[d.stage].Items, at)
 }
 
-// from begins a stage. Stages with the same FROM are told apart by a number.
-func (d *decoder) from(n *parser.Node, values []string) {
+// beginStage begins a stage. Stages with the same FROM are distinguished by a number.
+func (d *decoder) beginStage(n *parser.Node, values []string) {
 	name := strings.TrimSpace(n.Original[min(len(n.Original), len("FROM")):])
 	d.count[name]++
 	d.stage = name
@@ -161,16 +162,16 @@ func (d *decoder) from(n *parser.Node, values []string) {
 	d.lines[d.stage] = &document.Node{Line: n.StartLine}
 	d.scope = scope{}
 	if len(values) > 0 {
-		d.scope.add(d.ends[strings.ToLower(values[0])])
+		d.scope.addAll(d.ends[strings.ToLower(values[0])])
 	}
 	if len(values) == 3 {
 		d.ends[strings.ToLower(values[2])] = d.scope // grows with the stage
 	}
 }
 
-// script puts the lines of a here-document in the place of its opening, so that
+// expandHeredoc puts the lines of a here-document in the place of its opening, so that
 // rules see what runs.
-func script(n *parser.Node, values []string) []string {
+func expandHeredoc(n *parser.Node, values []string) []string {
 	if n.Value != "RUN" && n.Value != "run" || len(n.Heredocs) == 0 || len(values) != 1 {
 		return values
 	}
@@ -190,8 +191,8 @@ func script(n *parser.Node, values []string) []string {
 	return []string{strings.Join(commands, " && ")}
 }
 
-// place gives the whole instruction and each of its parts the line of its begin.
-func place(line int, command map[string]any) *document.Node {
+// placeCommand gives the whole instruction and each of its parts the line of its begin.
+func placeCommand(line int, command map[string]any) *document.Node {
 	at := &document.Node{Line: line, Fields: make(map[string]*document.Node, len(command))}
 	for key, v := range command {
 		below := &document.Node{Line: line}
@@ -205,8 +206,8 @@ func place(line int, command map[string]any) *document.Node {
 	return at
 }
 
-// list is null when it is empty, as the query library has it.
-func list(s []string) any {
+// listOrNil is null when it is empty, as the query library has it.
+func listOrNil(s []string) any {
 	if len(s) == 0 {
 		return nil
 	}

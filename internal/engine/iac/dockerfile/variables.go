@@ -16,22 +16,23 @@ const maxValue = 64 << 10
 // A scope is what names stand for.
 type scope map[string]string
 
-func (s scope) add(other scope) {
+// addAll adds the variables of another scope.
+func (s scope) addAll(other scope) {
 	for name, v := range other {
 		s[name] = v
 	}
 }
 
-// variables puts variables into the values of an instruction, and learns what an
-// ARG or ENV defines.
-func (d *decoder) variables(cmd string, values []string) []string {
+// applyVariables puts variables into the values of an instruction, and learns what an ARG
+// or ENV defines.
+func (d *decoder) applyVariables(cmd string, values []string) []string {
 	s := d.scope
 	if s == nil || cmd == "from" {
 		s = d.global
 	}
 	out := make([]string, len(values))
 	for i, v := range values {
-		out[i] = s.expand(v)
+		out[i] = s.expandVariables(v)
 	}
 	switch cmd {
 	case "arg":
@@ -51,13 +52,13 @@ func (d *decoder) variables(cmd string, values []string) []string {
 		for i := 0; i+1 < len(out); i += 3 {
 			s[out[i]] = unquote(out[i+1])
 		}
-		out = pairs(out)
+		out = namesAndValues(out)
 	}
 	return out
 }
 
-// pairs leaves out what the parser keeps between names and values.
-func pairs(values []string) []string {
+// namesAndValues leaves out what the parser keeps between names and values.
+func namesAndValues(values []string) []string {
 	if len(values)%3 != 0 {
 		return values
 	}
@@ -68,6 +69,7 @@ func pairs(values []string) []string {
 	return out
 }
 
+// unquote removes the quotes around a value.
 func unquote(s string) string {
 	if len(s) >= 2 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
 		return s[1 : len(s)-1]
@@ -75,9 +77,9 @@ func unquote(s string) string {
 	return s
 }
 
-// expand puts in $name, ${name} and ${name:-default}. A name that is not known
+// expandVariables puts in $name, ${name} and ${name:-default}. A name that is not known
 // stays as it is written.
-func (s scope) expand(text string) string {
+func (s scope) expandVariables(text string) string {
 	if !strings.Contains(text, "$") {
 		return text
 	}
@@ -93,7 +95,7 @@ func (s scope) expand(text string) string {
 			i++
 			continue
 		}
-		value, n := s.reference(text[i:])
+		value, n := s.readReference(text[i:])
 		b.WriteString(value)
 		i += n
 		if b.Len() > maxValue {
@@ -103,9 +105,9 @@ func (s scope) expand(text string) string {
 	return b.String()
 }
 
-// reference reads the variable at the begin of the text: what it stands for and
-// how long it is.
-func (s scope) reference(text string) (string, int) {
+// readReference reads the variable at the begin of the text: what it stands for and how
+// long it is.
+func (s scope) readReference(text string) (string, int) {
 	if strings.HasPrefix(text, "${") {
 		end := strings.IndexByte(text, '}')
 		if end < 0 {

@@ -15,8 +15,8 @@ func Detect(name string, root map[string]any) []Platform {
 	switch {
 	case isOpenAPI(root):
 		return []Platform{OpenAPI}
-	case has(root, "apiVersion", "kind"):
-		return manifest(text(root, "apiVersion"))
+	case hasKeys(root, "apiVersion", "kind"):
+		return manifestPlatforms(textField(root, "apiVersion"))
 	case isCloudFormation(root):
 		return []Platform{CloudFormation}
 	case isARM(root):
@@ -39,7 +39,9 @@ func Detect(name string, root map[string]any) []Platform {
 	return nil
 }
 
-func manifest(version string) []Platform {
+// manifestPlatforms returns what the API group of a Kubernetes object says of its
+// platform.
+func manifestPlatforms(version string) []Platform {
 	group, _, _ := strings.Cut(version, "/")
 	switch {
 	case strings.HasSuffix(group, "crossplane.io"), strings.HasSuffix(group, ".upbound.io"):
@@ -51,19 +53,19 @@ func manifest(version string) []Platform {
 }
 
 func isOpenAPI(root map[string]any) bool {
-	return (has(root, "openapi") || has(root, "swagger")) &&
-		(has(root, "info") || has(root, "paths") || has(root, "components") || has(root, "webhooks"))
+	return (hasKeys(root, "openapi") || hasKeys(root, "swagger")) &&
+		(hasKeys(root, "info") || hasKeys(root, "paths") || hasKeys(root, "components") || hasKeys(root, "webhooks"))
 }
 
 // isCloudFormation wants a resource whose type has the form of CloudFormation's:
 // "AWS::S3::Bucket", "Custom::Thing".
 func isCloudFormation(root map[string]any) bool {
-	if has(root, "AWSTemplateFormatVersion") {
+	if hasKeys(root, "AWSTemplateFormatVersion") {
 		return true
 	}
 	resources, _ := root["Resources"].(map[string]any)
 	for _, r := range resources {
-		if one, ok := r.(map[string]any); ok && strings.Contains(text(one, "Type"), "::") {
+		if one, ok := r.(map[string]any); ok && strings.Contains(textField(one, "Type"), "::") {
 			return true
 		}
 	}
@@ -73,47 +75,47 @@ func isCloudFormation(root map[string]any) bool {
 // isARM knows templates by their schema or version, and the artifacts of
 // blueprints, which have neither, by their kind.
 func isARM(root map[string]any) bool {
-	schema := strings.ToLower(text(root, "$schema"))
+	schema := strings.ToLower(textField(root, "$schema"))
 	if strings.Contains(schema, "deploymenttemplate") || strings.Contains(schema, "deploymentparameters") ||
-		has(root, "contentVersion", "resources") {
+		hasKeys(root, "contentVersion", "resources") {
 		return true
 	}
-	if !has(root, "properties") {
+	if !hasKeys(root, "properties") {
 		return false
 	}
-	switch text(root, "kind") {
+	switch textField(root, "kind") {
 	case "policyAssignment", "roleAssignment", "template":
 		return true
 	}
 	properties, _ := root["properties"].(map[string]any)
-	return has(properties, "targetScope")
+	return hasKeys(properties, "targetScope")
 }
 
 // isPlan knows what "terraform show -json" prints of a plan.
 func isPlan(root map[string]any) bool {
-	return has(root, "planned_values", "terraform_version")
+	return hasKeys(root, "planned_values", "terraform_version")
 }
 
 // isStack knows Terraform's JSON syntax as development kits write it, whatever the
 // file is called.
 func isStack(root map[string]any) bool {
 	_, ok := root["resource"].(map[string]any)
-	return ok && (has(root, "terraform") || has(root, "provider"))
+	return ok && (hasKeys(root, "terraform") || hasKeys(root, "provider"))
 }
 
 func isPulumi(root map[string]any) bool {
-	return has(root, "name", "runtime") && (has(root, "resources") || text(root, "runtime") == "yaml")
+	return hasKeys(root, "name", "runtime") && (hasKeys(root, "resources") || textField(root, "runtime") == "yaml")
 }
 
 func isServerless(root map[string]any) bool {
 	provider, ok := root["provider"].(map[string]any)
-	return has(root, "service") && (ok && (has(provider, "name") || has(provider, "runtime")) ||
-		has(root, "functions", "provider"))
+	return hasKeys(root, "service") && (ok && (hasKeys(provider, "name") || hasKeys(provider, "runtime")) ||
+		hasKeys(root, "functions", "provider"))
 }
 
 func isWorkflow(root map[string]any) bool {
 	_, jobs := root["jobs"].(map[string]any)
-	return jobs && has(root, "on")
+	return jobs && hasKeys(root, "on")
 }
 
 // isCompose wants a service with an image or a build. A file that is called so may hold
@@ -125,7 +127,7 @@ func isCompose(name string, root map[string]any) bool {
 		return includes || len(services) > 0
 	}
 	for _, s := range services {
-		if one, ok := s.(map[string]any); ok && (has(one, "image") || has(one, "build")) {
+		if one, ok := s.(map[string]any); ok && (hasKeys(one, "image") || hasKeys(one, "build")) {
 			return true
 		}
 	}
@@ -143,7 +145,7 @@ func isGoogleDeploy(root map[string]any) bool {
 	list, _ := root["resources"].([]any)
 	for _, r := range list {
 		one, _ := r.(map[string]any)
-		if kind := text(one, "type"); has(one, "name") && strings.ContainsAny(kind, "./") {
+		if kind := textField(one, "type"); hasKeys(one, "name") && strings.ContainsAny(kind, "./") {
 			return true
 		}
 	}
@@ -167,29 +169,30 @@ func isAnsible(name string, root map[string]any) bool {
 			continue
 		}
 		for _, word := range ansibleWords {
-			if has(one, word) {
+			if hasKeys(one, word) {
 				return true
 			}
 		}
-		if has(one, "name") && hasModule(one) {
+		if hasKeys(one, "name") && hasModule(one) {
 			return true
 		}
 	}
 	for _, group := range []string{"all", "ungrouped"} {
 		one, _ := root[group].(map[string]any)
-		if has(one, "hosts") || has(one, "children") {
+		if hasKeys(one, "hosts") || hasKeys(one, "children") {
 			return true
 		}
 	}
 	dir := path.Base(path.Dir(name))
 	if dir == "tasks" || dir == "handlers" {
-		one, ok := first(list).(map[string]any)
-		return ok && has(one, "name")
+		one, ok := firstItem(list).(map[string]any)
+		return ok && hasKeys(one, "name")
 	}
 	return dir == "group_vars" || dir == "host_vars"
 }
 
-func first(list []any) any {
+// firstItem returns the first item, or nil.
+func firstItem(list []any) any {
 	if len(list) == 0 {
 		return nil
 	}
@@ -210,8 +213,8 @@ func hasModule(task map[string]any) bool {
 	return false
 }
 
-// has reports whether the map has all of the keys.
-func has(m map[string]any, keys ...string) bool {
+// hasKeys reports whether the map has all of the keys.
+func hasKeys(m map[string]any, keys ...string) bool {
 	for _, key := range keys {
 		if _, ok := m[key]; !ok {
 			return false
@@ -220,7 +223,8 @@ func has(m map[string]any, keys ...string) bool {
 	return len(keys) > 0
 }
 
-func text(m map[string]any, key string) string {
+// textField returns a field that is a text.
+func textField(m map[string]any, key string) string {
 	s, _ := m[key].(string)
 	return s
 }

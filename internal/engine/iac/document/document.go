@@ -150,7 +150,7 @@ type Node struct {
 // returns the last node on it and the number of steps that it went.
 func (n *Node) Find(path ...string) (*Node, int) {
 	for i, step := range path {
-		next := n.step(step)
+		next := n.childOf(step)
 		if next == nil {
 			return n, i
 		}
@@ -182,22 +182,22 @@ func (n *Node) In(file string) *Node {
 	return &own
 }
 
-// step returns the node below one key or index, or nil.
-func (n *Node) step(key string) *Node {
+// childOf returns the node below one key or index, or nil.
+func (n *Node) childOf(key string) *Node {
 	if n == nil {
 		return nil
 	}
 	if next, ok := n.Fields[key]; ok {
 		return next
 	}
-	if i, ok := index(key); ok && i < len(n.Items) {
+	if i, ok := parseIndex(key); ok && i < len(n.Items) {
 		return n.Items[i]
 	}
 	return nil
 }
 
-// index reads a decimal index.
-func index(s string) (int, bool) {
+// parseIndex reads a decimal index.
+func parseIndex(s string) (int, bool) {
 	if len(s) == 0 || len(s) > 9 {
 		return 0, false
 	}

@@ -16,7 +16,7 @@ const maxReferences = 20_000
 // all can be without end. The given tree is not changed.
 func (t Tree) Resolve() Tree {
 	r := resolver{tree: t}
-	root, lines := r.value(t.Root, t.Lines)
+	root, lines := r.resolveValue(t.Root, t.Lines)
 	if m, ok := root.(map[string]any); ok {
 		return Tree{Root: m, Lines: lines}
 	}
@@ -28,35 +28,36 @@ type resolver struct {
 	count int
 }
 
-func (r *resolver) value(v any, n *Node) (any, *Node) {
+// resolveValue returns a value with its references resolved.
+func (r *resolver) resolveValue(v any, n *Node) (any, *Node) {
 	switch v := v.(type) {
 	case map[string]any:
 		if ref, ok := v["$ref"].(string); ok && r.count < maxReferences {
 			r.count++
-			return r.reference(ref, len(v) == 1, n)
+			return r.resolveReference(ref, len(v) == 1, n)
 		}
 		out, at := make(map[string]any, len(v)), *n
 		at.Fields = make(map[string]*Node, len(v))
 		for key, below := range v {
-			out[key], at.Fields[key] = r.value(below, n.Fields[key])
+			out[key], at.Fields[key] = r.resolveValue(below, n.Fields[key])
 		}
 		return out, &at
 	case []any:
 		out, at := make([]any, len(v)), *n
 		at.Items = make([]*Node, len(v))
 		for i, below := range v {
-			out[i], at.Items[i] = r.value(below, n.Items[i])
+			out[i], at.Items[i] = r.resolveValue(below, n.Items[i])
 		}
 		return out, &at
 	}
 	return v, n
 }
 
-// reference makes the map that stands for a reference.
-func (r *resolver) reference(ref string, alone bool, n *Node) (map[string]any, *Node) {
+// resolveReference makes the map that stands for a reference.
+func (r *resolver) resolveReference(ref string, alone bool, n *Node) (map[string]any, *Node) {
 	out, at := map[string]any{}, *n
 	at.Fields = map[string]*Node{}
-	target, place, ok := r.find(ref)
+	target, place, ok := r.findTarget(ref)
 	if ok && !refersTo(target, ref, 0) {
 		for key, below := range target {
 			out[key], at.Fields[key] = below, place.Fields[key]
@@ -67,8 +68,8 @@ func (r *resolver) reference(ref string, alone bool, n *Node) (map[string]any, *
 	return out, &at
 }
 
-// find follows a reference within the document: a JSON pointer (RFC 6901).
-func (r *resolver) find(ref string) (map[string]any, *Node, bool) {
+// findTarget follows a reference within the document: a JSON pointer (RFC 6901).
+func (r *resolver) findTarget(ref string) (map[string]any, *Node, bool) {
 	pointer, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
 		return nil, nil, false

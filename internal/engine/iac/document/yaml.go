@@ -48,7 +48,7 @@ func DecodeJSON(text []byte) ([]Tree, error) {
 	if err != nil {
 		return nil, translateError(err)
 	}
-	value, lines := jsonForm.value(n)
+	value, lines := jsonForm.convertValue(n)
 	switch v := value.(type) {
 	case map[string]any:
 		return []Tree{{Root: v, Lines: lines}}, nil
@@ -90,7 +90,7 @@ var (
 
 // unkeyedValue returns a value that has no key: the root, or an item of a list.
 func (f form) unkeyedValue(n *document.Node) (any, *Node) {
-	v, lines := f.value(n)
+	v, lines := f.convertValue(n)
 	if list, ok := v.([]any); ok && f.wrapsLists {
 		lines = &Node{Line: lines.Line, Column: lines.Column, Fields: map[string]*Node{Playbooks: lines}}
 		return map[string]any{Playbooks: list}, lines
@@ -98,12 +98,12 @@ func (f form) unkeyedValue(n *document.Node) (any, *Node) {
 	return v, lines
 }
 
-// value returns a value and where it is.
-func (f form) value(n *document.Node) (any, *Node) {
+// convertValue returns a value and where it is.
+func (f form) convertValue(n *document.Node) (any, *Node) {
 	lines := &Node{Line: n.Line, Column: n.Column, Tag: localTag(n.Tag)}
 	switch n.Kind {
 	case document.Map:
-		return f.fields(n, lines), lines
+		return f.convertFields(n, lines), lines
 	case document.List:
 		list := make([]any, 0, len(n.Items))
 		for _, item := range n.Items {
@@ -116,16 +116,16 @@ func (f form) value(n *document.Node) (any, *Node) {
 	return f.scalar(n), lines
 }
 
-// fields reads the fields of a map. Each stands where its key does; of equal keys the
+// convertFields reads the fields of a map. Each is where its key is; of equal keys the
 // last counts, as for the tools that deploy the files.
-func (f form) fields(n *document.Node, lines *Node) map[string]any {
+func (f form) convertFields(n *document.Node, lines *Node) map[string]any {
 	root := make(map[string]any, len(n.Entries))
 	lines.Fields = make(map[string]*Node, len(n.Entries))
 	if f.placesAtField && len(n.Entries) > 0 {
 		lines.Line, lines.Column = n.Entries[0].Line, n.Entries[0].Column
 	}
 	for _, e := range n.Entries {
-		v, at := f.value(e.Value)
+		v, at := f.convertValue(e.Value)
 		at.Line, at.Column = e.Line, e.Column
 		root[e.Key], lines.Fields[e.Key] = v, at
 	}

@@ -14,10 +14,10 @@ import (
 // This file applies the fields that change all objects, and makes the objects of
 // the generators.
 
-// apply applies patches and then the other fields, in kustomize's order, and takes the
-// variables down.
-func (b *builder) apply(k *kustomization, objects []*object) {
-	b.patches(k, objects)
+// applyFields applies patches and then the other fields, in kustomize's order, and removes
+// the variables.
+func (b *builder) applyFields(k *kustomization, objects []*object) {
+	b.applyPatches(k, objects)
 	text := func(field string) (string, *document.Node) {
 		s, _ := k.root[field].(string)
 		return s, k.lines.Fields[field]
@@ -25,7 +25,7 @@ func (b *builder) apply(k *kustomization, objects []*object) {
 	if namespace, at := text("namespace"); namespace != "" {
 		for _, o := range objects {
 			if !clusterWide[o.kind()] {
-				o.set([]string{"metadata", "namespace"}, namespace, at)
+				o.setField([]string{"metadata", "namespace"}, namespace, at)
 			}
 		}
 	}
@@ -35,29 +35,29 @@ func (b *builder) apply(k *kustomization, objects []*object) {
 		at = end
 	}
 	if prefix != "" || suffix != "" {
-		rename(objects, prefix, suffix, at)
+		renameObjects(objects, prefix, suffix, at)
 	}
-	k.labels(objects)
-	for _, e := range k.entries("replicas") {
+	k.addLabels(objects)
+	for _, e := range k.listEntries("replicas") {
 		m, _ := e.value.(map[string]any)
 		for _, o := range objects {
-			if name, _ := m["name"].(string); o.called(name) && m["count"] != nil && o.has("spec") {
-				o.set([]string{"spec", "replicas"}, m["count"], e.lines)
+			if name, _ := m["name"].(string); o.hasName(name) && m["count"] != nil && o.hasMap("spec") {
+				o.setField([]string{"spec", "replicas"}, m["count"], e.lines)
 				o.changed = true
 			}
 		}
 	}
-	for _, e := range k.entries("images") {
+	for _, e := range k.listEntries("images") {
 		m, _ := e.value.(map[string]any)
 		for _, o := range objects {
-			v, lines, changed := images(o.root, o.lines, m, e.lines, 0)
+			v, lines, changed := changeImages(o.root, o.lines, m, e.lines, 0)
 			if root, ok := v.(map[string]any); ok && changed {
 				o.root, o.lines, o.changed = root, lines, true
 			}
 		}
 	}
-	b.replacements(k, objects)
-	b.vars = append(b.vars, k.variables(objects)...)
+	b.applyReplacements(k, objects)
+	b.vars = append(b.vars, k.listVariables(objects)...)
 }
 
 // sortedKeys returns the keys of a map in order.
@@ -74,35 +74,38 @@ var clusterWide = map[string]bool{
 	"ValidatingAdmissionPolicyBinding": true,
 }
 
-func (o *object) called(name string) bool {
+// hasName reports whether the object has, or had before it was renamed, the name.
+func (o *object) hasName(name string) bool {
 	return name != "" && (o.name() == name || slices.Contains(o.names, name))
 }
 
-func (o *object) has(field string) bool {
+// hasMap reports whether the object has a map in the field.
+func (o *object) hasMap(field string) bool {
 	_, ok := o.root[field].(map[string]any)
 	return ok
 }
 
-// set sets a field, and makes the maps above it. The place is the kustomization's.
-func (o *object) set(steps []string, value any, at *document.Node) {
+// setField sets a field, and makes the maps above it. The position is the kustomization's.
+func (o *object) setField(steps []string, value any, at *document.Node) {
 	for i := 1; i < len(steps); i++ {
-		if v, _, err := find(o.root, o.lines, steps[:i]); err != nil || v == nil {
-			o.edit(steps[:i], map[string]any{}, at)
+		if v, _, err := findValue(o.root, o.lines, steps[:i]); err != nil || v == nil {
+			o.editField(steps[:i], map[string]any{}, at)
 		}
 	}
-	o.edit(steps, value, at)
+	o.editField(steps, value, at)
 }
 
-func (o *object) edit(steps []string, value any, at *document.Node) {
+// editField changes a field, as far as the path leads.
+func (o *object) editField(steps []string, value any, at *document.Node) {
 	place := &document.Node{Line: at.Line, Path: at.Path}
-	v, lines, err := edit(o.root, o.lines, steps, change{"add", value, place})
+	v, lines, err := editValue(o.root, o.lines, steps, change{"add", value, place})
 	if root, ok := v.(map[string]any); ok && err == nil {
 		o.root, o.lines = root, lines
 	}
 }
 
-// labels adds the labels and annotations that all objects get.
-func (k *kustomization) labels(objects []*object) {
+// addLabels adds the labels and annotations that all objects get.
+func (k *kustomization) addLabels(objects []*object) {
 	add := func(pairs any, lines *document.Node, above ...string) {
 		m, _ := pairs.(map[string]any)
 		for _, o := range objects {
@@ -112,11 +115,11 @@ func (k *kustomization) labels(objects []*object) {
 					at = n
 				}
 				if len(above) > 1 {
-					if v, _, err := find(o.root, o.lines, above[:len(above)-1]); err != nil || v == nil {
+					if v, _, err := findValue(o.root, o.lines, above[:len(above)-1]); err != nil || v == nil {
 						continue
 					}
 				}
-				o.set(append(slices.Clone(above), key), v, at)
+				o.setField(append(slices.Clone(above), key), v, at)
 			}
 		}
 	}
@@ -127,7 +130,7 @@ func (k *kustomization) labels(objects []*object) {
 	if n := k.lines.Fields["commonAnnotations"]; n != nil {
 		add(k.root["commonAnnotations"], n, "metadata", "annotations")
 	}
-	for _, e := range k.entries("labels") {
+	for _, e := range k.listEntries("labels") {
 		m, _ := e.value.(map[string]any)
 		n := e.lines.Fields["pairs"]
 		if n == nil {
@@ -140,8 +143,8 @@ func (k *kustomization) labels(objects []*object) {
 	}
 }
 
-// rename puts prefix and suffix around names, and around what refers to them.
-func rename(objects []*object, prefix, suffix string, at *document.Node) {
+// renameObjects puts prefix and suffix around names, and around what refers to them.
+func renameObjects(objects []*object, prefix, suffix string, at *document.Node) {
 	names := map[string]string{}
 	for _, o := range objects {
 		name := o.name()
@@ -150,10 +153,10 @@ func rename(objects []*object, prefix, suffix string, at *document.Node) {
 		}
 		names[name] = prefix + name + suffix
 		o.names = append(o.names, name)
-		o.edit([]string{"metadata", "name"}, names[name], at)
+		o.editField([]string{"metadata", "name"}, names[name], at)
 	}
 	for _, o := range objects {
-		if root, ok := refer(o.root, "", names, 0).(map[string]any); ok {
+		if root, ok := renameReferences(o.root, "", names, 0).(map[string]any); ok {
 			root["metadata"] = o.root["metadata"]
 			o.root = root
 		}
@@ -169,8 +172,8 @@ var (
 	}
 )
 
-// refer returns the value with the new names.
-func refer(v any, above string, names map[string]string, depth int) any {
+// renameReferences returns the value with the new names.
+func renameReferences(v any, above string, names map[string]string, depth int) any {
 	if depth > document.MaxDepth {
 		return v
 	}
@@ -183,21 +186,22 @@ func refer(v any, above string, names map[string]string, depth int) any {
 				out[key] = renamed
 				continue
 			}
-			out[key] = refer(e, key, names, depth+1)
+			out[key] = renameReferences(e, key, names, depth+1)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = refer(e, above, names, depth+1)
+			out[i] = renameReferences(e, above, names, depth+1)
 		}
 		return out
 	}
 	return v
 }
 
-// images changes the images of containers anywhere in the value.
-func images(v any, lines *document.Node, set map[string]any, at *document.Node, depth int) (any, *document.Node, bool) {
+// changeImages changes the images of containers anywhere in the value.
+func changeImages(v any, lines *document.Node, set map[string]any, at *document.Node,
+	depth int) (any, *document.Node, bool) {
 	if depth > document.MaxDepth || lines == nil {
 		return v, lines, false
 	}
@@ -216,7 +220,7 @@ func images(v any, lines *document.Node, set map[string]any, at *document.Node, 
 				}
 			}
 			var inner bool
-			out[key], own.Fields[key], inner = images(e, below, set, at, depth+1)
+			out[key], own.Fields[key], inner = changeImages(e, below, set, at, depth+1)
 			changed = changed || inner
 		}
 		return out, &own, changed
@@ -226,7 +230,7 @@ func images(v any, lines *document.Node, set map[string]any, at *document.Node, 
 		for i := range out {
 			if i < len(own.Items) {
 				var inner bool
-				out[i], own.Items[i], inner = images(c[i], own.Items[i], set, at, depth+1)
+				out[i], own.Items[i], inner = changeImages(c[i], own.Items[i], set, at, depth+1)
 				changed = changed || inner
 			}
 		}
@@ -259,18 +263,18 @@ func newImage(image string, change map[string]any) string {
 	return name + rest
 }
 
-// generate returns the objects with those of configMapGenerator and secretGenerator. One
-// that is to be merged into another, or to replace it, changes that.
-func (b *builder) generate(k *kustomization, objects []*object) []*object {
+// addGenerated returns the objects with those of configMapGenerator and secretGenerator.
+// One that is to be merged into another, or to replace it, changes that.
+func (b *builder) addGenerated(k *kustomization, objects []*object) []*object {
 	out := objects
 	for _, field := range []string{"configMapGenerator", "secretGenerator"} {
-		for _, e := range k.entries(field) {
+		for _, e := range k.listEntries(field) {
 			m, ok := e.value.(map[string]any)
 			if !ok {
 				continue
 			}
 			name, _ := m["name"].(string)
-			data, lines := b.data(k, m, e.lines)
+			data, lines := b.generatorData(k, m, e.lines)
 			root := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name},
 				"data": data}
 			if field == "secretGenerator" {
@@ -284,17 +288,17 @@ func (b *builder) generate(k *kustomization, objects []*object) []*object {
 			}
 			if behavior, _ := m["behavior"].(string); behavior == "merge" || behavior == "replace" {
 				i := slices.IndexFunc(objects, func(o *object) bool {
-					return o.kind() == root["kind"] && o.called(name)
+					return o.kind() == root["kind"] && o.hasName(name)
 				})
 				if i < 0 {
-					b.problem(k.path, e.lines.Line, "generator: no object %q that it could %s", name, behavior)
+					b.addProblem(k.path, e.lines.Line, "generator: no object %q that it could %s", name, behavior)
 					continue
 				}
 				if behavior == "replace" {
-					objects[i].set([]string{"data"}, map[string]any{}, e.lines)
+					objects[i].setField([]string{"data"}, map[string]any{}, e.lines)
 				}
 				for _, key := range sortedKeys(data) {
-					objects[i].set([]string{"data", key}, data[key], lines.Fields[key])
+					objects[i].setField([]string{"data", key}, data[key], lines.Fields[key])
 				}
 				objects[i].changed = true
 				continue
@@ -310,40 +314,41 @@ func (b *builder) generate(k *kustomization, objects []*object) []*object {
 	return out
 }
 
-// data reads what a generator puts into its object: literals, files and files of
+// generatorData reads what a generator puts into its object: literals, files and files of
 // "name=value" lines.
-func (b *builder) data(k *kustomization, m map[string]any, lines *document.Node) (map[string]any, *document.Node) {
+func (b *builder) generatorData(k *kustomization, m map[string]any,
+	lines *document.Node) (map[string]any, *document.Node) {
 	data := map[string]any{}
 	at := &document.Node{Line: lines.Line, Path: lines.Path, Fields: map[string]*document.Node{}}
 	put := func(key, value string, n *document.Node) {
 		data[key], at.Fields[key] = value, &document.Node{Line: n.Line, Path: n.Path}
 	}
-	for _, e := range items(m["literals"], lines.Fields["literals"]) {
+	for _, e := range itemsOf(m["literals"], lines.Fields["literals"]) {
 		s, _ := e.value.(string)
 		if key, value, ok := strings.Cut(s, "="); ok {
 			put(key, strings.Trim(value, `"'`), e.lines)
 		}
 	}
-	list := items(m["files"], lines.Fields["files"])
+	list := itemsOf(m["files"], lines.Fields["files"])
 	for _, field := range []string{"envs", "env"} {
 		if s, ok := m[field].(string); ok {
 			list = append(list, entry{s, lines.Fields[field]})
 		}
-		list = append(list, items(m[field], lines.Fields[field])...)
+		list = append(list, itemsOf(m[field], lines.Fields[field])...)
 	}
-	files := len(items(m["files"], lines.Fields["files"]))
+	files := len(itemsOf(m["files"], lines.Fields["files"]))
 	for i, e := range list {
 		key, name, named := strings.Cut(fmt.Sprint(e.value), "=")
 		if !named {
 			key, name = path.Base(key), key
 		}
-		p, err := k.local(entry{name, e.lines})
+		p, err := k.localPath(entry{name, e.lines})
 		var text []byte
 		if err == nil {
-			text, err = b.read(p)
+			text, err = b.readFile(p)
 		}
 		if err != nil {
-			b.problem(k.path, e.lines.Line, "generator: %w", err)
+			b.addProblem(k.path, e.lines.Line, "generator: %w", err)
 			continue
 		}
 		text = text[:min(len(text), maxText)]

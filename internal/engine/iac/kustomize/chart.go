@@ -20,8 +20,8 @@ import (
 // the steps of each chart are counted.
 const maxChartTime = 5 * time.Minute
 
-// A chart is an entry of "helmCharts".
-type chart struct {
+// chartEntry is an entry of "helmCharts".
+type chartEntry struct {
 	Name             string         `yaml:"name"`
 	Version          string         `yaml:"version"`
 	ReleaseName      string         `yaml:"releaseName"`
@@ -32,9 +32,9 @@ type chart struct {
 	ValuesMerge      string         `yaml:"valuesMerge"`
 }
 
-// charts returns the objects of the charts of a kustomization.
-func (b *builder) charts(k *kustomization) []*object {
-	entries := k.entries("helmCharts")
+// renderCharts returns the objects of the charts of a kustomization.
+func (b *builder) renderCharts(k *kustomization) []*object {
+	entries := k.listEntries("helmCharts")
 	if len(entries) == 0 {
 		return nil
 	}
@@ -44,11 +44,11 @@ func (b *builder) charts(k *kustomization) []*object {
 			Globals struct {
 				Home string `yaml:"chartHome"`
 			} `yaml:"helmGlobals"`
-			Charts []chart `yaml:"helmCharts"`
+			Charts []chartEntry `yaml:"helmCharts"`
 		}
 		if err := yaml.Unmarshal([]byte(strings.Join(k.text, "\n")), &fields); err != nil ||
 			len(fields.Charts) != len(entries) {
-			b.problem(k.path, k.lines.Fields["helmCharts"].Line, "the charts cannot be read: %v", err)
+			b.addProblem(k.path, k.lines.Fields["helmCharts"].Line, "the charts cannot be read: %v", err)
 			fields.Charts = nil
 		}
 		home := fields.Globals.Home
@@ -56,9 +56,9 @@ func (b *builder) charts(k *kustomization) []*object {
 			home = "charts"
 		}
 		for i, c := range fields.Charts {
-			objects, err := b.chart(k, home, c, entries[i])
+			objects, err := b.renderChart(k, home, c, entries[i])
 			if err != nil {
-				b.problem(k.path, entries[i].lines.Line, "chart %s: %w", c.Name, err)
+				b.addProblem(k.path, entries[i].lines.Line, "chart %s: %w", c.Name, err)
 			}
 			made = append(made, objects...)
 		}
@@ -74,11 +74,11 @@ func (b *builder) charts(k *kustomization) []*object {
 	return out
 }
 
-// chart renders one chart.
-func (b *builder) chart(k *kustomization, home string, c chart, e entry) ([]*object, error) {
+// renderChart renders one chart.
+func (b *builder) renderChart(k *kustomization, home string, c chartEntry, e entry) ([]*object, error) {
 	dir := ""
 	for _, name := range []string{c.Name, c.Name + "-" + c.Version + "/" + c.Name} {
-		p, err := k.local(entry{path.Join(home, name), e.lines})
+		p, err := k.localPath(entry{path.Join(home, name), e.lines})
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (b *builder) chart(k *kustomization, home string, c chart, e entry) ([]*obj
 	if dir == "" {
 		return nil, fmt.Errorf("it is not in the folder %s and is %w", home, errAbsent)
 	}
-	values, err := b.values(k, c, e)
+	values, err := b.chartValues(k, c, e)
 	if err != nil {
 		return nil, err
 	}
@@ -119,18 +119,18 @@ func (b *builder) chart(k *kustomization, home string, c chart, e entry) ([]*obj
 	return out, nil
 }
 
-// values returns what the kustomization gives a chart, the last first in rank.
-func (b *builder) values(k *kustomization, c chart, e entry) ([]map[string]any, error) {
+// chartValues returns what the kustomization gives a chart, the last first in rank.
+func (b *builder) chartValues(k *kustomization, c chartEntry, e entry) ([]map[string]any, error) {
 	var out []map[string]any
 	for _, name := range append([]string{c.ValuesFile}, c.AdditionalValues...) {
 		if name == "" || c.ValuesMerge == "replace" {
 			continue
 		}
-		p, err := k.local(entry{name, e.lines})
+		p, err := k.localPath(entry{name, e.lines})
 		if err != nil {
 			return nil, err
 		}
-		text, err := b.read(p)
+		text, err := b.readFile(p)
 		if err != nil {
 			return nil, err
 		}

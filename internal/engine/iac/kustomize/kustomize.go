@@ -78,9 +78,9 @@ func Documents(tree fs.FS, paths []string) ([]*document.Document, []Problem) {
 	b.total = maxReads
 	for _, dir := range dirs {
 		b.left, b.vars = maxFiles, nil
-		objects, err := b.build(dir, 0)
+		objects, err := b.buildObjects(dir, 0)
 		if err != nil {
-			b.problem(b.files[dir], 0, "%w", err)
+			b.addProblem(b.files[dir], 0, "%w", err)
 		}
 		built[dir], vars[dir] = objects, b.vars
 	}
@@ -89,7 +89,7 @@ func Documents(tree fs.FS, paths []string) ([]*document.Document, []Problem) {
 		if b.used[dir] {
 			continue
 		}
-		b.substitute(vars[dir], built[dir])
+		b.substituteVars(vars[dir], built[dir])
 		for _, o := range built[dir] {
 			if !o.changed {
 				continue
@@ -102,7 +102,7 @@ func Documents(tree fs.FS, paths []string) ([]*document.Document, []Problem) {
 			}
 		}
 	}
-	return docs, b.problems()
+	return docs, b.uniqueProblems()
 }
 
 // A builder builds kustomizations of one tree.
@@ -126,7 +126,9 @@ type builder struct {
 // errAbsent is why what others hold is not looked at.
 var errAbsent = errors.New("not fetched")
 
-func (b *builder) problem(p string, line int, format string, args ...any) {
+// addProblem records what was not analyzed. What is not part of the tree is unavailable,
+// all else malformed.
+func (b *builder) addProblem(p string, line int, format string, args ...any) {
 	err := fmt.Errorf(format, args...)
 	one := Problem{Path: p, Line: line, Message: err.Error()}
 	if errors.Is(err, errAbsent) || errors.Is(err, fs.ErrNotExist) {
@@ -135,8 +137,8 @@ func (b *builder) problem(p string, line int, format string, args ...any) {
 	b.told = append(b.told, one)
 }
 
-// problems returns each problem once: a base is built for each that uses it.
-func (b *builder) problems() []Problem {
+// uniqueProblems returns each problem once: a base is built for each that uses it.
+func (b *builder) uniqueProblems() []Problem {
 	seen := map[Problem]bool{}
 	var out []Problem
 	for _, p := range b.told {
@@ -157,47 +159,47 @@ type kustomization struct {
 	text  []string // lines of the file
 }
 
-// build returns the objects of the kustomization in the folder.
-func (b *builder) build(dir string, depth int) ([]*object, error) {
+// buildObjects returns the objects of the kustomization in the folder.
+func (b *builder) buildObjects(dir string, depth int) ([]*object, error) {
 	if depth > maxDepth || slices.Contains(b.open, dir) {
 		return nil, fmt.Errorf("kustomizations use each other in a circle, or more than %d deep", maxDepth)
 	}
 	b.open = append(b.open, dir)
 	defer func() { b.open = b.open[:len(b.open)-1] }()
-	k, err := b.load(dir)
+	k, err := b.loadKustomization(dir)
 	if err != nil || k == nil || k.root["kind"] == "Component" {
 		return nil, err // a component has no objects to change before it is used
 	}
 	var objects []*object
 	for _, field := range []string{"resources", "bases"} {
-		for _, e := range k.entries(field) {
-			more, err := b.resource(k, e, depth)
+		for _, e := range k.listEntries(field) {
+			more, err := b.readResource(k, e, depth)
 			if err != nil {
-				b.problem(k.path, e.lines.Line, "%w", err)
+				b.addProblem(k.path, e.lines.Line, "%w", err)
 			}
 			if objects = append(objects, more...); len(objects) > maxObjects {
 				return nil, fmt.Errorf("more than %d objects", maxObjects)
 			}
 		}
 	}
-	objects = append(objects, b.charts(k)...)
-	objects = b.generate(k, objects)
-	for _, e := range k.entries("components") {
-		if objects, err = b.component(k, e, objects, depth); err != nil {
-			b.problem(k.path, e.lines.Line, "%w", err)
+	objects = append(objects, b.renderCharts(k)...)
+	objects = b.addGenerated(k, objects)
+	for _, e := range k.listEntries("components") {
+		if objects, err = b.applyComponent(k, e, objects, depth); err != nil {
+			b.addProblem(k.path, e.lines.Line, "%w", err)
 		}
 	}
-	b.apply(k, objects)
+	b.applyFields(k, objects)
 	return objects, nil
 }
 
-// load reads the kustomization in the folder.
-func (b *builder) load(dir string) (*kustomization, error) {
+// loadKustomization reads the kustomization in the folder.
+func (b *builder) loadKustomization(dir string) (*kustomization, error) {
 	name, ok := b.files[dir]
 	if !ok {
 		return nil, fmt.Errorf("no kustomization in the folder %s of the tree", dir)
 	}
-	text, err := b.read(name)
+	text, err := b.readFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +212,7 @@ func (b *builder) load(dir string) (*kustomization, error) {
 	}
 	k := &kustomization{path: name, dir: dir, root: trees[0].Root, lines: trees[0].Lines,
 		text: strings.Split(string(text), "\n")}
-	from(k.lines, name)
+	setFile(k.lines, name)
 	for _, field := range []string{"helmChartInflationGenerator", "generators", "transformers", "validators"} {
 		if n := k.lines.Fields[field]; n != nil {
 			b.told = append(b.told, Problem{"unavailable", name, n.Line, strconv.Quote(field) + " is not followed: " +
@@ -220,8 +222,8 @@ func (b *builder) load(dir string) (*kustomization, error) {
 	return k, nil
 }
 
-// read returns a file of the tree.
-func (b *builder) read(name string) ([]byte, error) {
+// readFile returns a file of the tree.
+func (b *builder) readFile(name string) ([]byte, error) {
 	b.left--
 	if b.total--; b.left < 0 || b.total < 0 {
 		return nil, fmt.Errorf("more than %d files for one kustomization, or %d for all", maxFiles, maxReads)
@@ -244,12 +246,13 @@ type entry struct {
 	lines *document.Node
 }
 
-// entries returns the items of a list.
-func (k *kustomization) entries(field string) []entry {
-	return items(k.root[field], k.lines.Fields[field])
+// listEntries returns the items of a list.
+func (k *kustomization) listEntries(field string) []entry {
+	return itemsOf(k.root[field], k.lines.Fields[field])
 }
 
-func items(v any, lines *document.Node) []entry {
+// itemsOf returns the items of a list with their positions.
+func itemsOf(v any, lines *document.Node) []entry {
 	list, _ := v.([]any)
 	var out []entry
 	for i, one := range list {
@@ -260,9 +263,9 @@ func items(v any, lines *document.Node) []entry {
 	return out
 }
 
-// local returns the path that an entry names, relative to the root of the tree.
+// localPath returns the path that an entry names, relative to the root of the tree.
 // Addresses are never fetched.
-func (k *kustomization) local(e entry) (string, error) {
+func (k *kustomization) localPath(e entry) (string, error) {
 	s, ok := e.value.(string)
 	if !ok || s == "" {
 		return "", errors.New("the entry is no path")
@@ -278,42 +281,42 @@ func (k *kustomization) local(e entry) (string, error) {
 	return p, nil
 }
 
-// resource returns the objects of one entry of "resources".
-func (b *builder) resource(k *kustomization, e entry, depth int) ([]*object, error) {
-	p, err := k.local(e)
+// readResource returns the objects of one entry of "resources".
+func (b *builder) readResource(k *kustomization, e entry, depth int) ([]*object, error) {
+	p, err := k.localPath(e)
 	if err != nil {
 		return nil, err
 	}
 	if _, ok := b.files[p]; ok {
 		b.used[p] = true
-		return b.build(p, depth+1)
+		return b.buildObjects(p, depth+1)
 	}
-	text, err := b.read(p)
+	text, err := b.readFile(p)
 	if err != nil {
 		return nil, err
 	}
 	trees, err := document.DecodeYAML(text)
 	var out []*object
 	for i, t := range trees {
-		for _, o := range expand(t) {
+		for _, o := range expandList(t) {
 			o.path, o.index = p, i
 			o.names = []string{o.name()}
 			out = append(out, o)
 		}
 	}
 	if err != nil {
-		b.problem(p, 0, "%v", err)
+		b.addProblem(p, 0, "%v", err)
 	}
 	return out, nil
 }
 
-// expand returns the objects of a document; a List holds several.
-func expand(t document.Tree) []*object {
+// expandList returns the objects of a document; a List has several.
+func expandList(t document.Tree) []*object {
 	if kind, _ := t.Root["kind"].(string); !strings.HasSuffix(kind, "List") || t.Root["items"] == nil {
 		return []*object{{root: t.Root, lines: t.Lines}}
 	}
 	var out []*object
-	for _, e := range items(t.Root["items"], t.Lines.Fields["items"]) {
+	for _, e := range itemsOf(t.Root["items"], t.Lines.Fields["items"]) {
 		if root, ok := e.value.(map[string]any); ok {
 			out = append(out, &object{root: root, lines: e.lines})
 		}
@@ -321,9 +324,9 @@ func expand(t document.Tree) []*object {
 	return out
 }
 
-// component applies a component to the objects.
-func (b *builder) component(k *kustomization, e entry, objects []*object, depth int) ([]*object, error) {
-	p, err := k.local(e)
+// applyComponent applies a component to the objects.
+func (b *builder) applyComponent(k *kustomization, e entry, objects []*object, depth int) ([]*object, error) {
+	p, err := k.localPath(e)
 	if err != nil {
 		return objects, err
 	}
@@ -331,32 +334,32 @@ func (b *builder) component(k *kustomization, e entry, objects []*object, depth 
 	if depth > maxDepth || slices.Contains(b.open, p) {
 		return objects, errors.New("components use each other in a circle")
 	}
-	c, err := b.load(p)
+	c, err := b.loadKustomization(p)
 	if err != nil || c == nil {
 		return objects, err
 	}
 	b.open = append(b.open, p)
 	defer func() { b.open = b.open[:len(b.open)-1] }()
-	for _, r := range c.entries("resources") {
-		more, err := b.resource(c, r, depth+1)
+	for _, r := range c.listEntries("resources") {
+		more, err := b.readResource(c, r, depth+1)
 		if err != nil {
-			b.problem(c.path, r.lines.Line, "%w", err)
+			b.addProblem(c.path, r.lines.Line, "%w", err)
 		}
 		objects = append(objects, more...)
 	}
-	objects = append(objects, b.charts(c)...)
-	objects = b.generate(c, objects)
-	for _, inner := range c.entries("components") {
-		if objects, err = b.component(c, inner, objects, depth+1); err != nil {
-			b.problem(c.path, inner.lines.Line, "%w", err)
+	objects = append(objects, b.renderCharts(c)...)
+	objects = b.addGenerated(c, objects)
+	for _, inner := range c.listEntries("components") {
+		if objects, err = b.applyComponent(c, inner, objects, depth+1); err != nil {
+			b.addProblem(c.path, inner.lines.Line, "%w", err)
 		}
 	}
-	b.apply(c, objects)
+	b.applyFields(c, objects)
 	return objects, nil
 }
 
-// from writes the file into all nodes that name none.
-func from(n *document.Node, file string) {
+// setFile writes the file into all nodes that name none.
+func setFile(n *document.Node, file string) {
 	if n == nil {
 		return
 	}
@@ -364,10 +367,10 @@ func from(n *document.Node, file string) {
 		n.Path = file
 	}
 	for _, below := range n.Fields {
-		from(below, file)
+		setFile(below, file)
 	}
 	for _, below := range n.Items {
-		from(below, file)
+		setFile(below, file)
 	}
 }
 
@@ -380,8 +383,7 @@ func (o *object) metadata() map[string]any {
 
 func (o *object) name() string { s, _ := o.metadata()["name"].(string); return s }
 
-// decodeText reads YAML that stands as text in the kustomization, and moves its
-// lines there.
+// decodeText reads YAML that is text in the kustomization, and moves its lines there.
 func (k *kustomization) decodeText(text string, at *document.Node) ([]document.Tree, error) {
 	trees, err := document.DecodeYAML([]byte(text))
 	shift := at.Line - 1
@@ -393,34 +395,35 @@ func (k *kustomization) decodeText(text string, at *document.Node) ([]document.T
 		}
 	}
 	for _, t := range trees {
-		move(t.Lines, shift, k.path)
+		moveLines(t.Lines, shift, k.path)
 	}
 	return trees, err
 }
 
-func move(n *document.Node, lines int, file string) {
+// moveLines moves the nodes of a text in the kustomization to their lines in the file.
+func moveLines(n *document.Node, lines int, file string) {
 	if n == nil {
 		return
 	}
 	n.Line, n.Column, n.Path = n.Line+lines, 0, file
 	for _, below := range n.Fields {
-		move(below, lines, file)
+		moveLines(below, lines, file)
 	}
 	for _, below := range n.Items {
-		move(below, lines, file)
+		moveLines(below, lines, file)
 	}
 }
 
-// match is what "target" of a patch, or the patch itself, asks of an object.
-type match struct {
+// selector is what "target" of a patch, or the patch itself, selects.
+type selector struct {
 	Kind, Group, Version, Name, Namespace string
 	LabelSelector                         string
 	AnnotationSelector                    string
 }
 
-// target reads the selector of a patch.
-func target(v any) (match, error) {
-	var m match
+// parseSelector reads the selector of a patch.
+func parseSelector(v any) (selector, error) {
+	var m selector
 	text, err := yaml.Marshal(v)
 	if err != nil {
 		return m, fmt.Errorf("target: %w", err)
@@ -437,5 +440,5 @@ func target(v any) (match, error) {
 	if err := yaml.Unmarshal(text, &t); err != nil {
 		return m, fmt.Errorf("target: %w", err)
 	}
-	return match(t), nil
+	return selector(t), nil
 }

@@ -14,23 +14,23 @@ import (
 // (https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md)
 // and JSON patch (RFC 6902).
 
-// fits reports whether the object is one that the selector asks for.
-func (m match) fits(o *object) bool {
+// matches reports whether the object is one that the selector selects.
+func (m selector) matches(o *object) bool {
 	version, _ := o.root["apiVersion"].(string)
 	group, v, ok := strings.Cut(version, "/")
 	if !ok {
 		group, v = "", version
 	}
 	namespace, _ := o.metadata()["namespace"].(string)
-	return like(m.Kind, o.kind()) && like(m.Group, group) && like(m.Version, v) &&
-		(m.Name == "" || slices.ContainsFunc(o.names, func(n string) bool { return like(m.Name, n) }) ||
-			like(m.Name, o.name())) &&
-		like(m.Namespace, namespace) && selects(m.LabelSelector, o.metadata()["labels"]) &&
-		selects(m.AnnotationSelector, o.metadata()["annotations"])
+	return matchesPattern(m.Kind, o.kind()) && matchesPattern(m.Group, group) && matchesPattern(m.Version, v) &&
+		(m.Name == "" || slices.ContainsFunc(o.names, func(n string) bool { return matchesPattern(m.Name, n) }) ||
+			matchesPattern(m.Name, o.name())) &&
+		matchesPattern(m.Namespace, namespace) && matchesLabels(m.LabelSelector, o.metadata()["labels"]) &&
+		matchesLabels(m.AnnotationSelector, o.metadata()["annotations"])
 }
 
-// like compares with a pattern, which is an anchored regular expression.
-func like(pattern, s string) bool {
+// matchesPattern compares with a pattern, which is an anchored regular expression.
+func matchesPattern(pattern, s string) bool {
 	if pattern == "" || pattern == s {
 		return true
 	}
@@ -41,8 +41,8 @@ func like(pattern, s string) bool {
 	return err == nil && re.MatchString(s)
 }
 
-// selects follows a selector of equalities, "a=b,c!=d,e".
-func selects(selector string, labels any) bool {
+// matchesLabels follows a selector of equalities, "a=b,c!=d,e".
+func matchesLabels(selector string, labels any) bool {
 	if selector == "" {
 		return true
 	}
@@ -60,17 +60,17 @@ func selects(selector string, labels any) bool {
 	return true
 }
 
-// patches applies the entries of the three fields for patches.
-func (b *builder) patches(k *kustomization, objects []*object) {
-	for _, e := range k.entries("patchesStrategicMerge") {
-		if err := b.patch(k, e, nil, objects); err != nil {
-			b.problem(k.path, e.lines.Line, "patch: %w", err)
+// applyPatches applies the entries of the three fields for patches.
+func (b *builder) applyPatches(k *kustomization, objects []*object) {
+	for _, e := range k.listEntries("patchesStrategicMerge") {
+		if err := b.applyPatch(k, e, nil, objects); err != nil {
+			b.addProblem(k.path, e.lines.Line, "patch: %w", err)
 		}
 	}
 	for _, field := range []string{"patches", "patchesJson6902"} {
-		for _, e := range k.entries(field) {
+		for _, e := range k.listEntries(field) {
 			if err := b.patchEntry(k, e, objects); err != nil {
-				b.problem(k.path, e.lines.Line, "patch: %w", err)
+				b.addProblem(k.path, e.lines.Line, "patch: %w", err)
 			}
 		}
 	}
@@ -80,11 +80,11 @@ func (b *builder) patches(k *kustomization, objects []*object) {
 func (b *builder) patchEntry(k *kustomization, e entry, objects []*object) error {
 	m, ok := e.value.(map[string]any)
 	if !ok {
-		return b.patch(k, e, nil, objects)
+		return b.applyPatch(k, e, nil, objects)
 	}
-	var want *match
+	var want *selector
 	if m["target"] != nil {
-		t, err := target(m["target"])
+		t, err := parseSelector(m["target"])
 		if err != nil {
 			return err
 		}
@@ -92,14 +92,14 @@ func (b *builder) patchEntry(k *kustomization, e entry, objects []*object) error
 	}
 	for _, key := range []string{"path", "patch"} {
 		if v, ok := m[key].(string); ok {
-			return b.patch(k, entry{v, e.lines.Fields[key]}, want, objects)
+			return b.applyPatch(k, entry{v, e.lines.Fields[key]}, want, objects)
 		}
 	}
 	return fmt.Errorf("neither path nor patch")
 }
 
-// patch applies one patch: text, or the path of a file with it.
-func (b *builder) patch(k *kustomization, e entry, want *match, objects []*object) error {
+// applyPatch applies one patch: text, or the path of a file with it.
+func (b *builder) applyPatch(k *kustomization, e entry, want *selector, objects []*object) error {
 	s, _ := e.value.(string)
 	var trees []document.Tree
 	if strings.ContainsAny(s, "\n{[") {
@@ -108,11 +108,11 @@ func (b *builder) patch(k *kustomization, e entry, want *match, objects []*objec
 			return err
 		}
 	} else {
-		p, err := k.local(e)
+		p, err := k.localPath(e)
 		if err != nil {
 			return err
 		}
-		text, err := b.read(p)
+		text, err := b.readFile(p)
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (b *builder) patch(k *kustomization, e entry, want *match, objects []*objec
 			return err
 		}
 		for _, t := range trees {
-			from(t.Lines, p)
+			setFile(t.Lines, p)
 		}
 	}
 	for _, t := range trees {
@@ -145,7 +145,7 @@ func decodeJSON(text []byte) ([]document.Tree, error) {
 }
 
 // applyTree applies one document of a patch to the objects that it is for.
-func applyTree(t document.Tree, want *match, objects []*object) error {
+func applyTree(t document.Tree, want *selector, objects []*object) error {
 	operations, isJSON := t.Root["playbooks"].([]any)
 	if want == nil {
 		if isJSON {
@@ -157,24 +157,24 @@ func applyTree(t document.Tree, want *match, objects []*object) error {
 		if !grouped {
 			group = ""
 		}
-		want = &match{Kind: o.kind(), Group: regexp.QuoteMeta(group), Name: regexp.QuoteMeta(o.name())}
+		want = &selector{Kind: o.kind(), Group: regexp.QuoteMeta(group), Name: regexp.QuoteMeta(o.name())}
 	}
 	found := false
 	for _, o := range objects {
-		if !want.fits(o) {
+		if !want.matches(o) {
 			continue
 		}
 		found, o.changed = true, true
 		if !isJSON {
 			name := o.name()
-			o.merge(t)
+			o.mergePatch(t)
 			if m := o.metadata(); m != nil && name != "" {
 				m["name"] = name // the patch only says by it which object it is for
 			}
 			continue
 		}
-		for _, e := range items(operations, t.Lines.Fields["playbooks"]) {
-			if err := o.operate(e); err != nil {
+		for _, e := range itemsOf(operations, t.Lines.Fields["playbooks"]) {
+			if err := o.applyOperation(e); err != nil {
 				return fmt.Errorf("%s %s: %w", o.kind(), o.name(), err)
 			}
 		}
@@ -185,17 +185,17 @@ func applyTree(t document.Tree, want *match, objects []*object) error {
 	return nil
 }
 
-// merge applies a strategic merge patch to the object.
-func (o *object) merge(t document.Tree) {
-	v, lines := merge(o.root, o.lines, t.Root, t.Lines)
+// mergePatch applies a strategic merge patch to the object.
+func (o *object) mergePatch(t document.Tree) {
+	v, lines := mergeValues(o.root, o.lines, t.Root, t.Lines)
 	if root, ok := v.(map[string]any); ok {
 		o.root, o.lines = root, lines
 	}
 }
 
-// merge lays a patch over a value. Nothing given is changed: patches are applied to
+// mergeValues lays a patch over a value. Nothing given is changed: patches are applied to
 // many objects, and bases are shared.
-func merge(old any, oldLines *document.Node, patch any, patchLines *document.Node) (any, *document.Node) {
+func mergeValues(old any, oldLines *document.Node, patch any, patchLines *document.Node) (any, *document.Node) {
 	switch p := patch.(type) {
 	case map[string]any:
 		m, ok := old.(map[string]any)
@@ -245,13 +245,13 @@ func mergeField(key string, old any, oldLines *document.Node, patch any,
 	list, wasList := old.([]any)
 	keys := mergeKeys[key]
 	if !isList || !wasList || keys == nil || oldLines == nil || patchLines == nil {
-		return merge(old, oldLines, patch, patchLines)
+		return mergeValues(old, oldLines, patch, patchLines)
 	}
 	out, lines := slices.Clone(list), *oldLines
 	lines.Items = slices.Clone(oldLines.Items)
 	for i, change := range changes {
 		m, ok := change.(map[string]any)
-		at := slices.IndexFunc(out, func(v any) bool { return ok && same(v, m, keys) })
+		at := slices.IndexFunc(out, func(v any) bool { return ok && sameKey(v, m, keys) })
 		switch {
 		case ok && m["$patch"] == "replace" && len(m) == 1:
 			out, lines.Items = nil, nil
@@ -260,7 +260,7 @@ func mergeField(key string, old any, oldLines *document.Node, patch any,
 				out, lines.Items = slices.Delete(out, at, at+1), slices.Delete(lines.Items, at, at+1)
 			}
 		case at >= 0:
-			out[at], lines.Items[at] = merge(out[at], lines.Items[at], change, patchLines.Items[i])
+			out[at], lines.Items[at] = mergeValues(out[at], lines.Items[at], change, patchLines.Items[i])
 		default:
 			out, lines.Items = append(out, change), append(lines.Items, patchLines.Items[i])
 		}
@@ -268,8 +268,8 @@ func mergeField(key string, old any, oldLines *document.Node, patch any,
 	return out, &lines
 }
 
-// same reports whether two items have the same key.
-func same(v any, m map[string]any, keys []string) bool {
+// sameKey reports whether two items have the same key.
+func sameKey(v any, m map[string]any, keys []string) bool {
 	one, ok := v.(map[string]any)
 	if !ok {
 		return false
@@ -282,8 +282,8 @@ func same(v any, m map[string]any, keys []string) bool {
 	return false
 }
 
-// operate applies one operation of a JSON patch.
-func (o *object) operate(e entry) error {
+// applyOperation applies one operation of a JSON patch (RFC 6902, section 4).
+func (o *object) applyOperation(e entry) error {
 	m, _ := e.value.(map[string]any)
 	op, _ := m["op"].(string)
 	pointer, _ := m["path"].(string)
@@ -300,14 +300,15 @@ func (o *object) operate(e entry) error {
 		return nil
 	case "move", "copy":
 		source, _ := m["from"].(string)
-		if value, lines, err = find(root, at, pointerSteps(source)); err != nil {
+		if value, lines, err = findValue(root, at, pointerSteps(source)); err != nil {
 			return err
 		}
-		if err = o.copies(value); err != nil {
+		if err = o.countCopied(value); err != nil {
 			return err
 		}
 		if op == "move" {
-			if root, at, err = edit(root, at, pointerSteps(source), change{op: "remove", at: e.lines}); err != nil {
+			if root, at, err = editValue(root, at, pointerSteps(source),
+				change{op: "remove", at: e.lines}); err != nil {
 				return err
 			}
 		}
@@ -319,7 +320,7 @@ func (o *object) operate(e entry) error {
 	if lines == nil {
 		lines = e.lines
 	}
-	if root, at, err = edit(root, at, steps, change{op, value, lines}); err != nil {
+	if root, at, err = editValue(root, at, steps, change{op, value, lines}); err != nil {
 		return err
 	}
 	if r, ok := root.(map[string]any); ok {
@@ -328,6 +329,7 @@ func (o *object) operate(e entry) error {
 	return nil
 }
 
+// pointerSteps returns the steps of a JSON pointer (RFC 6901).
 func pointerSteps(pointer string) []string {
 	if !strings.HasPrefix(pointer, "/") {
 		return nil
@@ -339,8 +341,8 @@ func pointerSteps(pointer string) []string {
 	return steps
 }
 
-// find returns the value at the place.
-func find(v any, lines *document.Node, steps []string) (any, *document.Node, error) {
+// findValue returns the value at the path.
+func findValue(v any, lines *document.Node, steps []string) (any, *document.Node, error) {
 	for _, s := range steps {
 		switch c := v.(type) {
 		case map[string]any:
@@ -366,8 +368,8 @@ type change struct {
 	at    *document.Node // where the change is written
 }
 
-// edit returns the value with the change made at the place; what is given stays.
-func edit(v any, lines *document.Node, steps []string, c change) (any, *document.Node, error) {
+// editValue returns the value with the change made at the path; what is given stays.
+func editValue(v any, lines *document.Node, steps []string, c change) (any, *document.Node, error) {
 	if len(steps) == 0 {
 		return c.value, c.at, nil
 	}
@@ -391,7 +393,7 @@ func edit(v any, lines *document.Node, steps []string, c change) (any, *document
 		if _, has := v[step]; !has && len(steps) > 1 {
 			return nil, nil, fmt.Errorf("nothing at %.80q", step)
 		}
-		below, places, err := edit(v[step], own.Fields[step], steps[1:], c)
+		below, places, err := editValue(v[step], own.Fields[step], steps[1:], c)
 		out[step], own.Fields[step] = below, places
 		return out, &own, err
 	case []any:
@@ -400,6 +402,7 @@ func edit(v any, lines *document.Node, steps []string, c change) (any, *document
 	return nil, nil, fmt.Errorf("nothing at %.80q", step)
 }
 
+// editList is editValue of a list; "-" is the position behind its last item.
 func editList(list []any, lines document.Node, steps []string, c change) (any, *document.Node, error) {
 	if len(lines.Items) != len(list) {
 		return nil, nil, fmt.Errorf("a list without places")
@@ -420,7 +423,7 @@ func editList(list []any, lines document.Node, steps []string, c change) (any, *
 	case len(steps) == 1 && c.op == "remove":
 		out, lines.Items = slices.Delete(out, n, n+1), slices.Delete(lines.Items, n, n+1)
 	default:
-		out[n], lines.Items[n], err = edit(list[n], lines.Items[n], steps[1:], c)
+		out[n], lines.Items[n], err = editValue(list[n], lines.Items[n], steps[1:], c)
 	}
 	return out, &lines, err
 }

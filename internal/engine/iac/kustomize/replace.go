@@ -22,41 +22,41 @@ const (
 	maxChosen  = 5e6       // objects that selectors look at
 )
 
-// replacements applies those of the kustomization, which stand in it or in files.
-func (b *builder) replacements(k *kustomization, objects []*object) {
-	for _, e := range k.entries("replacements") {
+// applyReplacements applies those of the kustomization, which are in it or in files.
+func (b *builder) applyReplacements(k *kustomization, objects []*object) {
+	for _, e := range k.listEntries("replacements") {
 		m, _ := e.value.(map[string]any)
 		name, inFile := m["path"].(string)
 		if !inFile {
-			b.replacement(e, k.path, objects)
+			b.applyReplacement(e, k.path, objects)
 			continue
 		}
 		list, err := b.replacementFile(k, entry{name, e.lines})
 		if err != nil {
-			b.problem(k.path, e.lines.Line, "replacement: %w", err)
+			b.addProblem(k.path, e.lines.Line, "replacement: %w", err)
 		}
 		for _, one := range list {
-			b.replacement(one, k.path, objects)
+			b.applyReplacement(one, k.path, objects)
 		}
 	}
 }
 
 // replacementFile reads a file with one replacement or a list of them.
 func (b *builder) replacementFile(k *kustomization, e entry) ([]entry, error) {
-	p, err := k.local(e)
+	p, err := k.localPath(e)
 	if err != nil {
 		return nil, err
 	}
-	text, err := b.read(p)
+	text, err := b.readFile(p)
 	if err != nil {
 		return nil, err
 	}
 	trees, err := document.DecodeYAML(text)
 	var out []entry
 	for _, t := range trees {
-		from(t.Lines, p)
+		setFile(t.Lines, p)
 		if list := t.Lines.Fields[document.Playbooks]; list != nil {
-			out = append(out, items(t.Root[document.Playbooks], list)...)
+			out = append(out, itemsOf(t.Root[document.Playbooks], list)...)
 		} else {
 			out = append(out, entry{t.Root, t.Lines})
 		}
@@ -64,29 +64,29 @@ func (b *builder) replacementFile(k *kustomization, e entry) ([]entry, error) {
 	return out, err
 }
 
-// replacement applies one; file is where it stands if its place does not say.
-func (b *builder) replacement(e entry, file string, objects []*object) {
+// applyReplacement applies one; file is where it is written if its position does not say.
+func (b *builder) applyReplacement(e entry, file string, objects []*object) {
 	if e.lines.Path != "" {
 		file = e.lines.Path
 	}
 	tell := func(err error) {
 		if err != nil {
-			b.problem(file, e.lines.Line, "replacement: %w", err)
+			b.addProblem(file, e.lines.Line, "replacement: %w", err)
 		}
 	}
 	m, _ := e.value.(map[string]any)
-	value, at, err := b.source(m, e.lines, objects)
+	value, at, err := b.sourceValue(m, e.lines, objects)
 	if err != nil {
 		tell(err)
 		return
 	}
-	for _, t := range items(m["targets"], e.lines.Fields["targets"]) {
+	for _, t := range itemsOf(m["targets"], e.lines.Fields["targets"]) {
 		tell(b.replaceIn(t, value, at, objects))
 	}
 }
 
-// source returns the value that a replacement takes, with its place.
-func (b *builder) source(m map[string]any, lines *document.Node, objects []*object) (any, *document.Node, error) {
+// sourceValue returns the value that a replacement takes, with its position.
+func (b *builder) sourceValue(m map[string]any, lines *document.Node, objects []*object) (any, *document.Node, error) {
 	if text, ok := m["sourceValue"].(string); ok {
 		return text, lines.Fields["sourceValue"], nil
 	}
@@ -94,24 +94,24 @@ func (b *builder) source(m map[string]any, lines *document.Node, objects []*obje
 	if !ok {
 		return nil, nil, errors.New("it has no source")
 	}
-	want, err := target(fields)
+	want, err := parseSelector(fields)
 	if err != nil {
 		return nil, nil, err
 	}
-	path := field(fields, "fieldPath")
+	path := fieldPath(fields, "fieldPath")
 	for _, o := range objects {
-		if b.chosen++; b.chosen > maxChosen || !want.fits(o) {
+		if b.chosen++; b.chosen > maxChosen || !want.matches(o) {
 			continue
 		}
-		places, err := o.places(splitPath(path), false)
+		places, err := o.findFields(splitPath(path), false)
 		if err != nil || len(places) == 0 {
 			return nil, nil, fmt.Errorf("the source %s/%s has no field %.80q", o.kind(), o.name(), path)
 		}
-		v, n, err := find(o.root, o.lines, places[0])
+		v, n, err := findValue(o.root, o.lines, places[0])
 		if err != nil {
 			return nil, nil, err
 		}
-		if b.taken += weigh(v, maxSources-b.taken); b.taken >= maxSources {
+		if b.taken += countValues(v, maxSources-b.taken); b.taken >= maxSources {
 			return nil, nil, fmt.Errorf("replacements take more than %d values", maxSources)
 		}
 		at := &document.Node{Line: lines.Line, Path: lines.Path}
@@ -119,24 +119,24 @@ func (b *builder) source(m map[string]any, lines *document.Node, objects []*obje
 			own := *n.In(o.path)
 			at = &own
 		}
-		v, err = part(v, fields["options"])
+		v, err = selectPart(v, fields["options"])
 		return v, at, err
 	}
 	return nil, nil, errors.New("no object that it takes the value from")
 }
 
-// field returns the path of a field; the name of an object is what it names if nothing
+// fieldPath returns the path of a field; the name of an object is what it names if nothing
 // is said.
-func field(m map[string]any, key string) string {
+func fieldPath(m map[string]any, key string) string {
 	if s, ok := m[key].(string); ok && s != "" {
 		return s
 	}
 	return "metadata.name"
 }
 
-// cutting reads the options of a source or target: the sign between parts of a text and
+// cutOptions reads the options of a source or target: the sign between parts of a text and
 // which part is meant.
-func cutting(options any) (sign string, index int, create bool) {
+func cutOptions(options any) (sign string, index int, create bool) {
 	m, _ := options.(map[string]any)
 	sign, _ = m["delimiter"].(string)
 	n, _ := m["index"].(int64)
@@ -144,9 +144,9 @@ func cutting(options any) (sign string, index int, create bool) {
 	return sign, int(n), create
 }
 
-// part returns the part of a text that the options ask for.
-func part(v, options any) (any, error) {
-	sign, index, _ := cutting(options)
+// selectPart returns the part of a text that the options select.
+func selectPart(v, options any) (any, error) {
+	sign, index, _ := cutOptions(options)
 	if sign == "" {
 		return v, nil
 	}
@@ -161,34 +161,34 @@ func part(v, options any) (any, error) {
 // replaceIn puts the value into the objects of one target.
 func (b *builder) replaceIn(t entry, value any, at *document.Node, objects []*object) error {
 	m, _ := t.value.(map[string]any)
-	want, err := target(m["select"])
+	want, err := parseSelector(m["select"])
 	if err != nil {
 		return err
 	}
-	var not []match
-	for _, e := range items(m["reject"], t.lines.Fields["reject"]) {
-		one, err := target(e.value)
+	var not []selector
+	for _, e := range itemsOf(m["reject"], t.lines.Fields["reject"]) {
+		one, err := parseSelector(e.value)
 		if err != nil {
 			return err
 		}
 		not = append(not, one)
 	}
 	var paths []string
-	for _, e := range items(m["fieldPaths"], t.lines.Fields["fieldPaths"]) {
+	for _, e := range itemsOf(m["fieldPaths"], t.lines.Fields["fieldPaths"]) {
 		paths = append(paths, fmt.Sprint(e.value))
 	}
 	if paths == nil {
-		paths = []string{field(nil, "")}
+		paths = []string{fieldPath(nil, "")}
 	}
 	for _, o := range objects {
 		if b.chosen++; b.chosen > maxChosen {
 			return fmt.Errorf("the replacements look at more than %d objects", int(maxChosen))
 		}
-		if !want.fits(o) || slices.ContainsFunc(not, func(m match) bool { return m.fits(o) }) {
+		if !want.matches(o) || slices.ContainsFunc(not, func(m selector) bool { return m.matches(o) }) {
 			continue
 		}
 		for _, p := range paths {
-			if err := o.replace(p, value, at, m["options"]); err != nil {
+			if err := o.replaceFields(p, value, at, m["options"]); err != nil {
 				return fmt.Errorf("%s/%s: %w", o.kind(), o.name(), err)
 			}
 		}
@@ -196,10 +196,10 @@ func (b *builder) replaceIn(t entry, value any, at *document.Node, objects []*ob
 	return nil
 }
 
-// replace sets the fields that a path names.
-func (o *object) replace(path string, value any, at *document.Node, options any) error {
-	sign, index, create := cutting(options)
-	places, err := o.places(splitPath(path), create)
+// replaceFields sets the fields that a path names.
+func (o *object) replaceFields(path string, value any, at *document.Node, options any) error {
+	sign, index, create := cutOptions(options)
+	places, err := o.findFields(splitPath(path), create)
 	if err != nil {
 		return fmt.Errorf("%.80q: %w", path, err)
 	}
@@ -209,12 +209,12 @@ func (o *object) replace(path string, value any, at *document.Node, options any)
 	for _, steps := range places {
 		v, n := value, at
 		if sign != "" {
-			old, place, err := find(o.root, o.lines, steps)
+			old, place, err := findValue(o.root, o.lines, steps)
 			if err != nil {
 				return err
 			}
 			text, _ := old.(string)
-			if v, err = into(text, sign, index, value); err != nil {
+			if v, err = replacePart(text, sign, index, value); err != nil {
 				return err
 			}
 			n = place
@@ -222,11 +222,11 @@ func (o *object) replace(path string, value any, at *document.Node, options any)
 		if n == nil {
 			n = at
 		}
-		if err := o.copies(v); err != nil {
+		if err := o.countCopied(v); err != nil {
 			return err
 		}
 		was := o.name()
-		if err := o.put(steps, v, n); err != nil {
+		if err := o.putField(steps, v, n); err != nil {
 			return err
 		}
 		if name := o.name(); name != was {
@@ -236,23 +236,23 @@ func (o *object) replace(path string, value any, at *document.Node, options any)
 	return nil
 }
 
-// put sets a field or an item, and makes the maps above it.
-func (o *object) put(steps []string, v any, at *document.Node) error {
+// putField sets a field or an item, and makes the maps above it.
+func (o *object) putField(steps []string, v any, at *document.Node) error {
 	for i := 1; i < len(steps); i++ {
-		if above, _, err := find(o.root, o.lines, steps[:i]); err == nil && above == nil {
-			o.edit(steps[:i], map[string]any{}, at)
+		if above, _, err := findValue(o.root, o.lines, steps[:i]); err == nil && above == nil {
+			o.editField(steps[:i], map[string]any{}, at)
 		}
 	}
-	with, lines, err := edit(o.root, o.lines, steps, change{"replace", v, at})
+	with, lines, err := editValue(o.root, o.lines, steps, change{"replace", v, at})
 	if root, ok := with.(map[string]any); ok && err == nil {
 		o.root, o.lines, o.changed = root, lines, true
 	}
 	return err
 }
 
-// into puts a value into a text, between signs; before and after all with an index that
-// the text does not have.
-func into(text, sign string, index int, value any) (string, error) {
+// replacePart puts a value into a text, between signs; before and after all with an index
+// that the text does not have.
+func replacePart(text, sign string, index int, value any) (string, error) {
 	s, parts := fmt.Sprint(value), strings.Split(text, sign)
 	switch {
 	case index < 0:
@@ -268,28 +268,28 @@ func into(text, sign string, index int, value any) (string, error) {
 	return s, nil
 }
 
-// copies counts the values that are put into the object: one in itself doubles it.
-func (o *object) copies(v any) error {
-	if o.copied += weigh(v, maxCopied-o.copied); o.copied >= maxCopied {
+// countCopied counts the values that are put into the object: one in itself doubles it.
+func (o *object) countCopied(v any) error {
+	if o.copied += countValues(v, maxCopied-o.copied); o.copied >= maxCopied {
 		return fmt.Errorf("more than %d values are put into it", maxCopied)
 	}
 	return nil
 }
 
-// weigh counts the values in a value up to a limit.
-func weigh(v any, limit int) int {
+// countValues counts the values in a value up to a limit.
+func countValues(v any, limit int) int {
 	n := 1
 	switch v := v.(type) {
 	case map[string]any:
 		for _, e := range v {
 			if n < limit {
-				n += weigh(e, limit-n)
+				n += countValues(e, limit-n)
 			}
 		}
 	case []any:
 		for _, e := range v {
 			if n < limit {
-				n += weigh(e, limit-n)
+				n += countValues(e, limit-n)
 			}
 		}
 	case string:
@@ -324,30 +324,30 @@ func splitPath(path string) []string {
 	return append(out, b.String())
 }
 
-// places returns the fields that the steps name, each as steps of keys and indexes. A
+// findFields returns the fields that the steps name, each as steps of keys and indexes. A
 // step is a key, an index, "*" for all, or "[key=value]" for the items with that field.
 // With create, what is missing is named too, and such an item is added.
-func (o *object) places(steps []string, create bool) ([][]string, error) {
+func (o *object) findFields(steps []string, create bool) ([][]string, error) {
 	if len(steps) > document.MaxDepth {
 		return nil, errors.New("the path is too long")
 	}
-	w := walk{steps: steps, create: create}
-	if err := w.at(o.root, nil); err != nil || w.lacks == nil {
+	w := pathWalk{steps: steps, create: create}
+	if err := w.descend(o.root, nil); err != nil || w.lacks == nil {
 		return w.found, err
 	}
 	for _, at := range w.lacks {
-		v, n, err := find(o.root, o.lines, at)
+		v, n, err := findValue(o.root, o.lines, at)
 		list, isList := v.([]any)
 		if err != nil || !isList || n == nil {
 			return nil, errors.New("no list that an item can be added to")
 		}
 		key, value, _ := strings.Cut(strings.Trim(steps[len(at)], "[]"), "=")
-		o.edit(append(slices.Clone(at), "-"), map[string]any{key: value}, n)
+		o.editField(append(slices.Clone(at), "-"), map[string]any{key: value}, n)
 		o.changed = true
-		again := walk{steps: steps, create: create}
-		added, _, err := find(o.root, o.lines, append(slices.Clone(at), strconv.Itoa(len(list))))
+		again := pathWalk{steps: steps, create: create}
+		added, _, err := findValue(o.root, o.lines, append(slices.Clone(at), strconv.Itoa(len(list))))
 		if err == nil {
-			err = again.at(added, append(slices.Clone(at), strconv.Itoa(len(list))))
+			err = again.descend(added, append(slices.Clone(at), strconv.Itoa(len(list))))
 		}
 		if err != nil {
 			return nil, err
@@ -357,16 +357,16 @@ func (o *object) places(steps []string, create bool) ([][]string, error) {
 	return w.found, nil
 }
 
-// A walk goes down an object.
-type walk struct {
+// pathWalk goes down an object.
+type pathWalk struct {
 	steps  []string
 	create bool
 	found  [][]string
 	lacks  [][]string // lists without the item that the next step names
 }
 
-// at goes on from a value; done are the steps that lead to it.
-func (w *walk) at(v any, done []string) error {
+// descend goes on from a value; done are the steps that lead to it.
+func (w *pathWalk) descend(v any, done []string) error {
 	if len(w.found)+len(w.lacks) > maxPlaces {
 		return fmt.Errorf("more than %d fields", maxPlaces)
 	}
@@ -376,7 +376,7 @@ func (w *walk) at(v any, done []string) error {
 	}
 	step := w.steps[len(done)]
 	key, equal := strings.Trim(step, "[]"), strings.Contains(step, "=")
-	down := func(below any, key string) error { return w.at(below, append(slices.Clone(done), key)) }
+	down := func(below any, key string) error { return w.descend(below, append(slices.Clone(done), key)) }
 	switch v := v.(type) {
 	case map[string]any:
 		if step == "*" {
@@ -389,7 +389,7 @@ func (w *walk) at(v any, done []string) error {
 			return down(below, key)
 		}
 	case []any:
-		items := chosen(v, step)
+		items := selectedItems(v, step)
 		for _, i := range items {
 			if err := down(v[i], strconv.Itoa(i)); err != nil {
 				return err
@@ -406,8 +406,8 @@ func (w *walk) at(v any, done []string) error {
 	return nil
 }
 
-// chosen returns the items of a list that a step names.
-func chosen(list []any, step string) []int {
+// selectedItems returns the items of a list that a step names.
+func selectedItems(list []any, step string) []int {
 	var out []int
 	key, value, equal := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(step, "["), "]"), "=")
 	n, err := strconv.Atoi(strings.Trim(step, "[]"))

@@ -26,11 +26,11 @@ type variable struct {
 	file       string
 }
 
-// variables reads those of a kustomization. Each takes its value from one of the objects
-// that the kustomization has, as that one is in the end.
-func (k *kustomization) variables(objects []*object) []variable {
+// listVariables reads those of a kustomization. Each takes its value from one of the
+// objects that the kustomization has, as that one is in the end.
+func (k *kustomization) listVariables(objects []*object) []variable {
 	var out []variable
-	for _, e := range k.entries("vars") {
+	for _, e := range k.listEntries("vars") {
 		m, _ := e.value.(map[string]any)
 		name, _ := m["name"].(string)
 		ref, _ := m["objref"].(map[string]any)
@@ -41,13 +41,13 @@ func (k *kustomization) variables(objects []*object) []variable {
 		if fields == nil {
 			fields, _ = m["fieldRef"].(map[string]any)
 		}
-		path := field(fields, "fieldpath")
+		path := fieldPath(fields, "fieldpath")
 		if s, ok := fields["fieldPath"].(string); ok {
 			path = s
 		}
 		v := variable{name: name, path: path, line: e.lines.Line, file: k.path}
 		if i := slices.IndexFunc(objects, func(o *object) bool {
-			return o.kind() == kind && o.called(called) && (version == "" || o.root["apiVersion"] == version)
+			return o.kind() == kind && o.hasName(called) && (version == "" || o.root["apiVersion"] == version)
 		}); i >= 0 {
 			v.object = objects[i]
 		}
@@ -56,41 +56,41 @@ func (k *kustomization) variables(objects []*object) []variable {
 	return out
 }
 
-// substitute puts the variables into the objects.
-func (b *builder) substitute(vars []variable, objects []*object) {
+// substituteVars puts the variables into the objects.
+func (b *builder) substituteVars(vars []variable, objects []*object) {
 	if len(vars) == 0 {
 		return
 	}
 	values := map[string]any{}
 	for _, v := range vars {
-		value, err := v.value()
+		value, err := v.resolveValue()
 		if err != nil {
-			b.problem(v.file, v.line, "variable %s: %w", v.name, err)
+			b.addProblem(v.file, v.line, "variable %s: %w", v.name, err)
 			continue
 		}
 		values["$("+v.name+")"] = value
 	}
 	s := substitution{values: values, names: sortedKeys(values), left: maxSubstituted}
 	for _, o := range objects {
-		if root, ok := s.value(o.root, 0); ok {
+		if root, ok := s.substituteValue(o.root, 0); ok {
 			o.root, o.changed = root.(map[string]any), true // a map stays one
 		}
 	}
 	if s.left < 0 {
-		b.problem(vars[0].file, vars[0].line, "variables: more than %d bytes of texts with them", maxSubstituted)
+		b.addProblem(vars[0].file, vars[0].line, "variables: more than %d bytes of texts with them", maxSubstituted)
 	}
 }
 
-// value returns the scalar that the variable stands for.
-func (v variable) value() (any, error) {
+// resolveValue returns the scalar that the variable stands for.
+func (v variable) resolveValue() (any, error) {
 	if v.object == nil {
 		return nil, errors.New("no object that it takes the value from")
 	}
-	places, err := v.object.places(splitPath(strings.ReplaceAll(v.path, "[", ".[")), false)
+	places, err := v.object.findFields(splitPath(strings.ReplaceAll(v.path, "[", ".[")), false)
 	if err != nil || len(places) == 0 {
 		return nil, fmt.Errorf("%s/%s has no field %.80q", v.object.kind(), v.object.name(), v.path)
 	}
-	value, _, err := find(v.object.root, v.object.lines, places[0])
+	value, _, err := findValue(v.object.root, v.object.lines, places[0])
 	switch value := value.(type) {
 	case map[string]any, []any, nil:
 		return nil, errors.New("the field is no scalar")
@@ -109,18 +109,18 @@ type substitution struct {
 	left   int      // bytes that may be written
 }
 
-// value returns the value with the variables, and whether there are any in it.
-func (s *substitution) value(v any, depth int) (any, bool) {
+// substituteValue returns the value with the variables, and whether there are any in it.
+func (s *substitution) substituteValue(v any, depth int) (any, bool) {
 	if depth > document.MaxDepth {
 		return v, false
 	}
 	switch v := v.(type) {
 	case string:
-		return s.text(v)
+		return s.substituteText(v)
 	case map[string]any:
 		var out map[string]any
 		for key, e := range v {
-			with, changed := s.value(e, depth+1)
+			with, changed := s.substituteValue(e, depth+1)
 			if !changed {
 				continue
 			}
@@ -135,7 +135,7 @@ func (s *substitution) value(v any, depth int) (any, bool) {
 	case []any:
 		var out []any
 		for i, e := range v {
-			with, changed := s.value(e, depth+1)
+			with, changed := s.substituteValue(e, depth+1)
 			if !changed {
 				continue
 			}
@@ -151,9 +151,9 @@ func (s *substitution) value(v any, depth int) (any, bool) {
 	return v, false
 }
 
-// text returns a text with the variables. One that is a variable and nothing else takes
-// the value as it is.
-func (s *substitution) text(text string) (any, bool) {
+// substituteText returns a text with the variables. One that is a variable and nothing
+// else takes the value as it is.
+func (s *substitution) substituteText(text string) (any, bool) {
 	if value, ok := s.values[text]; ok {
 		return value, true
 	}

@@ -28,13 +28,13 @@ const maxDepth = 20
 func Project(docs []*document.Document) *terraform.Project {
 	p := &terraform.Project{}
 	for _, d := range docs {
-		t := &reading{doc: d, module: &terraform.Module{Dir: d.Path}, byName: map[string]*terraform.Resource{}}
+		t := &templateReading{doc: d, module: &terraform.Module{Dir: d.Path}, byName: map[string]*terraform.Resource{}}
 		t.module.Root = t.module
 		switch d.Platform {
 		case document.CloudFormation:
-			t.stack()
+			t.readStack()
 		case document.ARM:
-			t.deployment(d.Root, d.Lines, 0)
+			t.readDeployment(d.Root, d.Lines, 0)
 		}
 		if len(t.module.Resources) > 0 {
 			p.Modules = append(p.Modules, t.module)
@@ -43,15 +43,15 @@ func Project(docs []*document.Document) *terraform.Project {
 	return p
 }
 
-// A reading collects the resources of one template.
-type reading struct {
+// templateReading collects the resources of one template.
+type templateReading struct {
 	doc    *document.Document
 	module *terraform.Module
 	byName map[string]*terraform.Resource
 }
 
-// place is where a node stands.
-func (t *reading) place(n *document.Node) finding.Location {
+// locationOf is where a node is written.
+func (t *templateReading) locationOf(n *document.Node) finding.Location {
 	l := finding.Location{Path: t.doc.File(n), StartLine: 1, EndLine: 1}
 	if n != nil && n.Line > 0 {
 		l.StartLine, l.EndLine, l.StartColumn = n.Line, n.Line, n.Column
@@ -59,22 +59,22 @@ func (t *reading) place(n *document.Node) finding.Location {
 	return l
 }
 
-// add makes a resource; its body is read later, when all names are known.
-func (t *reading) add(kind, name, address string) *terraform.Resource {
+// addResource makes a resource; its body is read later, when all names are known.
+func (t *templateReading) addResource(kind, name, address string) *terraform.Resource {
 	r := &terraform.Resource{Address: address, Type: kind, Name: name, Module: t.module}
 	t.module.Resources = append(t.module.Resources, r)
 	return r
 }
 
-// stack reads a CloudFormation template.
-func (t *reading) stack() {
+// readStack reads a CloudFormation template.
+func (t *templateReading) readStack() {
 	all, _ := t.doc.Root["Resources"].(map[string]any)
 	lines, _ := t.doc.Lines.Find("Resources")
 	names := slices.Sorted(maps.Keys(all))
 	for _, name := range names {
 		one, _ := all[name].(map[string]any)
 		if kind, ok := one["Type"].(string); ok {
-			t.byName[name] = t.add(kind, name, sam.Written(name)+" "+kind)
+			t.byName[name] = t.addResource(kind, name, sam.Written(name)+" "+kind)
 		}
 	}
 	for _, name := range names {
@@ -88,21 +88,21 @@ func (t *reading) stack() {
 		if ok && at != nil && at.Fields["Properties"] != nil {
 			at = at.Fields["Properties"]
 		}
-		r.Body = t.block("Properties", properties, at)
-		if one["Properties"] != nil && (!ok || computed(properties)) {
+		r.Body = t.newBlock("Properties", properties, at)
+		if one["Properties"] != nil && (!ok || isComputed(properties)) {
 			r.Body.Unsure = true
 		}
 	}
 }
 
-// deployment reads the resources of an Azure template, and of those inside of it.
-func (t *reading) deployment(root map[string]any, lines *document.Node, depth int) {
-	t.azure(root["resources"], field(lines, "resources"), "", depth)
+// readDeployment reads the resources of an Azure template, and of those inside of it.
+func (t *templateReading) readDeployment(root map[string]any, lines *document.Node, depth int) {
+	t.readAzure(root["resources"], fieldNode(lines, "resources"), "", depth)
 }
 
-// azure reads a list of resources, or a map of them by their symbolic names. Those
+// readAzure reads a list of resources, or a map of them by their symbolic names. Those
 // inside of another have types that begin with its type.
-func (t *reading) azure(list any, lines *document.Node, parent string, depth int) {
+func (t *templateReading) readAzure(list any, lines *document.Node, parent string, depth int) {
 	if depth > maxDepth {
 		return
 	}
@@ -110,19 +110,20 @@ func (t *reading) azure(list any, lines *document.Node, parent string, depth int
 	case []any:
 		for i, one := range list {
 			if m, ok := one.(map[string]any); ok {
-				t.one(m, item(lines, i), parent, depth)
+				t.readAzureResource(m, itemNode(lines, i), parent, depth)
 			}
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(list)) {
 			if m, ok := list[name].(map[string]any); ok {
-				t.one(m, field(lines, name), parent, depth)
+				t.readAzureResource(m, fieldNode(lines, name), parent, depth)
 			}
 		}
 	}
 }
 
-func (t *reading) one(m map[string]any, at *document.Node, parent string, depth int) {
+// readAzureResource reads a resource of an Azure template and those in it.
+func (t *templateReading) readAzureResource(m map[string]any, at *document.Node, parent string, depth int) {
 	kind, _ := m["type"].(string)
 	if kind == "" || m["existing"] == true {
 		return
@@ -134,79 +135,80 @@ func (t *reading) one(m map[string]any, at *document.Node, parent string, depth 
 	if identifier, ok := m["identifier"].(string); ok && (name == "" || strings.HasPrefix(name, "[")) {
 		name = identifier
 	}
-	r := t.add(strings.ToLower(kind), name, strings.TrimSpace(kind+" "+name))
+	r := t.addResource(strings.ToLower(kind), name, strings.TrimSpace(kind+" "+name))
 	own := maps.Clone(m)
 	delete(own, "resources")
-	r.Body = t.block("resource", own, at)
+	r.Body = t.newBlock("resource", own, at)
 	if full, ok := m["name"].(string); ok {
 		if end := lastPart.FindStringSubmatch(full); end != nil {
 			r.Body.Attributes["name"].Value = "${name}" + end[1]
 		}
 	}
-	t.azure(m["resources"], field(at, "resources"), kind, depth+1)
+	t.readAzure(m["resources"], fieldNode(at, "resources"), kind, depth+1)
 	if strings.EqualFold(kind, "Microsoft.Resources/deployments") {
 		properties, _ := m["properties"].(map[string]any)
 		if inner, ok := properties["template"].(map[string]any); ok {
-			t.deployment(inner, field(field(at, "properties"), "template"), depth+1)
+			t.readDeployment(inner, fieldNode(fieldNode(at, "properties"), "template"), depth+1)
 		}
 	}
 }
 
-// block turns a map into a block: maps in it are blocks, lists of maps are blocks
-// of one name, all else are arguments.
-func (t *reading) block(kind string, m map[string]any, at *document.Node) *terraform.Block {
-	b := &terraform.Block{Type: kind, Place: t.place(at), Attributes: map[string]*terraform.Attribute{}}
+// newBlock turns a map into a block: maps in it are blocks, lists of maps are blocks of
+// one name, all else are arguments.
+func (t *templateReading) newBlock(kind string, m map[string]any, at *document.Node) *terraform.Block {
+	b := &terraform.Block{Type: kind, Place: t.locationOf(at), Attributes: map[string]*terraform.Attribute{}}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		t.argument(b, key, m[key], field(at, key))
+		t.addArgument(b, key, m[key], fieldNode(at, key))
 	}
 	return b
 }
 
-func (t *reading) argument(b *terraform.Block, key string, v any, at *document.Node) {
-	where := t.place(at)
+// addArgument adds an argument, or the blocks that it is, to a block.
+func (t *templateReading) addArgument(b *terraform.Block, key string, v any, at *document.Node) {
+	where := t.locationOf(at)
 	if at == nil {
 		where = b.Place
 	}
 	if at == nil || at.Tag == "" {
 		switch v := v.(type) {
 		case map[string]any:
-			if !computed(v) {
-				b.Blocks = append(b.Blocks, t.block(key, v, at))
+			if !isComputed(v) {
+				b.Blocks = append(b.Blocks, t.newBlock(key, v, at))
 				return
 			}
 		case []any:
-			if blocks, ok := t.blocks(key, v, at); ok {
+			if blocks, ok := t.listBlocks(key, v, at); ok {
 				b.Blocks = append(b.Blocks, blocks...)
 				return
 			}
 		}
 	}
-	value, refs := t.value(v, at)
+	value, refs := t.plainValue(v, at)
 	if value == nil {
 		return // null, and what stands for nothing
 	}
 	b.Attributes[key] = &terraform.Attribute{Name: key, Value: value, Place: where, Refs: refs}
 }
 
-// blocks turns a list of maps into blocks. One whose entries are partly computed is
-// a value.
-func (t *reading) blocks(key string, list []any, at *document.Node) ([]*terraform.Block, bool) {
+// listBlocks turns a list of maps into blocks. One whose entries are partly computed is a
+// value.
+func (t *templateReading) listBlocks(key string, list []any, at *document.Node) ([]*terraform.Block, bool) {
 	var out []*terraform.Block
 	for i, e := range list {
 		m, ok := e.(map[string]any)
-		n := item(at, i)
-		if !ok || n != nil && n.Tag != "" || computed(m) {
+		n := itemNode(at, i)
+		if !ok || n != nil && n.Tag != "" || isComputed(m) {
 			return nil, false
 		}
-		out = append(out, t.block(key, m, n))
+		out = append(out, t.newBlock(key, m, n))
 	}
 	return out, len(out) > 0
 }
 
-// value returns what is known of a value, and the resources that it names.
-func (t *reading) value(v any, at *document.Node) (any, []*terraform.Resource) {
+// plainValue returns what is known of a value, and the resources that it names.
+func (t *templateReading) plainValue(v any, at *document.Node) (any, []*terraform.Resource) {
 	if at != nil && at.Tag != "" {
-		return t.function("Fn::"+strings.TrimPrefix(at.Tag, "!"), v)
+		return t.functionValue("Fn::"+strings.TrimPrefix(at.Tag, "!"), v)
 	}
 	if at != nil && at.Unknown {
 		return terraform.Unknown{}, nil
@@ -222,13 +224,13 @@ func (t *reading) value(v any, at *document.Node) (any, []*terraform.Resource) {
 	case int64:
 		return float64(v), nil
 	case map[string]any:
-		if name := single(v); name != "" {
-			return t.function(name, v[name])
+		if name := functionName(v); name != "" {
+			return t.functionValue(name, v[name])
 		}
 		out := map[string]any{}
 		var refs []*terraform.Resource
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			e, more := t.value(v[key], field(at, key))
+			e, more := t.plainValue(v[key], fieldNode(at, key))
 			out[key], refs = e, append(refs, more...)
 		}
 		return out, refs
@@ -236,7 +238,7 @@ func (t *reading) value(v any, at *document.Node) (any, []*terraform.Resource) {
 		out := []any{}
 		var refs []*terraform.Resource
 		for i, e := range v {
-			one, more := t.value(e, item(at, i))
+			one, more := t.plainValue(e, itemNode(at, i))
 			if one != nil {
 				out, refs = append(out, one), append(refs, more...)
 			}
@@ -246,9 +248,9 @@ func (t *reading) value(v any, at *document.Node) (any, []*terraform.Resource) {
 	return v, nil
 }
 
-// function returns what an intrinsic function of CloudFormation gives, as far as it
+// functionValue returns what an intrinsic function of CloudFormation gives, as far as it
 // is known before the stack is made.
-func (t *reading) function(name string, argument any) (any, []*terraform.Resource) {
+func (t *templateReading) functionValue(name string, argument any) (any, []*terraform.Resource) {
 	target := ""
 	switch strings.TrimPrefix(name, "Fn::") {
 	case "Ref":
@@ -276,8 +278,8 @@ func (t *reading) function(name string, argument any) (any, []*terraform.Resourc
 	return terraform.Unknown{}, nil
 }
 
-// single returns the name of the function that the map is.
-func single(m map[string]any) string {
+// functionName returns the name of the function that the map is.
+func functionName(m map[string]any) string {
 	if len(m) == 1 {
 		for key := range m {
 			if key == "Ref" || strings.HasPrefix(key, "Fn::") {
@@ -292,9 +294,9 @@ func single(m map[string]any) string {
 // Which part of its parent a resource is stands there.
 var lastPart = regexp.MustCompile(`^\[\s*(?:concat|format)\(.*'[^']*?(/[A-Za-z0-9_.-]+)'\s*(?:,[^']*)?\)\s*\]$`)
 
-// computed reports whether a map is made when the stack is.
-func computed(m map[string]any) bool {
-	if single(m) != "" {
+// isComputed reports whether a map is made when the stack is.
+func isComputed(m map[string]any) bool {
+	if functionName(m) != "" {
 		return true
 	}
 	for key := range m {
@@ -305,14 +307,16 @@ func computed(m map[string]any) bool {
 	return false
 }
 
-func field(n *document.Node, key string) *document.Node {
+// fieldNode returns the node of a field, or nil.
+func fieldNode(n *document.Node, key string) *document.Node {
 	if n == nil {
 		return nil
 	}
 	return n.Fields[key]
 }
 
-func item(n *document.Node, i int) *document.Node {
+// itemNode returns the node of an item, or nil.
+func itemNode(n *document.Node, i int) *document.Node {
 	if n == nil || i >= len(n.Items) {
 		return nil
 	}

@@ -30,10 +30,10 @@ func Decode(name string, text []byte) (*document.Document, error) {
 	p := parser{text: string(text), line: 1}
 	root := newBlock(1)
 	for _, key := range []string{"messages", "enum", "services", "imports"} {
-		root.below(key, 1)
+		root.childBlock(key, 1)
 	}
 	root.values["syntax"], root.values["package"], root.values["options"] = "", "", []any{}
-	err := p.file(root)
+	err := p.readFile(root)
 	if err != nil {
 		return nil, err
 	}
@@ -48,12 +48,13 @@ type block struct {
 	node   *document.Node
 }
 
+// newBlock returns an empty block at a line.
 func newBlock(line int) *block {
 	return &block{values: map[string]any{}, node: &document.Node{Line: line, Fields: map[string]*document.Node{}}}
 }
 
-// below returns the block under the key, which it makes.
-func (b *block) below(key string, line int) *block {
+// childBlock returns the block under the key, which it makes.
+func (b *block) childBlock(key string, line int) *block {
 	if m, ok := b.values[key].(map[string]any); ok {
 		return &block{m, b.node.Fields[key]}
 	}
@@ -62,7 +63,8 @@ func (b *block) below(key string, line int) *block {
 	return inner
 }
 
-func (b *block) set(key string, v any, line int) {
+// setValue sets a value with its line.
+func (b *block) setValue(key string, v any, line int) {
 	b.values[key] = v
 	b.node.Fields[key] = &document.Node{Line: line}
 }
@@ -74,12 +76,13 @@ type parser struct {
 	line int
 }
 
+// fault is the error of a text that is not a definition, with its line.
 func (p *parser) fault(message string) error {
 	return &document.Malformed{Line: p.line, Message: message}
 }
 
-// word returns the next word, sign or string (with a quote before it), "" at the end.
-func (p *parser) word() (string, error) {
+// readWord returns the next word, sign or string (with a quote before it), "" at the end.
+func (p *parser) readWord() (string, error) {
 	for p.at < len(p.text) {
 		rest := p.text[p.at:]
 		switch c := rest[0]; {
@@ -102,7 +105,7 @@ func (p *parser) word() (string, error) {
 			p.line += strings.Count(rest[:n], "\n")
 			p.at += n + 2
 		case c == '"' || c == '\'':
-			return p.str(c)
+			return p.readString(c)
 		case strings.IndexByte("{}()[]<>;=,:", c) >= 0:
 			p.at++
 			return rest[:1], nil
@@ -119,7 +122,8 @@ func (p *parser) word() (string, error) {
 	return "", nil
 }
 
-func (p *parser) str(quote byte) (string, error) {
+// readString reads a string up to its quote.
+func (p *parser) readString(quote byte) (string, error) {
 	for i := p.at + 1; i < len(p.text); i++ {
 		switch p.text[i] {
 		case '\\':
@@ -135,12 +139,12 @@ func (p *parser) str(quote byte) (string, error) {
 	return "", p.fault("a string does not end")
 }
 
-// statement reads words up to ";" or "{", and returns them with the sign that ended
+// readStatement reads words up to ";" or "{", and returns them with the sign that ended
 // them. A bracket's content is left out.
-func (p *parser) statement() (words []string, line int, end string, err error) {
+func (p *parser) readStatement() (words []string, line int, end string, err error) {
 	open := 0
 	for {
-		w, err := p.word()
+		w, err := p.readWord()
 		if err != nil {
 			return nil, 0, "", err
 		}
@@ -172,7 +176,7 @@ func (p *parser) statement() (words []string, line int, end string, err error) {
 // skipBlock skips up to the bracket that closes.
 func (p *parser) skipBlock() error {
 	for open := 1; open > 0; {
-		w, err := p.word()
+		w, err := p.readWord()
 		switch {
 		case err != nil:
 			return err
@@ -187,10 +191,10 @@ func (p *parser) skipBlock() error {
 	return nil
 }
 
-// file reads the whole text.
-func (p *parser) file(root *block) error {
+// readFile reads the whole text.
+func (p *parser) readFile(root *block) error {
 	for {
-		words, line, end, err := p.statement()
+		words, line, end, err := p.readStatement()
 		if err != nil {
 			return err
 		}
@@ -206,24 +210,24 @@ func (p *parser) file(root *block) error {
 		last := strings.TrimLeft(words[len(words)-1], `"'`)
 		switch {
 		case words[0] == "syntax":
-			root.set("syntax", last, line)
+			root.setValue("syntax", last, line)
 		case words[0] == "package":
-			root.set("package", last, line)
+			root.setValue("package", last, line)
 		case words[0] == "import":
 			kind := ""
 			if len(words) > 2 {
 				kind = words[1]
 			}
-			root.below("imports", line).below(last, line).values["kind"] = kind
+			root.childBlock("imports", line).childBlock(last, line).values["kind"] = kind
 		case words[0] == "option" && len(words) > 1:
 			root.values["options"] = append(root.values["options"].([]any),
 				map[string]any{"name": words[1], "value": last})
 		case words[0] == "message" && end == "{" && len(words) > 1:
-			err = p.message(root.below("messages", line).below(words[1], line), 0)
+			err = p.readMessage(root.childBlock("messages", line).childBlock(words[1], line), 0)
 		case words[0] == "enum" && end == "{" && len(words) > 1:
-			err = p.enum(root.below("enum", line).below(words[1], line))
+			err = p.readEnum(root.childBlock("enum", line).childBlock(words[1], line))
 		case words[0] == "service" && end == "{" && len(words) > 1:
-			err = p.service(root.below("services", line).below(words[1], line))
+			err = p.readService(root.childBlock("services", line).childBlock(words[1], line))
 		case end == "{":
 			err = p.skipBlock()
 		}
@@ -233,13 +237,13 @@ func (p *parser) file(root *block) error {
 	}
 }
 
-// message reads fields and what else stands in a message, or in a group of one.
-func (p *parser) message(m *block, depth int) error {
+// readMessage reads fields and what else is in a message, or in a group of one.
+func (p *parser) readMessage(m *block, depth int) error {
 	if depth > maxDepth {
 		return errs.E(errs.TooLarge, "line %d: more than %d messages inside of each other", p.line, maxDepth)
 	}
 	for {
-		words, line, end, err := p.statement()
+		words, line, end, err := p.readStatement()
 		if err != nil {
 			return err
 		}
@@ -249,15 +253,15 @@ func (p *parser) message(m *block, depth int) error {
 		case end == "":
 			return p.fault("a message does not end")
 		case end == "{" && len(words) > 1 && words[0] == "message":
-			err = p.message(m.below("inner_message", line).below(words[1], line), depth+1)
+			err = p.readMessage(m.childBlock("inner_message", line).childBlock(words[1], line), depth+1)
 		case end == "{" && len(words) > 1 && words[0] == "enum":
-			err = p.enum(m.below("enum", line).below(words[1], line))
+			err = p.readEnum(m.childBlock("enum", line).childBlock(words[1], line))
 		case end == "{" && len(words) > 1 && words[0] == "oneof":
-			err = p.message(m.below("oneof", line).below(words[1], line), depth+1)
+			err = p.readMessage(m.childBlock("oneof", line).childBlock(words[1], line), depth+1)
 		case end == "{":
 			err = p.skipBlock()
 		default:
-			m.field(words, line)
+			m.addField(words, line)
 		}
 		if err != nil {
 			return err
@@ -265,8 +269,8 @@ func (p *parser) message(m *block, depth int) error {
 	}
 }
 
-// field reads "repeated type name = 1", or "map<key, value> name = 1".
-func (m *block) field(words []string, line int) {
+// addField reads "repeated type name = 1", or "map<key, value> name = 1".
+func (m *block) addField(words []string, line int) {
 	n := len(words)
 	if n < 4 || words[n-2] != "=" || words[0] == "option" {
 		return
@@ -276,7 +280,7 @@ func (m *block) field(words []string, line int) {
 	if words[0] == "map" {
 		kind = "map"
 	}
-	f := m.below(kind, line).below(name, line)
+	f := m.childBlock(kind, line).childBlock(name, line)
 	if sequence, err := strconv.ParseInt(words[n-1], 0, 64); err == nil {
 		f.values["sequence"] = sequence
 	}
@@ -286,13 +290,13 @@ func (m *block) field(words []string, line int) {
 		f.values[rest[0]] = true
 		rest = rest[1:]
 	}
-	f.set("type", strings.Join(rest, ""), line)
+	f.setValue("type", strings.Join(rest, ""), line)
 }
 
-// enum reads "NAME = 1" lines.
-func (p *parser) enum(e *block) error {
+// readEnum reads "NAME = 1" lines.
+func (p *parser) readEnum(e *block) error {
 	for {
-		words, line, end, err := p.statement()
+		words, line, end, err := p.readStatement()
 		switch {
 		case err != nil:
 			return err
@@ -309,15 +313,15 @@ func (p *parser) enum(e *block) error {
 			if err != nil {
 				return p.fault("the value of " + words[0] + " is no number")
 			}
-			e.below("field", line).below(words[0], line).values["value"] = value
+			e.childBlock("field", line).childBlock(words[0], line).values["value"] = value
 		}
 	}
 }
 
-// service reads "rpc Name (stream Request) returns (Answer)".
-func (p *parser) service(s *block) error {
+// readService reads "rpc Name (stream Request) returns (Response)".
+func (p *parser) readService(s *block) error {
 	for {
-		words, line, end, err := p.statement()
+		words, line, end, err := p.readStatement()
 		switch {
 		case err != nil:
 			return err
@@ -327,12 +331,12 @@ func (p *parser) service(s *block) error {
 			return p.fault("a service does not end")
 		}
 		if len(words) > 1 && words[0] == "rpc" {
-			rpc := s.below("rpc", line).below(words[1], line)
+			rpc := s.childBlock("rpc", line).childBlock(words[1], line)
 			request, answer, _ := strings.Cut(strings.Join(words[2:], " "), "returns")
 			for key, part := range map[string]string{"requestType": request, "returnsType": answer} {
 				name := strings.TrimSpace(strings.Trim(part, "() "))
 				streamed := strings.HasPrefix(name, "stream ")
-				rpc.set(key, strings.TrimPrefix(name, "stream "), line)
+				rpc.setValue(key, strings.TrimPrefix(name, "stream "), line)
 				rpc.values[map[string]string{"requestType": "streamsRequest",
 					"returnsType": "streamsReturns"}[key]] = streamed
 			}

@@ -18,72 +18,75 @@ type api struct {
 	own bool // it has a document of its own, or is not open to everybody
 }
 
-// restAPI makes a REST API with its stage, domain, authorizers and usage plan.
-func (x *expansion) restAPI(o origin) {
+// expandRestAPI makes a REST API with its stage, domain, authorizers and usage plan.
+func (x *expansion) expandRestAPI(o origin) {
 	if o.values == nil {
 		return
 	}
-	x.apis[o.name] = api{o, o.closed() || o.has("Auth", "ResourcePolicy")}
+	x.apis[o.name] = api{o, o.isClosed() || o.hasProperty("Auth", "ResourcePolicy")}
 	name := o.name + mark + "RestApi"
-	p := o.become()
-	p.take(o, "Name", "Description", "BinaryMediaTypes", "MinimumCompressionSize", "ApiKeySourceType",
+	p := o.newProperties()
+	p.copySame(o, "Name", "Description", "BinaryMediaTypes", "MinimumCompressionSize", "ApiKeySourceType",
 		"DisableExecuteApiEndpoint", "Mode", "Policy")
-	p.tags(o)
-	p.endpoint(o)
-	x.add(name, "AWS::ApiGateway::RestApi", o, p)
+	p.copyTags(o)
+	p.setEndpoint(o)
+	x.addResource(name, "AWS::ApiGateway::RestApi", o, p)
 
-	stage := o.text("StageName")
-	p = o.become()
-	p.take(o, "StageName", "AccessLogSetting", "TracingEnabled", "CacheClusterEnabled", "CacheClusterSize",
+	stage := o.textProperty("StageName")
+	p = o.newProperties()
+	p.copySame(o, "StageName", "AccessLogSetting", "TracingEnabled", "CacheClusterEnabled", "CacheClusterSize",
 		"MethodSettings", "CanarySetting", "Variables")
-	p.refer("RestApiId", o.name)
-	p.tags(o)
-	x.add(o.name+letters(stage)+"Stage", "AWS::ApiGateway::Stage", o, p)
-	if plan := o.text("Auth", "UsagePlan", "CreateUsagePlan"); plan == "PER_API" || plan == "SHARED" {
-		p = o.become()
-		at := p.here()
+	p.setRef("RestApiId", o.name)
+	p.copyTags(o)
+	x.addResource(o.name+alphanumeric(stage)+"Stage", "AWS::ApiGateway::Stage", o, p)
+	if plan := o.textProperty("Auth", "UsagePlan", "CreateUsagePlan"); plan == "PER_API" || plan == "SHARED" {
+		p = o.newProperties()
+		at := p.newNode()
 		at.Items = []*document.Node{{Line: at.Line, Column: at.Column, Path: at.Path,
 			Fields: map[string]*document.Node{"ApiId": {Line: at.Line, Column: at.Column, Path: at.Path, Tag: "!Ref"}}}}
-		p.set("ApiStages", []any{map[string]any{"ApiId": o.name, "Stage": o.values["StageName"]}}, at)
-		x.add(o.name+"UsagePlan", "AWS::ApiGateway::UsagePlan", o, p)
+		p.setProperty("ApiStages", []any{map[string]any{"ApiId": o.name, "Stage": o.values["StageName"]}}, at)
+		x.addResource(o.name+"UsagePlan", "AWS::ApiGateway::UsagePlan", o, p)
 	}
-	if domain, ok := o.inside("Domain"); ok {
-		p = domain.become()
-		p.take(domain, "DomainName", "SecurityPolicy", "MutualTlsAuthentication", "OwnershipVerificationCertificateArn")
-		p.rename(domain, "RegionalCertificateArn", "CertificateArn")
-		x.add(o.name+"Domain", "AWS::ApiGateway::DomainName", domain, p)
+	if domain, ok := o.mapProperty("Domain"); ok {
+		p = domain.newProperties()
+		p.copySame(domain, "DomainName", "SecurityPolicy", "MutualTlsAuthentication",
+			"OwnershipVerificationCertificateArn")
+		p.copyAs(domain, "RegionalCertificateArn", "CertificateArn")
+		x.addResource(o.name+"Domain", "AWS::ApiGateway::DomainName", domain, p)
 	}
-	x.authorizers(o, "AWS::ApiGateway::Authorizer", "RestApiId", name)
+	x.addAuthorizers(o, "AWS::ApiGateway::Authorizer", "RestApiId", name)
 }
 
-// endpoint sets how a REST API is reached: {Type} of the model is a list of the service.
-func (p *properties) endpoint(o origin) {
-	v, at := o.field("EndpointConfiguration")
+// setEndpoint sets how a REST API is reached: {Type} of the model is a list of the
+// service.
+func (p *properties) setEndpoint(o origin) {
+	v, at := o.property("EndpointConfiguration")
 	if at == nil {
 		return
 	}
 	kind, place := v, at
 	if m, ok := v.(map[string]any); ok && at.Tag == "" {
-		if kind, place = o.field("EndpointConfiguration", "Type"); place == nil {
+		if kind, place = o.property("EndpointConfiguration", "Type"); place == nil {
 			if _, has := m["Types"]; has {
-				p.set("EndpointConfiguration", v, at)
+				p.setProperty("EndpointConfiguration", v, at)
 			}
 			return
 		}
 	}
 	types := &document.Node{Line: place.Line, Column: place.Column, Path: place.Path, Items: []*document.Node{place}}
-	p.within("EndpointConfiguration", "Types", []any{kind}, types)
+	p.setWithin("EndpointConfiguration", "Types", []any{kind}, types)
 }
 
-// closed reports whether something besides the model's settings may decide who gets in.
-func (o origin) closed() bool {
-	private := o.text("EndpointConfiguration") == "PRIVATE" || o.text("EndpointConfiguration", "Type") == "PRIVATE"
-	return private || o.has("DefinitionBody") || o.has("DefinitionUri") || o.has("Policy")
+// isClosed reports whether something besides the model's settings may decide who gets in.
+func (o origin) isClosed() bool {
+	private := o.textProperty("EndpointConfiguration") == "PRIVATE" ||
+		o.textProperty("EndpointConfiguration", "Type") == "PRIVATE"
+	return private || o.hasProperty("DefinitionBody") || o.hasProperty("DefinitionUri") || o.hasProperty("Policy")
 }
 
-// inside returns a property that is a map as an origin of its own.
-func (o origin) inside(key string) (origin, bool) {
-	v, at := o.field(key)
+// mapProperty returns a property that is a map as an origin of its own.
+func (o origin) mapProperty(key string) (origin, bool) {
+	v, at := o.property(key)
 	m, ok := v.(map[string]any)
 	if at == nil || !ok || at.Tag != "" {
 		return origin{}, false
@@ -91,43 +94,43 @@ func (o origin) inside(key string) (origin, bool) {
 	return origin{o.name, o.whole, at, m, at}, true
 }
 
-// httpAPI makes an HTTP API with its stage, domain and authorizers.
-func (x *expansion) httpAPI(o origin) {
+// expandHTTPAPI makes an HTTP API with its stage, domain and authorizers.
+func (x *expansion) expandHTTPAPI(o origin) {
 	if o.values == nil {
 		return
 	}
-	x.apis[o.name] = api{o, o.closed()}
+	x.apis[o.name] = api{o, o.isClosed()}
 	name := o.name + mark + "Api"
-	p := o.become()
-	p.take(o, "Name", "Description", "CorsConfiguration", "DisableExecuteApiEndpoint")
-	p.set("ProtocolType", "HTTP", nil)
-	x.add(name, "AWS::ApiGatewayV2::Api", o, p)
+	p := o.newProperties()
+	p.copySame(o, "Name", "Description", "CorsConfiguration", "DisableExecuteApiEndpoint")
+	p.setProperty("ProtocolType", "HTTP", nil)
+	x.addResource(name, "AWS::ApiGatewayV2::Api", o, p)
 
-	stage := letters(o.text("StageName"))
-	if !o.has("StageName") {
+	stage := alphanumeric(o.textProperty("StageName"))
+	if !o.hasProperty("StageName") {
 		stage = "ApiGatewayDefault"
 	}
-	p = o.become()
-	p.refer("ApiId", o.name)
-	p.set("StageName", "$default", nil)
-	p.take(o, "StageName", "AccessLogSettings", "DefaultRouteSettings", "RouteSettings", "StageVariables")
-	x.add(o.name+stage+"Stage", "AWS::ApiGatewayV2::Stage", o, p)
-	if domain, ok := o.inside("Domain"); ok {
-		p = domain.become()
-		p.take(domain, "DomainName", "MutualTlsAuthentication")
-		settings := domain.become()
-		settings.take(domain, "CertificateArn", "SecurityPolicy")
-		at := p.here()
+	p = o.newProperties()
+	p.setRef("ApiId", o.name)
+	p.setProperty("StageName", "$default", nil)
+	p.copySame(o, "StageName", "AccessLogSettings", "DefaultRouteSettings", "RouteSettings", "StageVariables")
+	x.addResource(o.name+stage+"Stage", "AWS::ApiGatewayV2::Stage", o, p)
+	if domain, ok := o.mapProperty("Domain"); ok {
+		p = domain.newProperties()
+		p.copySame(domain, "DomainName", "MutualTlsAuthentication")
+		settings := domain.newProperties()
+		settings.copySame(domain, "CertificateArn", "SecurityPolicy")
+		at := p.newNode()
 		at.Items = []*document.Node{settings.node}
-		p.set("DomainNameConfigurations", []any{settings.values}, at)
-		x.add(o.name+"Domain", "AWS::ApiGatewayV2::DomainName", domain, p)
+		p.setProperty("DomainNameConfigurations", []any{settings.values}, at)
+		x.addResource(o.name+"Domain", "AWS::ApiGatewayV2::DomainName", domain, p)
 	}
-	x.authorizers(o, "AWS::ApiGatewayV2::Authorizer", "ApiId", name)
+	x.addAuthorizers(o, "AWS::ApiGatewayV2::Authorizer", "ApiId", name)
 }
 
-// authorizers makes those that an API names.
-func (x *expansion) authorizers(o origin, kind, property, name string) {
-	v, at := o.field("Auth", "Authorizers")
+// addAuthorizers makes those that an API names.
+func (x *expansion) addAuthorizers(o origin, kind, property, name string) {
+	v, at := o.property("Auth", "Authorizers")
 	all, _ := v.(map[string]any)
 	if at == nil {
 		return
@@ -135,17 +138,17 @@ func (x *expansion) authorizers(o origin, kind, property, name string) {
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if n := at.Fields[key]; n != nil {
 			one := origin{o.name, o.whole, n, nil, n}
-			p := one.become()
-			p.set("Name", key, nil)
-			p.refer(property, name)
-			x.add(o.name+letters(key)+"Authorizer", kind, one, p)
+			p := one.newProperties()
+			p.setProperty("Name", key, nil)
+			p.setRef(property, name)
+			x.addResource(o.name+alphanumeric(key)+"Authorizer", kind, one, p)
 		}
 	}
 }
 
-// owner returns the API that an event belongs to, if it is one of the template.
-func (x *expansion) owner(e event, property, otherwise string) (api, bool) {
-	v, at := e.field(property)
+// ownerAPI returns the API that an event belongs to, if it is one of the template.
+func (x *expansion) ownerAPI(e event, property, otherwise string) (api, bool) {
+	v, at := e.property(property)
 	if at == nil {
 		a, ok := x.apis[otherwise]
 		return a, ok
@@ -158,15 +161,15 @@ func (x *expansion) owner(e event, property, otherwise string) (api, bool) {
 	return a, ok
 }
 
-// authorizer says who lets callers of an event in: "NONE" is nobody.
-func authorizer(a api, e event) string {
+// authorizerOf says who lets callers of an event in: "NONE" is nobody.
+func authorizerOf(a api, e event) string {
 	for _, one := range []struct {
 		origin origin
 		key    string
 	}{{e.origin, "Authorizer"}, {a.origin, "DefaultAuthorizer"}} {
-		v, at := one.origin.field("Auth", one.key)
+		v, at := one.origin.property("Auth", one.key)
 		if at == nil {
-			if _, whole := one.origin.field("Auth"); whole != nil && whole.Tag != "" {
+			if _, whole := one.origin.property("Auth"); whole != nil && whole.Tag != "" {
 				return "CUSTOM" // computed
 			}
 			continue
@@ -182,46 +185,47 @@ func authorizer(a api, e event) string {
 	return "NONE"
 }
 
-// method makes the method of a REST API that an event is.
-func (x *expansion) method(o origin, e event) {
-	a, ok := x.owner(e, "RestApiId", impliedRest)
-	if !ok || a.own || e.values == nil || e.has("Auth", "ResourcePolicy") {
+// addMethod makes the method of a REST API that an event is.
+func (x *expansion) addMethod(o origin, e event) {
+	a, ok := x.ownerAPI(e, "RestApiId", impliedRest)
+	if !ok || a.own || e.values == nil || e.hasProperty("Auth", "ResourcePolicy") {
 		return
 	}
-	p := e.become()
-	p.refer("RestApiId", a.name)
-	p.set("HttpMethod", upper(e.text("Method")), nil)
-	p.set("AuthorizationType", authorizer(a, e), nil)
+	p := e.newProperties()
+	p.setRef("RestApiId", a.name)
+	p.setProperty("HttpMethod", httpMethod(e.textProperty("Method")), nil)
+	p.setProperty("AuthorizationType", authorizerOf(a, e), nil)
 	for _, one := range []origin{a.origin, e.origin} {
-		p.rename(one, "ApiKeyRequired", "Auth", "ApiKeyRequired")
+		p.copyAs(one, "ApiKeyRequired", "Auth", "ApiKeyRequired")
 	}
-	x.add(o.name+letters(e.name)+"Method", "AWS::ApiGateway::Method", e.origin, p)
+	x.addResource(o.name+alphanumeric(e.name)+"Method", "AWS::ApiGateway::Method", e.origin, p)
 }
 
-func upper(method string) string {
+// httpMethod is the method in upper case; any of them is ANY.
+func httpMethod(method string) string {
 	if method = strings.ToUpper(method); method == "" || method == "X-AMAZON-APIGATEWAY-ANY-METHOD" {
 		return "ANY"
 	}
 	return method
 }
 
-// route makes the route of an HTTP API that an event is.
-func (x *expansion) route(o origin, e event) {
-	a, ok := x.owner(e, "ApiId", impliedHTTP)
+// addRoute makes the route of an HTTP API that an event is.
+func (x *expansion) addRoute(o origin, e event) {
+	a, ok := x.ownerAPI(e, "ApiId", impliedHTTP)
 	if !ok || a.own || e.values == nil {
 		return
 	}
-	p := e.become()
-	p.refer("ApiId", a.name)
+	p := e.newProperties()
+	p.setRef("ApiId", a.name)
 	key := "$default"
-	if path := e.text("Path"); path != "" {
-		key = upper(e.text("Method")) + " " + path
+	if path := e.textProperty("Path"); path != "" {
+		key = httpMethod(e.textProperty("Method")) + " " + path
 	}
-	p.set("RouteKey", key, nil)
-	kind := authorizer(a, e)
+	p.setProperty("RouteKey", key, nil)
+	kind := authorizerOf(a, e)
 	if kind == "CUSTOM" {
 		kind = "JWT"
 	}
-	p.set("AuthorizationType", kind, nil)
-	x.add(o.name+letters(e.name)+"Route", "AWS::ApiGatewayV2::Route", e.origin, p)
+	p.setProperty("AuthorizationType", kind, nil)
+	x.addResource(o.name+alphanumeric(e.name)+"Route", "AWS::ApiGatewayV2::Route", e.origin, p)
 }

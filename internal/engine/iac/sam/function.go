@@ -10,66 +10,67 @@ import (
 
 // This file shows what functions, state machines, tables and GraphQL APIs become.
 
-// function makes a Lambda function with its role, its URL and what its events are.
-func (x *expansion) function(o origin) {
+// expandFunction makes a Lambda function with its role, its URL and what its events are.
+func (x *expansion) expandFunction(o origin) {
 	if o.values == nil {
 		return
 	}
-	p := o.become()
-	p.take(o, "FunctionName", "Description", "MemorySize", "Runtime", "Handler", "Timeout", "KmsKeyArn", "Layers",
+	p := o.newProperties()
+	p.copySame(o, "FunctionName", "Description", "MemorySize", "Runtime", "Handler", "Timeout", "KmsKeyArn", "Layers",
 		"ReservedConcurrentExecutions",
 		"VpcConfig", "Environment", "Architectures", "EphemeralStorage", "FileSystemConfigs", "CodeSigningConfigArn",
 		"ImageConfig", "PackageType",
 		"SnapStart", "LoggingConfig", "RuntimeManagementConfig", "RecursiveLoop", "Role")
-	p.tags(o)
-	if v, at := o.field("Tracing"); at != nil {
-		p.within("TracingConfig", "Mode", v, at)
+	p.copyTags(o)
+	if v, at := o.property("Tracing"); at != nil {
+		p.setWithin("TracingConfig", "Mode", v, at)
 	}
-	if v, at := o.field("InlineCode"); at != nil {
-		p.within("Code", "ZipFile", v, at)
+	if v, at := o.property("InlineCode"); at != nil {
+		p.setWithin("Code", "ZipFile", v, at)
 	}
-	if v, at := o.field("DeadLetterQueue", "TargetArn"); at != nil {
-		p.within("DeadLetterConfig", "TargetArn", v, at)
+	if v, at := o.property("DeadLetterQueue", "TargetArn"); at != nil {
+		p.setWithin("DeadLetterConfig", "TargetArn", v, at)
 	}
-	if !o.has("Role") {
-		x.role(o, "lambda.amazonaws.com")
-		p.tagged("Role", "!GetAtt", o.name+"Role.Arn")
+	if !o.hasProperty("Role") {
+		x.addRole(o, "lambda.amazonaws.com")
+		p.setTagged("Role", "!GetAtt", o.name+"Role.Arn")
 	}
-	x.add(o.name+mark+"Function", "AWS::Lambda::Function", o, p)
-	if _, at := o.field("FunctionUrlConfig"); at != nil {
+	x.addResource(o.name+mark+"Function", "AWS::Lambda::Function", o, p)
+	if _, at := o.property("FunctionUrlConfig"); at != nil {
 		url := origin{o.name, o.whole, at, nil, at}
 		url.values, _ = o.values["FunctionUrlConfig"].(map[string]any)
-		q := url.become()
-		q.take(url, "AuthType", "Cors", "InvokeMode")
-		q.refer("TargetFunctionArn", o.name)
-		x.add(o.name+"Url", "AWS::Lambda::Url", url, q)
+		q := url.newProperties()
+		q.copySame(url, "AuthType", "Cors", "InvokeMode")
+		q.setRef("TargetFunctionArn", o.name)
+		x.addResource(o.name+"Url", "AWS::Lambda::Url", url, q)
 	}
-	for _, e := range o.events() {
-		x.event(o, e)
+	for _, e := range o.listEvents() {
+		x.addEvent(o, e)
 	}
 }
 
-// role makes the role that a function or state machine has when none is named.
-func (x *expansion) role(o origin, service string) {
-	p := o.become()
-	p.take(o, "PermissionsBoundary")
-	p.rename(o, "Path", "RolePath")
-	p.tags(o)
-	if v, at := o.field("AssumeRolePolicyDocument"); at != nil {
-		p.set("AssumeRolePolicyDocument", v, at)
+// addRole makes the role that a function or state machine has when none is named.
+func (x *expansion) addRole(o origin, service string) {
+	p := o.newProperties()
+	p.copySame(o, "PermissionsBoundary")
+	p.copyAs(o, "Path", "RolePath")
+	p.copyTags(o)
+	if v, at := o.property("AssumeRolePolicyDocument"); at != nil {
+		p.setProperty("AssumeRolePolicyDocument", v, at)
 	} else {
 		statement := map[string]any{"Effect": "Allow", "Principal": map[string]any{"Service": service},
 			"Action": "sts:AssumeRole"}
-		p.set("AssumeRolePolicyDocument", map[string]any{"Version": "2012-10-17", "Statement": []any{statement}}, nil)
+		p.setProperty("AssumeRolePolicyDocument",
+			map[string]any{"Version": "2012-10-17", "Statement": []any{statement}}, nil)
 	}
-	p.policies(o)
-	x.add(o.name+"Role", "AWS::IAM::Role", o, p)
+	p.addPolicies(o)
+	x.addResource(o.name+"Role", "AWS::IAM::Role", o, p)
 }
 
-// policies reads "Policies": names and addresses of managed policies, documents of one's
-// own, and templates of the model.
-func (p *properties) policies(o origin) {
-	v, at := o.field("Policies")
+// addPolicies reads "Policies": names and addresses of managed policies, documents of
+// one's own, and templates of the model.
+func (p *properties) addPolicies(o origin) {
+	v, at := o.property("Policies")
 	if at == nil {
 		return
 	}
@@ -86,7 +87,7 @@ func (p *properties) policies(o origin) {
 			break
 		}
 		n := items[i]
-		if computed(one, n) {
+		if isComputed(one, n) {
 			managed, managedAt.Items = append(managed, one), append(managedAt.Items, n)
 			continue
 		}
@@ -107,15 +108,15 @@ func (p *properties) policies(o origin) {
 		}
 	}
 	if managed != nil {
-		p.set("ManagedPolicyArns", managed, managedAt)
+		p.setProperty("ManagedPolicyArns", managed, managedAt)
 	}
 	if own != nil {
-		p.set("Policies", own, ownAt)
+		p.setProperty("Policies", own, ownAt)
 	}
 }
 
-// computed reports whether a value is made when the stack is.
-func computed(v any, n *document.Node) bool {
+// isComputed reports whether a value is made when the stack is.
+func isComputed(v any, n *document.Node) bool {
 	if n != nil && (n.Tag != "" || n.Unknown) {
 		return true
 	}
@@ -128,60 +129,60 @@ func computed(v any, n *document.Node) bool {
 	return false
 }
 
-// stateMachine makes a state machine of Step Functions, in its place, with its role.
-func (x *expansion) stateMachine(o origin) {
+// expandStateMachine makes a state machine of Step Functions, in its place, with its role.
+func (x *expansion) expandStateMachine(o origin) {
 	if o.values == nil {
 		return
 	}
-	p := o.become()
-	p.take(o, "DefinitionSubstitutions")
-	p.rename(o, "StateMachineName", "Name")
-	p.rename(o, "StateMachineType", "Type")
-	p.rename(o, "LoggingConfiguration", "Logging")
-	p.rename(o, "TracingConfiguration", "Tracing")
-	p.rename(o, "Definition", "Definition")
-	p.rename(o, "RoleArn", "Role")
-	p.tags(o)
-	if !o.has("Role") {
-		x.role(o, "states.amazonaws.com")
-		p.tagged("RoleArn", "!GetAtt", o.name+"Role.Arn")
+	p := o.newProperties()
+	p.copySame(o, "DefinitionSubstitutions")
+	p.copyAs(o, "StateMachineName", "Name")
+	p.copyAs(o, "StateMachineType", "Type")
+	p.copyAs(o, "LoggingConfiguration", "Logging")
+	p.copyAs(o, "TracingConfiguration", "Tracing")
+	p.copyAs(o, "Definition", "Definition")
+	p.copyAs(o, "RoleArn", "Role")
+	p.copyTags(o)
+	if !o.hasProperty("Role") {
+		x.addRole(o, "states.amazonaws.com")
+		p.setTagged("RoleArn", "!GetAtt", o.name+"Role.Arn")
 	}
-	x.put(o.name, "AWS::StepFunctions::StateMachine", o, p)
+	x.putResource(o.name, "AWS::StepFunctions::StateMachine", o, p)
 }
 
-// table makes a table of DynamoDB, in its place.
-func (x *expansion) table(o origin) {
-	p := o.become()
-	p.take(o, "TableName", "SSESpecification", "PointInTimeRecoverySpecification", "ProvisionedThroughput")
-	p.tags(o)
-	if !o.has("ProvisionedThroughput") {
-		p.set("BillingMode", "PAY_PER_REQUEST", nil)
+// expandTable makes a table of DynamoDB, in its place.
+func (x *expansion) expandTable(o origin) {
+	p := o.newProperties()
+	p.copySame(o, "TableName", "SSESpecification", "PointInTimeRecoverySpecification", "ProvisionedThroughput")
+	p.copyTags(o)
+	if !o.hasProperty("ProvisionedThroughput") {
+		p.setProperty("BillingMode", "PAY_PER_REQUEST", nil)
 	}
-	name, kind := o.text("PrimaryKey", "Name"), o.text("PrimaryKey", "Type")
-	if name == "" && !o.has("PrimaryKey") {
+	name, kind := o.textProperty("PrimaryKey", "Name"), o.textProperty("PrimaryKey", "Type")
+	if name == "" && !o.hasProperty("PrimaryKey") {
 		name = "id"
 	}
 	letter := map[string]string{"Number": "N", "Binary": "B"}[kind]
 	if letter == "" {
 		letter = "S"
 	}
-	p.set("KeySchema", []any{map[string]any{"AttributeName": name, "KeyType": "HASH"}}, nil)
-	p.set("AttributeDefinitions", []any{map[string]any{"AttributeName": name, "AttributeType": letter}}, nil)
-	x.put(o.name, "AWS::DynamoDB::Table", o, p)
+	p.setProperty("KeySchema", []any{map[string]any{"AttributeName": name, "KeyType": "HASH"}}, nil)
+	p.setProperty("AttributeDefinitions", []any{map[string]any{"AttributeName": name, "AttributeType": letter}}, nil)
+	x.putResource(o.name, "AWS::DynamoDB::Table", o, p)
 }
 
-// graphQL makes an API of AppSync, in its place.
-func (x *expansion) graphQL(o origin) {
+// expandGraphQL makes an API of AppSync, in its place.
+func (x *expansion) expandGraphQL(o origin) {
 	if o.values == nil {
 		return
 	}
-	p := o.become()
-	p.take(o, "Name", "XrayEnabled", "Visibility")
-	p.rename(o, "AuthenticationType", "Auth", "Type")
-	p.rename(o, "AdditionalAuthenticationProviders", "Auth", "Additional")
-	p.rename(o, "LogConfig", "Logging")
-	p.tags(o)
-	x.put(o.name, "AWS::AppSync::GraphQLApi", o, p)
+	p := o.newProperties()
+	p.copySame(o, "Name", "XrayEnabled", "Visibility")
+	p.copyAs(o, "AuthenticationType", "Auth", "Type")
+	p.copyAs(o, "AdditionalAuthenticationProviders", "Auth", "Additional")
+	p.copyAs(o, "LogConfig", "Logging")
+	p.copyTags(o)
+	x.putResource(o.name, "AWS::AppSync::GraphQLApi", o, p)
 }
 
 // An event is what calls a function: its properties are those of the origin.
@@ -190,9 +191,9 @@ type event struct {
 	kind string
 }
 
-// events returns the events of a function, by their names.
-func (o origin) events() []event {
-	v, at := o.field("Events")
+// listEvents returns the events of a function, by their names.
+func (o origin) listEvents() []event {
+	v, at := o.property("Events")
 	all, _ := v.(map[string]any)
 	if at == nil || at.Tag != "" {
 		return nil
@@ -232,27 +233,27 @@ var callers = map[string]caller{
 	"AlexaSkill": {"alexa-appkit.amazon.com", "EventSourceToken", "SkillId"},
 }
 
-// event makes the permission to call the function, and the method of an API.
-func (x *expansion) event(o origin, e event) {
+// addEvent makes the permission to call the function, and the method of an API.
+func (x *expansion) addEvent(o origin, e event) {
 	if c, ok := callers[e.kind]; ok {
-		p := e.become()
-		p.refer("FunctionName", o.name)
-		p.set("Action", "lambda:InvokeFunction", nil)
-		p.set("Principal", c.service, nil)
-		switch v, at := e.field(c.from); {
+		p := e.newProperties()
+		p.setRef("FunctionName", o.name)
+		p.setProperty("Action", "lambda:InvokeFunction", nil)
+		p.setProperty("Principal", c.service, nil)
+		switch v, at := e.property(c.from); {
 		case at != nil:
-			p.set(c.guard, v, at)
+			p.setProperty(c.guard, v, at)
 		case c.guard == "SourceAccount":
-			p.refer(c.guard, "AWS::AccountId")
+			p.setRef(c.guard, "AWS::AccountId")
 		case c.guard == "SourceArn":
-			p.tagged(c.guard, "!Sub", "arn:${AWS::Partition}:${AWS::Region}:${AWS::AccountId}:"+o.name+e.name)
+			p.setTagged(c.guard, "!Sub", "arn:${AWS::Partition}:${AWS::Region}:${AWS::AccountId}:"+o.name+e.name)
 		}
-		x.add(o.name+letters(e.name)+"Permission", "AWS::Lambda::Permission", e.origin, p)
+		x.addResource(o.name+alphanumeric(e.name)+"Permission", "AWS::Lambda::Permission", e.origin, p)
 	}
 	switch e.kind {
 	case "Api":
-		x.method(o, e)
+		x.addMethod(o, e)
 	case "HttpApi":
-		x.route(o, e)
+		x.addRoute(o, e)
 	}
 }

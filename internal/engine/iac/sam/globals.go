@@ -27,7 +27,7 @@ func Globals(globals any, from *document.Node, resources map[string]any,
 	if !Uses(resources) || n == nil {
 		return resources, n
 	}
-	resources, n = implied(resources, n)
+	resources, n = addImplied(resources, n)
 	sections, _ := globals.(map[string]any)
 	if len(sections) == 0 || from == nil {
 		return resources, n
@@ -48,7 +48,7 @@ func Globals(globals any, from *document.Node, resources map[string]any,
 			own, mine = map[string]any{}, &document.Node{Line: place.Line, Column: place.Column,
 				Fields: map[string]*document.Node{}}
 		}
-		merged, where := under(section, common, own, mine, 0)
+		merged, where := mergeGlobal(section, common, own, mine, 0)
 		whole, node := maps.Clone(one), *place
 		node.Fields = maps.Clone(place.Fields)
 		whole["Properties"], node.Fields["Properties"] = merged, where
@@ -57,8 +57,8 @@ func Globals(globals any, from *document.Node, resources map[string]any,
 	return out, &at
 }
 
-// under lays a value over the global one: maps are joined, lists put behind it.
-func under(global any, from *document.Node, own any, at *document.Node, depth int) (any, *document.Node) {
+// mergeGlobal lays a value over the global one: maps are joined, lists put behind it.
+func mergeGlobal(global any, from *document.Node, own any, at *document.Node, depth int) (any, *document.Node) {
 	if at == nil || from == nil || at.Tag != "" || from.Tag != "" || depth > document.MaxDepth {
 		return own, at
 	}
@@ -76,7 +76,7 @@ func under(global any, from *document.Node, own any, at *document.Node, depth in
 		}
 		for key, v := range g {
 			if mine, has := o[key]; has {
-				out[key], node.Fields[key] = under(v, from.Fields[key], mine, at.Fields[key], depth+1)
+				out[key], node.Fields[key] = mergeGlobal(v, from.Fields[key], mine, at.Fields[key], depth+1)
 			} else {
 				out[key], node.Fields[key] = v, from.Fields[key]
 			}
@@ -99,8 +99,8 @@ const (
 	impliedHTTP = "ServerlessHttpApi"
 )
 
-// implied adds the APIs of events that name none, at the first such event.
-func implied(resources map[string]any, n *document.Node) (map[string]any, *document.Node) {
+// addImplied adds the APIs of events that name none, at the first such event.
+func addImplied(resources map[string]any, n *document.Node) (map[string]any, *document.Node) {
 	type wanted struct {
 		kind, property, key string
 		properties          map[string]any
@@ -116,9 +116,9 @@ func implied(resources map[string]any, n *document.Node) (map[string]any, *docum
 		if one["Type"] != prefix+"Function" || n.Fields[name] == nil {
 			continue
 		}
-		for _, e := range newOrigin(name, one, n.Fields[name]).events() {
+		for _, e := range newOrigin(name, one, n.Fields[name]).listEvents() {
 			w, ok := all[e.kind]
-			if _, has := resources[w.kind]; !ok || has || e.has(w.property) {
+			if _, has := resources[w.kind]; !ok || has || e.hasProperty(w.property) {
 				continue
 			}
 			if out == nil {
@@ -145,8 +145,8 @@ func implied(resources map[string]any, n *document.Node) (map[string]any, *docum
 	return out, &at
 }
 
-// letters leaves what may stand in the name of a resource.
-func letters(s string) string {
+// alphanumeric leaves what may be in the name of a resource.
+func alphanumeric(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r

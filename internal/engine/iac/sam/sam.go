@@ -75,10 +75,11 @@ func Expand(resources map[string]any, n *document.Node) (map[string]any, *docume
 
 // apis are looked at first: events belong to them.
 var (
-	apis   = map[string]func(*expansion, origin){"Api": (*expansion).restAPI, "HttpApi": (*expansion).httpAPI}
+	apis = map[string]func(*expansion, origin){"Api": (*expansion).expandRestAPI,
+		"HttpApi": (*expansion).expandHTTPAPI}
 	others = map[string]func(*expansion, origin){
-		"Function": (*expansion).function, "SimpleTable": (*expansion).table,
-		"StateMachine": (*expansion).stateMachine, "GraphQLApi": (*expansion).graphQL,
+		"Function": (*expansion).expandFunction, "SimpleTable": (*expansion).expandTable,
+		"StateMachine": (*expansion).expandStateMachine, "GraphQLApi": (*expansion).expandGraphQL,
 	}
 )
 
@@ -89,21 +90,21 @@ type expansion struct {
 	apis map[string]api
 }
 
-// add makes a resource, unless the template has one of the name. It is false then.
-func (x *expansion) add(name, kind string, from origin, p *properties) bool {
+// addResource makes a resource, unless the template has one of the name. It is false then.
+func (x *expansion) addResource(name, kind string, from origin, p *properties) bool {
 	if _, taken := x.out[name]; taken {
 		return false
 	}
-	x.put(name, kind, from, p)
+	x.putResource(name, kind, from, p)
 	return true
 }
 
-// put makes a resource, also in the place of another.
-func (x *expansion) put(name, kind string, from origin, p *properties) {
+// putResource makes a resource, also in the place of another.
+func (x *expansion) putResource(name, kind string, from origin, p *properties) {
 	one := map[string]any{"Type": kind, "Properties": p.values}
 	node := &document.Node{Line: from.node.Line, Column: from.node.Column, Path: from.node.Path, Made: true,
 		Fields: map[string]*document.Node{
-			"Type": p.here(), "Properties": p.node,
+			"Type": p.newNode(), "Properties": p.node,
 		}}
 	if at := from.node.Fields["Type"]; at != nil {
 		node.Fields["Type"] = at
@@ -123,6 +124,8 @@ type origin struct {
 	place  *document.Node // of the properties
 }
 
+// newOrigin returns a resource of the model with its properties, as far as they are
+// written.
 func newOrigin(name string, whole map[string]any, node *document.Node) origin {
 	o := origin{name: name, whole: whole, node: node, place: node}
 	if at := node.Fields["Properties"]; at != nil {
@@ -134,8 +137,8 @@ func newOrigin(name string, whole map[string]any, node *document.Node) origin {
 	return o
 }
 
-// field returns a property with its place; the place is nil where there is none.
-func (o origin) field(path ...string) (any, *document.Node) {
+// property returns a property with its position; the position is nil where there is none.
+func (o origin) property(path ...string) (any, *document.Node) {
 	var v any = o.values
 	at := o.place
 	for _, key := range path {
@@ -151,9 +154,9 @@ func (o origin) field(path ...string) (any, *document.Node) {
 	return v, at
 }
 
-// text returns a property that is a plain text.
-func (o origin) text(path ...string) string {
-	v, at := o.field(path...)
+// textProperty returns a property that is a plain text.
+func (o origin) textProperty(path ...string) string {
+	v, at := o.property(path...)
 	s, ok := v.(string)
 	if !ok || at.Tag != "" || at.Unknown {
 		return ""
@@ -161,9 +164,9 @@ func (o origin) text(path ...string) string {
 	return s
 }
 
-// has reports whether there is such a property.
-func (o origin) has(path ...string) bool {
-	_, at := o.field(path...)
+// hasProperty reports whether there is such a property.
+func (o origin) hasProperty(path ...string) bool {
+	_, at := o.property(path...)
 	return at != nil
 }
 
@@ -173,55 +176,56 @@ type properties struct {
 	node   *document.Node
 }
 
-// become begins the properties of a resource at the place of the origin's.
-func (o origin) become() *properties {
+// newProperties returns the properties of a resource at the position of the origin's.
+func (o origin) newProperties() *properties {
 	return &properties{map[string]any{}, &document.Node{
 		Line: o.place.Line, Column: o.place.Column, Path: o.place.Path, Made: true, Fields: map[string]*document.Node{},
 	}}
 }
 
-// set sets a property; without a place of its own it stands where all do.
-func (p *properties) set(key string, v any, at *document.Node) {
+// setProperty sets a property; without a position of its own it is where all are.
+func (p *properties) setProperty(key string, v any, at *document.Node) {
 	if at == nil {
-		at = p.here()
+		at = p.newNode()
 	}
 	p.values[key], p.node.Fields[key] = v, at
 }
 
-// here is a place without a value.
-func (p *properties) here() *document.Node {
+// newNode is a position without a value.
+func (p *properties) newNode() *document.Node {
 	return &document.Node{Line: p.node.Line, Column: p.node.Column, Path: p.node.Path}
 }
 
-// refer sets a property to "!Ref name".
-func (p *properties) refer(key, name string) { p.tagged(key, "!Ref", name) }
+// setRef sets a property to "!Ref name".
+func (p *properties) setRef(key, name string) { p.setTagged(key, "!Ref", name) }
 
-func (p *properties) tagged(key, tag, text string) {
-	at := p.here()
+// setTagged sets a property to a text with a tag.
+func (p *properties) setTagged(key, tag, text string) {
+	at := p.newNode()
 	at.Tag = tag
-	p.set(key, text, at)
+	p.setProperty(key, text, at)
 }
 
-// take copies properties of the same names.
-func (p *properties) take(o origin, keys ...string) {
+// copySame copies properties of the same names.
+func (p *properties) copySame(o origin, keys ...string) {
 	for _, key := range keys {
-		p.rename(o, key, key)
+		p.copyAs(o, key, key)
 	}
 }
 
-// rename copies a property under another name.
-func (p *properties) rename(o origin, to string, from ...string) {
-	if v, at := o.field(from...); at != nil {
-		p.set(to, v, at)
+// copyAs copies a property under another name.
+func (p *properties) copyAs(o origin, to string, from ...string) {
+	if v, at := o.property(from...); at != nil {
+		p.setProperty(to, v, at)
 	}
 }
 
-// tags copies a map of tags as a list.
-func (p *properties) tags(o origin) {
-	v, at := o.field("Tags")
+// copyTags copies a map of tags as a list.
+func (p *properties) copyTags(o origin) {
+	v, at := o.property("Tags")
 	m, ok := v.(map[string]any)
 	if at == nil || !ok || at.Tag != "" {
-		p.rename(o, "Tags", "Tags")
+		p.copyAs(o, "Tags", "Tags")
 		return
 	}
 	list, place := []any{}, *at
@@ -235,11 +239,11 @@ func (p *properties) tags(o origin) {
 		place.Items = append(place.Items, &document.Node{Line: one.Line, Column: one.Column, Path: one.Path,
 			Fields: map[string]*document.Node{"Key": one, "Value": one}})
 	}
-	p.set("Tags", list, &place)
+	p.setProperty("Tags", list, &place)
 }
 
-// within makes a property a field of another: {outer: {key: value}}.
-func (p *properties) within(outer, key string, v any, at *document.Node) {
-	p.set(outer, map[string]any{key: v}, &document.Node{Line: at.Line, Column: at.Column, Path: at.Path,
+// setWithin makes a property a field of another: {outer: {key: value}}.
+func (p *properties) setWithin(outer, key string, v any, at *document.Node) {
+	p.setProperty(outer, map[string]any{key: v}, &document.Node{Line: at.Line, Column: at.Column, Path: at.Path,
 		Fields: map[string]*document.Node{key: at}})
 }

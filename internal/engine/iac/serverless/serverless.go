@@ -43,9 +43,9 @@ func Load(file string, tree document.Tree, source func(string) ([]byte, error)) 
 	e := &evaluation{file: file, source: source, self: tree, files: map[string]*document.Tree{},
 		open: map[string]bool{}}
 	s := Service{Root: tree.Root, Lines: tree.Lines}
-	if v, n := e.value(tree.Root, tree.Lines); n != nil {
+	if v, n := e.evaluateValue(tree.Root, tree.Lines); n != nil {
 		if root, ok := v.(map[string]any); ok {
-			s.Root, s.Lines = joined(root, n)
+			s.Root, s.Lines = joinLists(root, n)
 		}
 	}
 	for name, t := range e.files {
@@ -55,7 +55,7 @@ func Load(file string, tree document.Tree, source func(string) ([]byte, error)) 
 	}
 	slices.Sort(s.Parts)
 	if e.made > maxValues {
-		e.gap("too-complex", nil, "only the first %d values are computed", maxValues)
+		e.addGap("too-complex", nil, "only the first %d values are computed", maxValues)
 	}
 	s.Gaps = e.gaps
 	if resources, ok := s.Root["resources"].(map[string]any); ok && resources["Resources"] != nil &&
@@ -77,14 +77,14 @@ func withRole(t document.Tree, root map[string]any, n *document.Node) document.T
 	var statements any
 	var places *document.Node
 	for _, way := range [][]string{{"provider", "iamRoleStatements"}, {"provider", "iam", "role", "statements"}} {
-		if v, below := under(root, n, way...); below != nil {
+		if v, below := valueAt(root, n, way...); below != nil {
 			if _, ok := v.([]any); ok {
 				statements, places = v, below
 			}
 		}
 	}
 	for _, way := range [][]string{{"provider", "iamManagedPolicies"}, {"provider", "iam", "role", "managedPolicies"}} {
-		if v, below := under(root, n, way...); below != nil {
+		if v, below := valueAt(root, n, way...); below != nil {
 			properties["ManagedPolicyArns"], at["ManagedPolicyArns"] = v, below
 		}
 	}
@@ -133,8 +133,8 @@ func withRole(t document.Tree, root map[string]any, n *document.Node) document.T
 	return document.Tree{Root: whole, Lines: &lines}
 }
 
-// under goes down keys.
-func under(root map[string]any, n *document.Node, way ...string) (any, *document.Node) {
+// valueAt goes down keys.
+func valueAt(root map[string]any, n *document.Node, way ...string) (any, *document.Node) {
 	var v any = root
 	for _, key := range way {
 		m, ok := v.(map[string]any)
@@ -146,8 +146,8 @@ func under(root map[string]any, n *document.Node, way ...string) (any, *document
 	return v, n
 }
 
-// joined makes one map of the parts that functions and resources may be a list of.
-func joined(root map[string]any, n *document.Node) (map[string]any, *document.Node) {
+// joinLists makes one map of the parts that functions and resources may be a list of.
+func joinLists(root map[string]any, n *document.Node) (map[string]any, *document.Node) {
 	out, at := maps.Clone(root), *n
 	at.Fields = maps.Clone(n.Fields)
 	for _, key := range []string{"functions", "resources"} {
@@ -158,15 +158,16 @@ func joined(root map[string]any, n *document.Node) (map[string]any, *document.No
 		whole, place := map[string]any{}, *n.Fields[key]
 		place.Fields, place.Items = map[string]*document.Node{}, nil
 		for i, v := range list {
-			lay(whole, &place, v, n.Fields[key].Items[i], 0)
+			mergeInto(whole, &place, v, n.Fields[key].Items[i], 0)
 		}
 		out[key], at.Fields[key] = whole, &place
 	}
 	return out, &at
 }
 
-// lay puts the fields of a map into another, two levels deep: Resources of several parts.
-func lay(whole map[string]any, at *document.Node, v any, n *document.Node, depth int) {
+// mergeInto puts the fields of a map into another, two levels deep: Resources of several
+// parts.
+func mergeInto(whole map[string]any, at *document.Node, v any, n *document.Node, depth int) {
 	m, ok := v.(map[string]any)
 	if !ok || n == nil {
 		return
@@ -179,7 +180,7 @@ func lay(whole map[string]any, at *document.Node, v any, n *document.Node, depth
 		}
 		merged, place := maps.Clone(before), *at.Fields[key]
 		place.Fields = maps.Clone(place.Fields)
-		lay(merged, &place, e, n.Fields[key], depth+1)
+		mergeInto(merged, &place, e, n.Fields[key], depth+1)
 		whole[key], at.Fields[key] = merged, &place
 	}
 }
@@ -196,8 +197,8 @@ type evaluation struct {
 	gaps   []document.Gap
 }
 
-// gap notes what is not followed.
-func (e *evaluation) gap(code string, n *document.Node, format string, args ...any) {
+// addGap records what is not followed.
+func (e *evaluation) addGap(code string, n *document.Node, format string, args ...any) {
 	g := document.Gap{Code: code, Path: e.file, Line: 1, Message: fmt.Sprintf(format, args...)}
 	if n != nil {
 		g.Line = n.Line
@@ -210,8 +211,8 @@ func (e *evaluation) gap(code string, n *document.Node, format string, args ...a
 	}
 }
 
-// value returns a value with its places and what is known put in.
-func (e *evaluation) value(v any, n *document.Node) (any, *document.Node) {
+// evaluateValue returns a value with its positions and what is known put in.
+func (e *evaluation) evaluateValue(v any, n *document.Node) (any, *document.Node) {
 	if n == nil || e.depth > document.MaxDepth {
 		return v, n
 	}
@@ -225,10 +226,10 @@ func (e *evaluation) value(v any, n *document.Node) (any, *document.Node) {
 		if !strings.Contains(v, "${") {
 			return v, n
 		}
-		r := e.text(v, n)
+		r := e.evaluateText(v, n)
 		switch r.is {
 		case known:
-			return r.value, keyed(r, n)
+			return r.value, nodeOf(r, n)
 		default:
 			own := *n
 			own.Unknown = own.Tag == ""
@@ -238,7 +239,7 @@ func (e *evaluation) value(v any, n *document.Node) (any, *document.Node) {
 		out, at := make(map[string]any, len(v)), *n
 		at.Fields = make(map[string]*document.Node, len(v))
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			out[key], at.Fields[key] = e.value(v[key], n.Fields[key])
+			out[key], at.Fields[key] = e.evaluateValue(v[key], n.Fields[key])
 		}
 		return out, &at
 	case []any:
@@ -249,16 +250,16 @@ func (e *evaluation) value(v any, n *document.Node) (any, *document.Node) {
 			if i < len(n.Items) {
 				below = n.Items[i]
 			}
-			out[i], at.Items[i] = e.value(one, below)
+			out[i], at.Items[i] = e.evaluateValue(one, below)
 		}
 		return out, &at
 	}
 	return v, n
 }
 
-// keyed is the node of what stands for a variable: at the variable, with all below it
+// nodeOf is the node of what stands for a variable: at the variable, with all below it
 // where it is written.
-func keyed(r result, n *document.Node) *document.Node {
+func nodeOf(r result, n *document.Node) *document.Node {
 	out := &document.Node{Line: n.Line, Column: n.Column, Path: n.Path, Tag: n.Tag}
 	if r.node != nil {
 		out.Fields, out.Items = r.node.Fields, r.node.Items
@@ -269,8 +270,8 @@ func keyed(r result, n *document.Node) *document.Node {
 	return out
 }
 
-// step goes into a field or an item.
-func step(v any, n *document.Node, key string) (any, *document.Node, bool) {
+// childOf returns a field or an item.
+func childOf(v any, n *document.Node, key string) (any, *document.Node, bool) {
 	if n == nil {
 		return nil, nil, false
 	}
@@ -288,32 +289,32 @@ func step(v any, n *document.Node, key string) (any, *document.Node, bool) {
 	return nil, nil, false
 }
 
-// at follows an address such as "custom.tables.0" from a value.
-func (e *evaluation) at(v any, n *document.Node, address string) result {
+// resolveAddress follows an address such as "custom.tables.0" from a value.
+func (e *evaluation) resolveAddress(v any, n *document.Node, address string) result {
 	if address != "" {
 		for key := range strings.SplitSeq(address, ".") {
 			if text, ok := v.(string); ok && strings.Contains(text, "${") {
-				r := e.text(text, n)
+				r := e.evaluateText(text, n)
 				if r.is != known {
 					return r
 				}
-				v, n = r.value, keyed(r, n)
+				v, n = r.value, nodeOf(r, n)
 			}
 			var ok bool
-			if v, n, ok = step(v, n, key); !ok {
+			if v, n, ok = childOf(v, n, key); !ok {
 				return result{is: undefined}
 			}
 		}
 	}
-	v, n = e.value(v, n)
+	v, n = e.evaluateValue(v, n)
 	if n != nil && n.Unknown {
 		return result{is: unknown}
 	}
 	return result{v, n, known}
 }
 
-// read returns a file of the tree beside the service.
-func (e *evaluation) read(name string) *document.Tree {
+// readFile returns a file of the tree beside the service.
+func (e *evaluation) readFile(name string) *document.Tree {
 	full := path.Join(path.Dir(e.file), name)
 	if t, ok := e.files[full]; ok {
 		return t

@@ -27,8 +27,9 @@ type result struct {
 	is    state
 }
 
-// text computes a text with variables. One that is nothing else has the type of its value.
-func (e *evaluation) text(s string, n *document.Node) result {
+// evaluateText computes a text with variables. One that is nothing else has the type of
+// its value.
+func (e *evaluation) evaluateText(s string, n *document.Node) result {
 	if e.depth++; e.depth > maxDepth {
 		e.depth--
 		return result{}
@@ -41,7 +42,7 @@ func (e *evaluation) text(s string, n *document.Node) result {
 			b.WriteString(rest)
 			break
 		}
-		end := closing(rest[i:])
+		end := closingBrace(rest[i:])
 		if end < 0 {
 			return result{is: unknown}
 		}
@@ -52,11 +53,11 @@ func (e *evaluation) text(s string, n *document.Node) result {
 			rest = rest[i+end+1:]
 			continue
 		}
-		r := e.variable(inside, n)
+		r := e.evaluateVariable(inside, n)
 		if i == 0 && end == len(rest)-1 && len(rest) == len(s) {
 			return r
 		}
-		with, ok := scalar(r.value)
+		with, ok := scalarText(r.value)
 		if r.is != known || !ok || b.Len()+len(with) > maxText {
 			return result{is: unknown}
 		}
@@ -67,9 +68,9 @@ func (e *evaluation) text(s string, n *document.Node) result {
 	return result{value: b.String(), is: known}
 }
 
-// closing returns the position of the brace that ends the variable which the text begins
-// with, or -1.
-func closing(s string) int {
+// closingBrace returns the position of the brace that ends the variable which the text
+// begins with, or -1.
+func closingBrace(s string) int {
 	depth := 0
 	for i := range len(s) {
 		switch {
@@ -91,7 +92,7 @@ var source = lazyregexp.New(`^\s*([A-Za-z][\w-]*)(?:\(([^()]*)\))?(?::([^:].*|$)
 // isVariable reports whether what stands between the braces is a variable of the framework
 // and not one of CloudFormation.
 func isVariable(inside string) bool {
-	first := sources(inside)[0]
+	first := splitSources(inside)[0]
 	if strings.Contains(first, "${") {
 		return true
 	}
@@ -99,8 +100,8 @@ func isVariable(inside string) bool {
 	return m != nil && (strings.Contains(first, ":") || strings.Contains(first, "("))
 }
 
-// sources cuts a variable at its commas.
-func sources(s string) []string {
+// splitSources cuts a variable at its commas, outside of quotes and braces.
+func splitSources(s string) []string {
 	var out []string
 	depth, from := 0, 0
 	quote := byte(0)
@@ -123,30 +124,30 @@ func sources(s string) []string {
 	return append(out, s[from:])
 }
 
-// variable returns the value of the first source that has one.
-func (e *evaluation) variable(inside string, n *document.Node) result {
+// evaluateVariable returns the value of the first source that has one.
+func (e *evaluation) evaluateVariable(inside string, n *document.Node) result {
 	if e.made++; e.made > maxValues || e.open[inside] {
 		return result{}
 	}
 	e.open[inside] = true
 	defer delete(e.open, inside)
-	all := sources(inside)
+	all := splitSources(inside)
 	for i, text := range all {
-		if r := e.one(strings.TrimSpace(text), n, i == len(all)-1); r.is != undefined {
+		if r := e.evaluateSource(strings.TrimSpace(text), n, i == len(all)-1); r.is != undefined {
 			return r
 		}
 	}
 	return result{}
 }
 
-// one returns the value of one source.
-func (e *evaluation) one(text string, n *document.Node, last bool) result {
-	if v, ok := literal(text); ok {
+// evaluateSource returns the value of one source.
+func (e *evaluation) evaluateSource(text string, n *document.Node, last bool) result {
+	if v, ok := parseLiteral(text); ok {
 		return result{value: v, is: known}
 	}
 	if strings.Contains(text, "${") {
-		r := e.text(text, n)
-		if strings.HasPrefix(text, "${") && closing(text) == len(text)-1 || r.is != known {
+		r := e.evaluateText(text, n)
+		if strings.HasPrefix(text, "${") && closingBrace(text) == len(text)-1 || r.is != known {
 			return r
 		}
 		text, _ = r.value.(string)
@@ -157,61 +158,62 @@ func (e *evaluation) one(text string, n *document.Node, last bool) result {
 	}
 	switch kind, argument, address := m[1], strings.TrimSpace(m[2]), strings.TrimSpace(m[3]); kind {
 	case "self":
-		return e.at(e.self.Root, e.self.Lines, address)
+		return e.resolveAddress(e.self.Root, e.self.Lines, address)
 	case "opt":
 		return result{is: undefined}
 	case "sls":
 		if address == "stage" {
-			return e.stage()
+			return e.deployedStage()
 		}
 	case "param":
-		stage, _ := scalar(e.stage().value)
+		stage, _ := scalarText(e.deployedStage().value)
 		for _, from := range []string{stage, "default"} {
 			if from == "" {
 				continue
 			}
-			if r := e.at(e.self.Root, e.self.Lines, "params."+from+"."+address); r.is != undefined {
+			if r := e.resolveAddress(e.self.Root, e.self.Lines, "params."+from+"."+address); r.is != undefined {
 				return r
 			}
 		}
 		return result{is: undefined}
 	case "strToBool":
-		v, ok := literal(argument)
+		v, ok := parseLiteral(argument)
 		if !ok {
 			v = argument
 		}
-		switch text, _ := scalar(v); strings.ToLower(text) {
+		switch text, _ := scalarText(v); strings.ToLower(text) {
 		case "true", "1":
 			return result{value: true, is: known}
 		case "false", "0":
 			return result{value: false, is: known}
 		}
 	case "file":
-		return e.fromFile(strings.Trim(argument, `'"`), address, n, last)
+		return e.valueOfFile(strings.Trim(argument, `'"`), address, n, last)
 	}
 	return result{} // the environment, the cloud, another service
 }
 
-// stage is the stage that is deployed when no option says otherwise.
-func (e *evaluation) stage() result {
-	if r := e.at(e.self.Root, e.self.Lines, "provider.stage"); r.is != undefined {
+// deployedStage is the stage that is deployed when no option says otherwise.
+func (e *evaluation) deployedStage() result {
+	if r := e.resolveAddress(e.self.Root, e.self.Lines, "provider.stage"); r.is != undefined {
 		return r
 	}
 	return result{value: "dev", is: known}
 }
 
-// fromFile returns a value of a file of the tree.
-func (e *evaluation) fromFile(name, address string, n *document.Node, last bool) result {
+// valueOfFile returns a value of a file of the tree.
+func (e *evaluation) valueOfFile(name, address string, n *document.Node, last bool) result {
 	switch path.Ext(name) {
 	case ".yml", ".yaml", ".json":
 	default:
-		e.gap("unavailable", n, "the file %s is not followed: a program makes its values", name)
+		e.addGap("unavailable", n, "the file %s is not followed: a program makes its values", name)
 		return result{}
 	}
-	tree := e.read(name)
+	tree := e.readFile(name)
 	if tree == nil {
 		if last {
-			e.gap("unavailable", n, "the file %s is not looked at: it is not part of the tree, or cannot be read", name)
+			e.addGap("unavailable", n, "the file %s is not looked at: it is not part of the tree, or cannot "+
+				"be read", name)
 			return result{}
 		}
 		return result{is: undefined}
@@ -222,11 +224,11 @@ func (e *evaluation) fromFile(name, address string, n *document.Node, last bool)
 		at.Fields[document.Playbooks] != nil {
 		v, at = list, at.Fields[document.Playbooks]
 	}
-	return e.at(v, at, address)
+	return e.resolveAddress(v, at, address)
 }
 
-// literal reads a text in quotes, a number or a truth value.
-func literal(s string) (any, bool) {
+// parseLiteral reads a text in quotes, a number or a truth value.
+func parseLiteral(s string) (any, bool) {
 	if n := len(s); n > 1 && (s[0] == '\'' || s[0] == '"') && s[n-1] == s[0] {
 		return s[1 : n-1], !strings.Contains(s, "${")
 	}
@@ -244,8 +246,8 @@ func literal(s string) (any, bool) {
 	return nil, false
 }
 
-// scalar returns the text of a scalar.
-func scalar(v any) (string, bool) {
+// scalarText returns the text of a scalar.
+func scalarText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true

@@ -15,12 +15,12 @@ import (
 
 // For reads the rules that may be about what the projects hold. An error is a fault of
 // the build.
-func For(projects ...*terraform.Project) (*Library, error) { return about(types(projects)) }
+func For(projects ...*terraform.Project) (*Library, error) { return loadFor(listTypes(projects)) }
 
 // Check returns where the project, one that the rules were read for, breaks them, in the
 // order of the places. An error means that the context ended.
 func (lib *Library) Check(ctx context.Context, p *terraform.Project) ([]Match, error) {
-	r := &run{lib: lib, graph: newGraph(p), seen: map[string]bool{}}
+	r := &checkRun{lib: lib, graph: newGraph(p), seen: map[string]bool{}}
 	for _, m := range p.Modules {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -31,13 +31,14 @@ func (lib *Library) Check(ctx context.Context, p *terraform.Project) ([]Match, e
 				key = "data." + key
 			}
 			for _, c := range lib.checks[key] {
-				r.check(c, &subject{resource: resource, module: m, body: resource.Body, address: resource.Address})
+				r.checkSubject(c, &subject{resource: resource, module: m, body: resource.Body,
+					address: resource.Address})
 			}
 		}
 		for _, b := range m.Providers {
 			if len(b.Labels) > 0 {
 				for _, c := range lib.checks["provider."+b.Labels[0]] {
-					r.check(c, &subject{module: m, body: b, address: "provider." + b.Labels[0]})
+					r.checkSubject(c, &subject{module: m, body: b, address: "provider." + b.Labels[0]})
 				}
 			}
 		}
@@ -46,7 +47,7 @@ func (lib *Library) Check(ctx context.Context, p *terraform.Project) ([]Match, e
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		f.find(r.graph, func(m Match) { m.Rule = f.rule; r.report(m) })
+		f.find(r.graph, func(m Match) { m.Rule = f.rule; r.addMatch(m) })
 	}
 	slices.SortStableFunc(r.matches, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(a.Place.Path, b.Place.Path), cmp.Compare(a.Place.StartLine, b.Place.StartLine),
@@ -55,9 +56,9 @@ func (lib *Library) Check(ctx context.Context, p *terraform.Project) ([]Match, e
 	return r.matches, nil
 }
 
-// types lists the types of what the projects hold, in lower case, each once. It is not
+// listTypes lists the types of what the projects hold, in lower case, each once. It is not
 // nil.
-func types(projects []*terraform.Project) []string {
+func listTypes(projects []*terraform.Project) []string {
 	var modules []*terraform.Module
 	for _, p := range projects {
 		modules = append(modules, p.Modules...)
@@ -77,8 +78,8 @@ func types(projects []*terraform.Project) []string {
 	return slices.Compact(out)
 }
 
-// run is one run of the rules.
-type run struct {
+// checkRun is one run of the rules.
+type checkRun struct {
 	lib     *Library
 	graph   *graph
 	matches []Match
@@ -93,9 +94,9 @@ type subject struct {
 	address  string
 }
 
-// report keeps a match. Instances of one block that break a rule in the same
-// place are one flaw.
-func (r *run) report(m Match) {
+// addMatch keeps a match. Instances of one block that break a rule in the same place are
+// one flaw.
+func (r *checkRun) addMatch(m Match) {
 	if m.Place.Path == "" && m.Resource != nil {
 		m.Place = m.Resource.Body.Place
 	}
@@ -114,12 +115,12 @@ func (r *run) report(m Match) {
 	r.matches = append(r.matches, m)
 }
 
-// check asks one rule of one subject.
-func (r *run) check(c *check, s *subject) {
+// checkSubject checks one rule on one subject.
+func (r *checkRun) checkSubject(c *check, s *subject) {
 	blocks := []*terraform.Block{s.body}
 	if c.each != nil {
 		blocks = nil
-		for _, h := range follow(s.body, c.each) {
+		for _, h := range followPath(s.body, c.each) {
 			if b, ok := h.Value.(*terraform.Block); ok && !h.Unsure {
 				blocks = append(blocks, b)
 			}
@@ -130,34 +131,34 @@ func (r *run) check(c *check, s *subject) {
 		}
 	}
 	for _, b := range blocks {
-		if b.Unsure || !all(c.when, s.body, b) {
+		if b.Unsure || !allHold(c.when, s.body, b) {
 			continue
 		}
 		broken, place, bad := firstBroken(c.must, s.body, b)
 		if len(c.must) > 0 && !bad {
 			continue
 		}
-		if len(c.with) > 0 && s.resource != nil && r.graph.satisfied(c.with, s.resource) != no {
+		if len(c.with) > 0 && s.resource != nil && r.graph.isSatisfied(c.with, s.resource) != no {
 			continue
 		}
 		if place.Path == "" {
 			place = b.Place
 		}
-		r.report(Match{Rule: c.rule, Resource: s.resource, Module: s.module, Address: s.address, Place: place,
-			Message: message(c, s, broken)})
+		r.addMatch(Match{Rule: c.rule, Resource: s.resource, Module: s.module, Address: s.address, Place: place,
+			Message: matchMessage(c, s, broken)})
 	}
 }
 
-// all reports whether every condition surely holds somewhere.
-func all(list []*condition, root, b *terraform.Block) bool {
+// allHold reports whether every condition is true somewhere.
+func allHold(list []*condition, root, b *terraform.Block) bool {
 	for _, c := range list {
 		at := b
 		if c.root {
 			at = root
 		}
 		got := no
-		for _, h := range c.hits(at) {
-			got = max(got, c.holds(h))
+		for _, h := range c.findValues(at) {
+			got = max(got, c.isMet(h))
 		}
 		if got != yes {
 			return false
@@ -174,8 +175,8 @@ func firstBroken(list []*condition, root, b *terraform.Block) (*condition, findi
 		if c.root {
 			at = root
 		}
-		for _, h := range c.hits(at) {
-			if c.holds(h) == no {
+		for _, h := range c.findValues(at) {
+			if c.isMet(h) == no {
 				if h.Attr == nil && h.Value == nil && h.Block == at {
 					return c, finding.Location{}, true
 				}
@@ -186,8 +187,8 @@ func firstBroken(list []*condition, root, b *terraform.Block) (*condition, findi
 	return nil, finding.Location{}, false
 }
 
-// message says what is wrong with the resource.
-func message(c *check, s *subject, broken *condition) string {
+// matchMessage says what is wrong with the resource.
+func matchMessage(c *check, s *subject, broken *condition) string {
 	title := strings.TrimSuffix(c.rule.Name, ".")
 	if broken == nil {
 		return s.address + ": " + title + "."

@@ -35,7 +35,8 @@ func truthOf(b bool) truth {
 	return no
 }
 
-func (t truth) not() truth { return yes - t }
+// negate is yes for no, and unknown for unknown.
+func (t truth) negate() truth { return yes - t }
 
 // condition is one line of a rule.
 type condition struct {
@@ -134,10 +135,11 @@ func cutOutside(text string, at byte) (before, after string) {
 	return text, ""
 }
 
-// hits follows the path.
-func (c *condition) hits(b *terraform.Block) []terraform.Hit { return follow(b, c.path) }
+// findValues follows the path.
+func (c *condition) findValues(b *terraform.Block) []terraform.Hit { return followPath(b, c.path) }
 
-func follow(b *terraform.Block, path []step) []terraform.Hit {
+// followPath returns what a path leads to: one hit for each block on the way.
+func followPath(b *terraform.Block, path []step) []terraform.Hit {
 	s := path[0]
 	if len(path) == 1 && s.key == "" {
 		return b.Lookup(s.name)
@@ -146,7 +148,7 @@ func follow(b *terraform.Block, path []step) []terraform.Hit {
 	if s.key != "" {
 		var kept []*terraform.Block
 		for _, inner := range all {
-			switch equal(inner.Value(s.key), s.wanted) {
+			switch equalValues(inner.Value(s.key), s.wanted) {
 			case yes:
 				kept = append(kept, inner)
 			case unknown:
@@ -169,13 +171,13 @@ func follow(b *terraform.Block, path []step) []terraform.Hit {
 			out = append(out, terraform.Hit{Value: inner, Block: b, Place: inner.Place, Unsure: inner.Unsure})
 			continue
 		}
-		out = append(out, follow(inner, path[1:])...)
+		out = append(out, followPath(inner, path[1:])...)
 	}
 	return out
 }
 
-// holds asks the condition of one hit.
-func (c *condition) holds(h terraform.Hit) truth {
+// isMet evaluates the condition on one hit.
+func (c *condition) isMet(h terraform.Hit) truth {
 	v := h.Value
 	if v == nil {
 		if h.Unsure {
@@ -183,7 +185,7 @@ func (c *condition) holds(h terraform.Hit) truth {
 		}
 		v = c.absent
 	}
-	t := c.ask(v)
+	t := c.evaluate(v)
 	if h.Unsure && t != unknown {
 		if _, block := v.(*terraform.Block); block || c.op == "absent" {
 			return unknown
@@ -192,7 +194,8 @@ func (c *condition) holds(h terraform.Hit) truth {
 	return t
 }
 
-func (c *condition) ask(v any) truth {
+// evaluate evaluates the condition on a value.
+func (c *condition) evaluate(v any) truth {
 	if _, ok := v.(terraform.Unknown); ok {
 		switch c.op {
 		case "present":
@@ -204,31 +207,32 @@ func (c *condition) ask(v any) truth {
 	}
 	switch c.op {
 	case "present":
-		return truthOf(!empty(v))
+		return truthOf(!isEmpty(v))
 	case "absent":
-		return truthOf(empty(v))
+		return truthOf(isEmpty(v))
 	case "==":
-		return equal(v, c.value)
+		return equalValues(v, c.value)
 	case "!=":
-		return equal(v, c.value).not()
+		return equalValues(v, c.value).negate()
 	case "in":
 		return anyEqual(v, c.value.([]any))
 	case "notin":
-		return anyEqual(v, c.value.([]any)).not()
+		return anyEqual(v, c.value.([]any)).negate()
 	case ">=", "<=":
-		return compare(v, c.value, c.op)
+		return compareNumbers(v, c.value, c.op)
 	case "~":
-		return c.match(v)
+		return c.matchPattern(v)
 	case "!~":
-		return c.match(v).not()
+		return c.matchPattern(v).negate()
 	case "has":
-		return contains(v, c.value)
+		return containsValue(v, c.value)
 	default: // lacks
-		return contains(v, c.value).not()
+		return containsValue(v, c.value).negate()
 	}
 }
 
-func empty(v any) bool {
+// isEmpty reports whether a value says nothing: null, an empty text or list.
+func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
@@ -242,8 +246,8 @@ func empty(v any) bool {
 	return false
 }
 
-// equal compares two values, the second of a rule.
-func equal(v, want any) truth {
+// equalValues compares two values, the second of a rule.
+func equalValues(v, want any) truth {
 	switch v := v.(type) {
 	case terraform.Unknown:
 		return unknown
@@ -253,19 +257,19 @@ func equal(v, want any) truth {
 		if terraform.Symbolic(v) {
 			return unknown
 		}
-		return truthOf(want != nil && strings.EqualFold(v, scalar(want)))
+		return truthOf(want != nil && strings.EqualFold(v, scalarText(want)))
 	case bool, float64, int:
-		return truthOf(want != nil && strings.EqualFold(scalar(v), scalar(want)))
+		return truthOf(want != nil && strings.EqualFold(scalarText(v), scalarText(want)))
 	case []any:
 		if len(v) == 1 {
-			return equal(v[0], want)
+			return equalValues(v[0], want)
 		}
 	}
 	return no
 }
 
-// scalar writes a value the way Terraform turns it into a text.
-func scalar(v any) string {
+// scalarText writes a value the way Terraform turns it into a text.
+func scalarText(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
@@ -278,13 +282,14 @@ func scalar(v any) string {
 func anyEqual(v any, list []any) truth {
 	out := no
 	for _, want := range list {
-		out = max(out, equal(v, want))
+		out = max(out, equalValues(v, want))
 	}
 	return out
 }
 
-func compare(v, want any, op string) truth {
-	text := scalar(v)
+// compareNumbers orders two values as numbers.
+func compareNumbers(v, want any, op string) truth {
+	text := scalarText(v)
 	if v == nil {
 		return no
 	}
@@ -293,7 +298,7 @@ func compare(v, want any, op string) truth {
 	}
 	// Durations and versions begin with their number: "90d", "1.24".
 	n, err := strconv.ParseFloat(strings.TrimRight(text, "dhms"), 64)
-	limit, err2 := strconv.ParseFloat(scalar(want), 64)
+	limit, err2 := strconv.ParseFloat(scalarText(want), 64)
 	if err != nil || err2 != nil {
 		return unknown
 	}
@@ -303,11 +308,12 @@ func compare(v, want any, op string) truth {
 	return truthOf(n <= limit)
 }
 
-func (c *condition) match(v any) truth {
+// matchPattern matches a text, or any text of a list, with the pattern.
+func (c *condition) matchPattern(v any) truth {
 	if list, ok := v.([]any); ok {
 		out := no
 		for _, e := range list {
-			out = max(out, c.match(e))
+			out = max(out, c.matchPattern(e))
 		}
 		return out
 	}
@@ -320,7 +326,7 @@ func (c *condition) match(v any) truth {
 	if _, ok := v.(map[string]any); ok {
 		return unknown
 	}
-	text := scalar(v)
+	text := scalarText(v)
 	if c.pattern.MatchString(text) {
 		return yes
 	}
@@ -330,11 +336,12 @@ func (c *condition) match(v any) truth {
 	return no
 }
 
-func contains(v, want any) truth {
+// containsValue reports whether a list has the value, or an object the key.
+func containsValue(v, want any) truth {
 	list, ok := v.([]any)
 	if !ok {
 		if object, ok := v.(map[string]any); ok {
-			_, has := object[scalar(want)]
+			_, has := object[scalarText(want)]
 			return truthOf(has)
 		}
 		if v == nil {
@@ -344,7 +351,7 @@ func contains(v, want any) truth {
 	}
 	out := no
 	for _, e := range list {
-		out = max(out, equal(e, want))
+		out = max(out, equalValues(e, want))
 	}
 	return out
 }

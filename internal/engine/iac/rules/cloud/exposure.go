@@ -12,18 +12,18 @@ import (
 // This file holds the rules about what the internet reaches: buckets by policy or
 // ACL, and groups behind balancers.
 
-// step2 makes a station of a path: another resource that the flaw needs.
-func step2(message string, r *terraform.Resource) finding.Step {
+// pathStep makes a step of a path: another resource that the flaw needs.
+func pathStep(message string, r *terraform.Resource) finding.Step {
 	return finding.Step{Kind: finding.Intermediate, Message: message, Location: r.Body.Place}
 }
 
-// blocked reports whether public access blocks of the bucket or of the account
-// hold back what the setting names.
-func (g *graph) blocked(bucket *terraform.Resource, setting string) truth {
+// isBlocked reports whether public access blocks of the bucket or of the account hold back
+// what the setting names.
+func (g *graph) isBlocked(bucket *terraform.Resource, setting string) truth {
 	blocks := g.types["aws_s3_account_public_access_block"]
 	if bucket != nil {
 		for _, other := range g.types["aws_s3_bucket_public_access_block"] {
-			if t := g.speaksOf(other, "bucket", bucket); t == yes {
+			if t := g.refersTo(other, "bucket", bucket); t == yes {
 				blocks = append(slices.Clone(blocks), other)
 			} else if t == unknown {
 				return unknown
@@ -46,7 +46,7 @@ func (g *graph) blocked(bucket *terraform.Resource, setting string) truth {
 // it is not part of the code.
 func (g *graph) bucketOf(r *terraform.Resource) *terraform.Resource {
 	for _, b := range g.types["aws_s3_bucket"] {
-		if g.speaksOf(r, "bucket", b) == yes {
+		if g.refersTo(r, "bucket", b) == yes {
 			return b
 		}
 	}
@@ -56,9 +56,9 @@ func (g *graph) bucketOf(r *terraform.Resource) *terraform.Resource {
 func bucketPolicy(g *graph, report func(Match)) {
 	for _, kind := range []string{"aws_s3_bucket_policy", "aws_s3_bucket"} {
 		for _, r := range g.types[kind] {
-			list, _ := statements(r.Body.Value("policy"))
+			list, _ := parseStatements(r.Body.Value("policy"))
 			if !slices.ContainsFunc(list, func(s statement) bool {
-				return s.allows() && s.everybody() && len(s.Condition) == 0
+				return s.allows() && s.isPublic() && len(s.Condition) == 0
 			}) {
 				continue
 			}
@@ -66,13 +66,13 @@ func bucketPolicy(g *graph, report func(Match)) {
 			if kind == "aws_s3_bucket_policy" {
 				bucket = g.bucketOf(r)
 			}
-			if max(g.blocked(bucket, "restrict_public_buckets"), g.blocked(bucket, "block_public_policy")) != no {
+			if max(g.isBlocked(bucket, "restrict_public_buckets"), g.isBlocked(bucket, "block_public_policy")) != no {
 				continue
 			}
-			m := at(r, "policy")
+			m := matchAt(r, "policy")
 			m.Message = r.Address + ": The policy lets everybody in, and no public access block holds it back."
 			if bucket != nil && bucket != r {
-				m.Steps = append(m.Steps, step2("this bucket is public", bucket))
+				m.Steps = append(m.Steps, pathStep("this bucket is public", bucket))
 			}
 			report(m)
 		}
@@ -94,13 +94,14 @@ func bucketACL(g *graph, report func(Match)) {
 			if kind == "aws_s3_bucket_acl" {
 				bucket = g.bucketOf(r)
 			}
-			if !public || max(g.blocked(bucket, "ignore_public_acls"), g.blocked(bucket, "block_public_acls")) != no {
+			if !public || max(g.isBlocked(bucket, "ignore_public_acls"),
+				g.isBlocked(bucket, "block_public_acls")) != no {
 				continue
 			}
-			m := at(r, "acl")
+			m := matchAt(r, "acl")
 			m.Message = r.Address + ": The ACL lets everybody in, and no public access block holds it back."
 			if bucket != nil && bucket != r {
-				m.Steps = append(m.Steps, step2("this bucket is public", bucket))
+				m.Steps = append(m.Steps, pathStep("this bucket is public", bucket))
 			}
 			report(m)
 		}
@@ -109,7 +110,7 @@ func bucketACL(g *graph, report func(Match)) {
 
 func bucketTransport(g *graph, report func(Match)) {
 	for _, r := range g.types["aws_s3_bucket_policy"] {
-		list, sure := statements(r.Body.Value("policy"))
+		list, sure := parseStatements(r.Body.Value("policy"))
 		if !sure {
 			continue
 		}
@@ -127,7 +128,7 @@ func bucketTransport(g *graph, report func(Match)) {
 			return false
 		})
 		if !denies {
-			m := at(r, "policy")
+			m := matchAt(r, "policy")
 			m.Message = r.Address + ": The policy does not refuse requests without TLS."
 			report(m)
 		}
@@ -142,27 +143,29 @@ type opening struct {
 	place    finding.Location
 }
 
-// openings returns what a security group lets in, by its own blocks and by
-// separate rules.
-func (g *graph) openings(group *terraform.Resource) []opening {
+// listOpenings returns what a security group lets in, by its own blocks and by separate
+// rules.
+func (g *graph) listOpenings(group *terraform.Resource) []opening {
 	var out []opening
 	for _, b := range group.Body.All("ingress") {
 		if !b.Unsure {
-			out = append(out, opened(b, "security_groups"))
+			out = append(out, parseOpening(b, "security_groups"))
 		}
 	}
-	for _, r := range g.pointing("aws_security_group_rule", "security_group_id", group) {
+	for _, r := range g.listReferrers("aws_security_group_rule", "security_group_id", group) {
 		if r.Body.Value("type") == "ingress" {
-			out = append(out, opened(r.Body, "source_security_group_id"))
+			out = append(out, parseOpening(r.Body, "source_security_group_id"))
 		}
 	}
-	for _, r := range g.pointing("aws_vpc_security_group_ingress_rule", "security_group_id", group) {
-		out = append(out, opened(r.Body, "referenced_security_group_id"))
+	for _, r := range g.listReferrers("aws_vpc_security_group_ingress_rule", "security_group_id", group) {
+		out = append(out, parseOpening(r.Body, "referenced_security_group_id"))
 	}
 	return out
 }
 
-func opened(b *terraform.Block, sources string) opening {
+// parseOpening reads an ingress block or rule: its ports, and whether it is open to the
+// world.
+func parseOpening(b *terraform.Block, sources string) opening {
 	o := opening{from: -1, to: -1, place: b.Place}
 	from, ok := b.Value("from_port").(float64)
 	to, ok2 := b.Value("to_port").(float64)
@@ -176,7 +179,7 @@ func opened(b *terraform.Block, sources string) opening {
 	}
 	for _, name := range []string{"cidr_blocks", "ipv6_cidr_blocks", "cidr_ipv4", "cidr_ipv6"} {
 		v := b.Value(name)
-		if contains(v, "0.0.0.0/0") == yes || contains(v, "::/0") == yes {
+		if containsValue(v, "0.0.0.0/0") == yes || containsValue(v, "::/0") == yes {
 			o.world = true
 		}
 	}
@@ -190,8 +193,8 @@ func opened(b *terraform.Block, sources string) opening {
 	return o
 }
 
-// guarded lists ports that are not for the users of a site.
-var guarded = []struct {
+// guardedPorts lists ports that are not for the users of a site.
+var guardedPorts = []struct {
 	port float64
 	what string
 }{{22, "SSH"}, {3389, "RDP"}, {3306, "MySQL"}, {5432, "PostgreSQL"}, {1433, "SQL Server"}, {6379, "Redis"},
@@ -210,23 +213,23 @@ func balancerReach(g *graph, report func(Match)) {
 			}
 			for _, front := range a.Refs {
 				if front.Type == "aws_security_group" &&
-					slices.ContainsFunc(g.openings(front), func(o opening) bool { return o.world }) {
-					g.behind(lb, front, report)
+					slices.ContainsFunc(g.listOpenings(front), func(o opening) bool { return o.world }) {
+					g.reportBehind(lb, front, report)
 				}
 			}
 		}
 	}
 }
 
-// behind reports the groups that take too much from the balancer's group.
-func (g *graph) behind(lb, front *terraform.Resource, report func(Match)) {
+// reportBehind reports the groups that take too much from the balancer's group.
+func (g *graph) reportBehind(lb, front *terraform.Resource, report func(Match)) {
 	for _, group := range g.types["aws_security_group"] {
-		for _, o := range g.openings(group) {
+		for _, o := range g.listOpenings(group) {
 			if group == front || !slices.Contains(o.groups, front) || o.from < 0 {
 				continue
 			}
 			what := ""
-			for _, p := range guarded {
+			for _, p := range guardedPorts {
 				if o.from <= p.port && p.port <= o.to {
 					what = fmt.Sprintf("%s (port %d)", p.what, int(p.port))
 					break
@@ -237,8 +240,8 @@ func (g *graph) behind(lb, front *terraform.Resource, report func(Match)) {
 			}
 			m := Match{Resource: group, Place: o.place, Message: fmt.Sprintf("%s: The group takes %s from the group "+
 				"of %s, which faces the internet.", group.Address, what, lb.Address)}
-			m.Steps = append(m.Steps, step2("the balancer faces the internet", lb),
-				step2("its group admits everybody", front))
+			m.Steps = append(m.Steps, pathStep("the balancer faces the internet", lb),
+				pathStep("its group admits everybody", front))
 			report(m)
 		}
 	}

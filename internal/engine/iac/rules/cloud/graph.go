@@ -38,23 +38,23 @@ type related struct {
 	must []*condition
 }
 
-// satisfied reports whether a related resource satisfies its conditions for the
+// isSatisfied reports whether a related resource satisfies its conditions for the
 // resource.
-func (g *graph) satisfied(list []related, r *terraform.Resource) truth {
+func (g *graph) isSatisfied(list []related, r *terraform.Resource) truth {
 	out := no
 	for _, w := range list {
 		for _, other := range g.types[w.kind] {
 			speaks := truthOf(w.by == "" && other.Module.Root == r.Module.Root)
 			if w.by != "" {
-				speaks = g.speaksOf(other, w.by, r)
+				speaks = g.refersTo(other, w.by, r)
 			}
 			if speaks == no {
 				continue
 			}
 			t := speaks
 			for _, c := range w.must {
-				for _, h := range c.hits(other.Body) {
-					t = min(t, c.holds(h))
+				for _, h := range c.findValues(other.Body) {
+					t = min(t, c.isMet(h))
 				}
 			}
 			out = max(out, t)
@@ -63,9 +63,9 @@ func (g *graph) satisfied(list []related, r *terraform.Resource) truth {
 	return out
 }
 
-// speaksOf reports whether the argument of one resource names the other: by a
-// reference, or by its name as a text.
-func (g *graph) speaksOf(other *terraform.Resource, by string, r *terraform.Resource) truth {
+// refersTo reports whether the argument of one resource names the other: by a reference,
+// or by its name as a text.
+func (g *graph) refersTo(other *terraform.Resource, by string, r *terraform.Resource) truth {
 	out := no
 	for _, h := range other.Body.Lookup(by) {
 		if h.Attr == nil {
@@ -82,12 +82,12 @@ func (g *graph) speaksOf(other *terraform.Resource, by string, r *terraform.Reso
 				out = unknown
 			}
 		case string:
-			if v != "" && len(h.Attr.Refs) == 0 && other.Module.Root == r.Module.Root && calledLike(r, v) {
+			if v != "" && len(h.Attr.Refs) == 0 && other.Module.Root == r.Module.Root && hasName(r, v) {
 				return yes
 			}
 		case []any:
 			for _, e := range v {
-				if text, ok := e.(string); ok && text != "" && len(h.Attr.Refs) == 0 && calledLike(r, text) {
+				if text, ok := e.(string); ok && text != "" && len(h.Attr.Refs) == 0 && hasName(r, text) {
 					return yes
 				}
 			}
@@ -96,8 +96,8 @@ func (g *graph) speaksOf(other *terraform.Resource, by string, r *terraform.Reso
 	return out
 }
 
-// calledLike reports whether the text is the resource's name for the provider.
-func calledLike(r *terraform.Resource, text string) bool {
+// hasName reports whether the text is the resource's name for the provider.
+func hasName(r *terraform.Resource, text string) bool {
 	for _, name := range []string{"bucket", "name", "identifier", "cluster_identifier", "id"} {
 		if v, ok := r.Body.Value(name).(string); ok && v == text {
 			return true
@@ -106,11 +106,11 @@ func calledLike(r *terraform.Resource, text string) bool {
 	return false
 }
 
-// pointing returns the resources of the type whose argument names the resource.
-func (g *graph) pointing(kind, by string, r *terraform.Resource) []*terraform.Resource {
+// listReferrers returns the resources of the type whose argument names the resource.
+func (g *graph) listReferrers(kind, by string, r *terraform.Resource) []*terraform.Resource {
 	var out []*terraform.Resource
 	for _, other := range g.types[kind] {
-		if g.speaksOf(other, by, r) == yes {
+		if g.refersTo(other, by, r) == yes {
 			out = append(out, other)
 		}
 	}

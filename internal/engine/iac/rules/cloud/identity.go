@@ -14,7 +14,7 @@ import (
 func (g *graph) identityPolicies(f func(r *terraform.Resource, argument string, list []statement)) {
 	for kind, argument := range policyHolders {
 		for _, r := range g.types[kind] {
-			if list, sure := statements(r.Body.Value(argument)); sure {
+			if list, sure := parseStatements(r.Body.Value(argument)); sure {
 				f(r, argument, list)
 			}
 		}
@@ -23,8 +23,8 @@ func (g *graph) identityPolicies(f func(r *terraform.Resource, argument string, 
 
 func policyEverything(g *graph, report func(Match)) {
 	g.identityPolicies(func(r *terraform.Resource, argument string, list []statement) {
-		if slices.ContainsFunc(list, statement.everything) {
-			m := at(r, argument)
+		if slices.ContainsFunc(list, statement.isFullAdmin) {
+			m := matchAt(r, argument)
 			m.Message = r.Address + ": The policy allows every action on every resource."
 			report(m)
 		}
@@ -34,8 +34,8 @@ func policyEverything(g *graph, report func(Match)) {
 func policyEscalation(g *graph, report func(Match)) {
 	g.identityPolicies(func(r *terraform.Resource, argument string, list []statement) {
 		for _, s := range list {
-			if a := s.wide(); a != "" && a != "*" && a != "*:*" {
-				m := at(r, argument)
+			if a := s.escalatingAction(); a != "" && a != "*" && a != "*:*" {
+				m := matchAt(r, argument)
 				m.Message = r.Address + ": With " + a + " on every resource, the holder of the policy can take " +
 					"any right."
 				report(m)
@@ -48,12 +48,12 @@ func policyEscalation(g *graph, report func(Match)) {
 func policyWildcard(g *graph, report func(Match)) {
 	g.identityPolicies(func(r *terraform.Resource, argument string, list []statement) {
 		for _, s := range list {
-			if !s.allows() || len(s.Condition) > 0 || !slices.Contains(words(s.Resource), "*") {
+			if !s.allows() || len(s.Condition) > 0 || !slices.Contains(textsOf(s.Resource), "*") {
 				continue
 			}
-			for _, a := range words(s.Action) {
+			for _, a := range textsOf(s.Action) {
 				if strings.HasSuffix(a, ":*") && a != "*:*" {
-					m := at(r, argument)
+					m := matchAt(r, argument)
 					m.Message = r.Address + ": The policy allows " + a + " on every resource."
 					report(m)
 					return
@@ -69,11 +69,11 @@ func policyPublic(g *graph, report func(Match)) {
 			if p.kind == "aws_vpc_endpoint" {
 				continue // who reaches the endpoint is already inside of the network
 			}
-			list, _ := statements(r.Body.Value(p.argument))
+			list, _ := parseStatements(r.Body.Value(p.argument))
 			if slices.ContainsFunc(list, func(s statement) bool {
-				return s.allows() && s.everybody() && len(s.Condition) == 0
+				return s.allows() && s.isPublic() && len(s.Condition) == 0
 			}) {
-				m := at(r, p.argument)
+				m := matchAt(r, p.argument)
 				m.Message = r.Address + ": The policy lets everybody use the " + p.what + "."
 				report(m)
 			}
@@ -81,16 +81,16 @@ func policyPublic(g *graph, report func(Match)) {
 	}
 }
 
-// trusts calls the function with the statements by which roles can be taken.
-func (g *graph) trusts(f func(r *terraform.Resource, s statement) string, report func(Match)) {
+// eachTrust calls the function with the statements by which roles can be assumed.
+func (g *graph) eachTrust(f func(r *terraform.Resource, s statement) string, report func(Match)) {
 	for _, r := range g.types["aws_iam_role"] {
-		list, _ := statements(r.Body.Value("assume_role_policy"))
+		list, _ := parseStatements(r.Body.Value("assume_role_policy"))
 		for _, s := range list {
 			if !s.allows() {
 				continue
 			}
 			if message := f(r, s); message != "" {
-				m := at(r, "assume_role_policy")
+				m := matchAt(r, "assume_role_policy")
 				m.Message = r.Address + ": " + message
 				report(m)
 				break
@@ -100,8 +100,8 @@ func (g *graph) trusts(f func(r *terraform.Resource, s statement) string, report
 }
 
 func roleTrust(g *graph, report func(Match)) {
-	g.trusts(func(_ *terraform.Resource, s statement) string {
-		if s.everybody() && len(s.Condition) == 0 {
+	g.eachTrust(func(_ *terraform.Resource, s statement) string {
+		if s.isPublic() && len(s.Condition) == 0 {
 			return "Everybody with an account at the provider may take the role."
 		}
 		return ""
@@ -109,9 +109,9 @@ func roleTrust(g *graph, report func(Match)) {
 }
 
 func roleTrustAccount(g *graph, report func(Match)) {
-	g.trusts(func(_ *terraform.Resource, s statement) string {
+	g.eachTrust(func(_ *terraform.Resource, s statement) string {
 		p, _ := s.Principal.(map[string]any)
-		for _, w := range words(p["AWS"]) {
+		for _, w := range textsOf(p["AWS"]) {
 			if len(s.Condition) == 0 && (strings.HasSuffix(w, ":root") || len(w) == 12 &&
 				strings.Trim(w, "0123456789") == "") {
 				return "Every identity of the account " + w + " may take the role."
@@ -122,9 +122,9 @@ func roleTrustAccount(g *graph, report func(Match)) {
 }
 
 func roleSubject(g *graph, report func(Match)) {
-	g.trusts(func(_ *terraform.Resource, s statement) string {
+	g.eachTrust(func(_ *terraform.Resource, s statement) string {
 		p, _ := s.Principal.(map[string]any)
-		github := slices.ContainsFunc(words(p["Federated"]), func(w string) bool {
+		github := slices.ContainsFunc(textsOf(p["Federated"]), func(w string) bool {
 			return strings.Contains(w, "token.actions.githubusercontent.com")
 		})
 		if !github {
@@ -135,7 +135,7 @@ func roleSubject(g *graph, report func(Match)) {
 				if !strings.HasSuffix(strings.ToLower(name), ":sub") {
 					continue
 				}
-				for _, w := range words(v) {
+				for _, w := range textsOf(v) {
 					if strings.Contains(test, "Like") && (w == "*" || w == "repo:*" || strings.HasPrefix(w, "repo:*")) {
 						return "The role can be taken by workflows of every repository: the subject is only " +
 							"compared with " + w + "."
@@ -156,10 +156,10 @@ var compute = []string{"ec2.amazonaws.com", "lambda.amazonaws.com", "ecs-tasks.a
 
 func workloadRights(g *graph, report func(Match)) {
 	for _, r := range g.types["aws_iam_role"] {
-		list, _ := statements(r.Body.Value("assume_role_policy"))
+		list, _ := parseStatements(r.Body.Value("assume_role_policy"))
 		service := ""
 		for _, s := range list {
-			for _, name := range s.services() {
+			for _, name := range s.servicePrincipals() {
 				if s.allows() && slices.Contains(compute, name) {
 					service = name
 				}
@@ -168,17 +168,17 @@ func workloadRights(g *graph, report func(Match)) {
 		if service == "" {
 			continue
 		}
-		if by := g.everythingBy(r); by != nil {
+		if by := g.adminSource(r); by != nil {
 			m := Match{Resource: r, Place: r.Body.Place, Message: r.Address + ": Workloads of " + service +
 				" take this role, and " + by.Address + " lets it do everything."}
-			m.Steps = append(m.Steps, step2("the rights are given here", by))
+			m.Steps = append(m.Steps, pathStep("the rights are given here", by))
 			report(m)
 		}
 	}
 }
 
-// everythingBy returns the resource by which the role may do everything, or nil.
-func (g *graph) everythingBy(r *terraform.Resource) *terraform.Resource {
+// adminSource returns the resource by which the role may do everything, or nil.
+func (g *graph) adminSource(r *terraform.Resource) *terraform.Resource {
 	full := func(v any) bool {
 		text, ok := v.(string)
 		return ok && (strings.HasSuffix(text, ":policy/AdministratorAccess") ||
@@ -188,17 +188,17 @@ func (g *graph) everythingBy(r *terraform.Resource) *terraform.Resource {
 		return r
 	}
 	for _, b := range r.Body.All("inline_policy") {
-		if list, _ := statements(b.Value("policy")); slices.ContainsFunc(list, statement.everything) {
+		if list, _ := parseStatements(b.Value("policy")); slices.ContainsFunc(list, statement.isFullAdmin) {
 			return r
 		}
 	}
-	for _, other := range g.pointing("aws_iam_role_policy", "role", r) {
-		if list, _ := statements(other.Body.Value("policy")); slices.ContainsFunc(list, statement.everything) {
+	for _, other := range g.listReferrers("aws_iam_role_policy", "role", r) {
+		if list, _ := parseStatements(other.Body.Value("policy")); slices.ContainsFunc(list, statement.isFullAdmin) {
 			return other
 		}
 	}
-	attached := append(g.pointing("aws_iam_role_policy_attachment", "role", r),
-		g.pointing("aws_iam_policy_attachment", "roles", r)...)
+	attached := append(g.listReferrers("aws_iam_role_policy_attachment", "role", r),
+		g.listReferrers("aws_iam_policy_attachment", "roles", r)...)
 	for _, other := range attached {
 		if full(other.Body.Value("policy_arn")) {
 			return other
@@ -208,8 +208,8 @@ func (g *graph) everythingBy(r *terraform.Resource) *terraform.Resource {
 			continue
 		}
 		for _, p := range a.Refs {
-			if list, _ := statements(p.Body.Value("policy")); p.Type == "aws_iam_policy" &&
-				slices.ContainsFunc(list, statement.everything) {
+			if list, _ := parseStatements(p.Body.Value("policy")); p.Type == "aws_iam_policy" &&
+				slices.ContainsFunc(list, statement.isFullAdmin) {
 				return other
 			}
 		}

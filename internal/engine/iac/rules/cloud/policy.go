@@ -22,9 +22,9 @@ type statement struct {
 	Condition                                map[string]map[string]any
 }
 
-// statements reads a policy that an attribute holds. sure is false when it is not
+// parseStatements reads a policy that an attribute holds. sure is false when it is not
 // known.
-func statements(v any) (list []statement, sure bool) {
+func parseStatements(v any) (list []statement, sure bool) {
 	text, ok := v.(string)
 	if !ok || len(text) > maxPolicy || !strings.Contains(text, "{") {
 		return nil, false
@@ -43,8 +43,8 @@ func statements(v any) (list []statement, sure bool) {
 	return nil, false
 }
 
-// words returns the texts of an element that is a text or a list.
-func words(v any) []string {
+// textsOf returns the texts of an element that is a text or a list.
+func textsOf(v any) []string {
 	switch v := v.(type) {
 	case string:
 		return []string{v}
@@ -63,49 +63,49 @@ func words(v any) []string {
 // allows reports whether the statement allows something.
 func (s statement) allows() bool { return strings.EqualFold(s.Effect, "Allow") }
 
-// everybody reports whether the statement speaks of every principal.
-func (s statement) everybody() bool {
+// isPublic reports whether the statement is about every principal.
+func (s statement) isPublic() bool {
 	switch p := s.Principal.(type) {
 	case string:
 		return p == "*"
 	case map[string]any:
-		return slices.Contains(words(p["AWS"]), "*") || slices.Contains(words(p["*"]), "*")
+		return slices.Contains(textsOf(p["AWS"]), "*") || slices.Contains(textsOf(p["*"]), "*")
 	}
 	return false
 }
 
-// services returns the services that the statement names as principals.
-func (s statement) services() []string {
+// servicePrincipals returns the services that the statement names as principals.
+func (s statement) servicePrincipals() []string {
 	p, _ := s.Principal.(map[string]any)
-	return words(p["Service"])
+	return textsOf(p["Service"])
 }
 
-// everything reports whether the statement allows every action on every resource.
-func (s statement) everything() bool {
-	return s.allows() && slices.Contains(words(s.Action), "*") && slices.Contains(words(s.Resource), "*") &&
+// isFullAdmin reports whether the statement allows every action on every resource.
+func (s statement) isFullAdmin() bool {
+	return s.allows() && slices.Contains(textsOf(s.Action), "*") && slices.Contains(textsOf(s.Resource), "*") &&
 		len(s.Condition) == 0
 }
 
-// wide returns an action by which the holder takes every right, or "".
-func (s statement) wide() string {
-	if !s.allows() || len(s.Condition) > 0 || !slices.Contains(words(s.Resource), "*") {
+// escalatingAction returns an action by which the holder takes every right, or "".
+func (s statement) escalatingAction() string {
+	if !s.allows() || len(s.Condition) > 0 || !slices.Contains(textsOf(s.Resource), "*") {
 		return ""
 	}
-	for _, a := range words(s.Action) {
+	for _, a := range textsOf(s.Action) {
 		if a == "*" || a == "*:*" {
 			return a
 		}
-		if slices.Contains(rising, strings.ToLower(a)) {
+		if slices.Contains(escalatingActions, strings.ToLower(a)) {
 			return a
 		}
 	}
 	return ""
 }
 
-// rising lists the actions that let their holder give rights to itself, when they
-// reach every resource. Collected from Rhino Security Labs' "AWS IAM Privilege
+// escalatingActions lists the actions that let their holder give rights to itself, when
+// they reach every resource. Collected from Rhino Security Labs' "AWS IAM Privilege
 // Escalation", and the wildcards that include them.
-var rising = strings.Fields(`iam:* iam:put* iam:attach* iam:create* iam:add* iam:pass* iam:set* iam:update* iam:createpolicyversion iam:setdefaultpolicyversion
+var escalatingActions = strings.Fields(`iam:* iam:put* iam:attach* iam:create* iam:add* iam:pass* iam:set* iam:update* iam:createpolicyversion iam:setdefaultpolicyversion
 	iam:createaccesskey iam:createloginprofile iam:updateloginprofile iam:attachuserpolicy iam:attachgrouppolicy iam:attachrolepolicy
 	iam:putuserpolicy iam:putgrouppolicy iam:putrolepolicy iam:addusertogroup iam:updateassumerolepolicy iam:passrole sts:* sts:assumerole
 	lambda:updatefunctioncode glue:updatedevendpoint`)
@@ -142,8 +142,8 @@ var resourcePolicies = []struct{ kind, argument, what string }{
 	{"aws_s3_access_point", "policy", "access point"}, {"aws_cloudwatch_log_resource_policy", "policy_document", "log"},
 }
 
-// at makes a match where the argument of a resource stands.
-func at(r *terraform.Resource, argument string) (m Match) {
+// matchAt makes a match where the argument of a resource is written.
+func matchAt(r *terraform.Resource, argument string) (m Match) {
 	m = Match{Resource: r, Place: r.Body.Place}
 	if a := r.Body.Attributes[argument]; a != nil {
 		m.Place = a.Place

@@ -120,13 +120,13 @@ var passages = sync.OnceValues(func() ([]*passage, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, split(strings.TrimSuffix(path.Base(name), ".yaml"), string(text))...)
+		out = append(out, splitPassages(strings.TrimSuffix(path.Base(name), ".yaml"), string(text))...)
 	}
 	return out, nil
 })
 
-// split cuts a file of rules into its groups, which are the items of its list.
-func split(file, text string) []*passage {
+// splitPassages cuts a file of rules into its groups, which are the items of its list.
+func splitPassages(file, text string) []*passage {
 	var out []*passage
 	line := 0
 	for start := 0; start < len(text); {
@@ -135,7 +135,7 @@ func split(file, text string) []*passage {
 			end = start + 1 + next + 1
 		}
 		p := &passage{file: file, line: line, text: text[start:end], lower: strings.ToLower(text[start:end])}
-		p.load = sync.OnceValues(p.read)
+		p.load = sync.OnceValues(p.readGroups)
 		out = append(out, p)
 		line += strings.Count(p.text, "\n")
 		start = end
@@ -143,8 +143,8 @@ func split(file, text string) []*passage {
 	return out
 }
 
-// read reads the passage.
-func (p *passage) read() (*Library, error) {
+// readGroups reads the passage.
+func (p *passage) readGroups() (*Library, error) {
 	lib := &Library{checks: map[string][]*check{}}
 	var groups []group
 	decoder := yaml.NewDecoder(strings.NewReader(p.text))
@@ -153,28 +153,28 @@ func (p *passage) read() (*Library, error) {
 		return nil, fmt.Errorf("read %s.yaml, behind line %d: %w", p.file, p.line, err)
 	}
 	for i := range groups {
-		if err := lib.add(&groups[i], p.file); err != nil {
+		if err := lib.addGroup(&groups[i], p.file); err != nil {
 			return nil, fmt.Errorf("read %s.yaml, behind line %d: %w", p.file, p.line, err)
 		}
 	}
 	return lib, nil
 }
 
-// names reports whether the passage may hold a rule about one of the types, which are
+// mayConcern reports whether the passage may have a rule about one of the types, which are
 // in lower case.
-func (p *passage) names(types []string) bool {
+func (p *passage) mayConcern(types []string) bool {
 	return slices.ContainsFunc(types, func(t string) bool { return strings.Contains(p.lower, t) })
 }
 
-// about reads the rules that may be about one of the types.
-func about(types []string) (*Library, error) {
+// loadFor reads the rules that may be about one of the types.
+func loadFor(types []string) (*Library, error) {
 	all, err := passages()
 	if err != nil {
 		return nil, err
 	}
 	lib := &Library{checks: map[string][]*check{}}
 	for _, p := range all {
-		if types != nil && !p.names(types) {
+		if types != nil && !p.mayConcern(types) {
 			continue
 		}
 		part, err := p.load()
@@ -189,9 +189,9 @@ func about(types []string) (*Library, error) {
 	return lib, nil
 }
 
-// load reads all rules.
-func load() (*Library, error) {
-	lib, err := about(nil)
+// loadAll reads all rules.
+func loadAll() (*Library, error) {
+	lib, err := loadFor(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -210,21 +210,21 @@ func load() (*Library, error) {
 
 // Rules returns every rule.
 func Rules() ([]*finding.Rule, error) {
-	lib, err := load()
+	lib, err := loadAll()
 	if err != nil {
 		return nil, err
 	}
 	return lib.rules, nil
 }
 
-// add makes the checks of a group.
-func (lib *Library) add(g *group, file string) error {
+// addGroup makes the checks of a group.
+func (lib *Library) addGroup(g *group, file string) error {
 	if len(g.Cases) == 0 {
 		g.Cases = []kind{{Types: g.Types, Each: g.Each, When: g.When, Must: g.Must, With: g.With}}
 		g.Types, g.When, g.Must, g.With, g.Each = nil, nil, nil, nil, ""
 	}
 	for _, k := range g.Cases {
-		c, err := k.check(g)
+		c, err := k.newCheck(g)
 		if err != nil {
 			return fmt.Errorf("rule %s: %w", g.ID, err)
 		}
@@ -246,9 +246,9 @@ func (lib *Library) add(g *group, file string) error {
 // not Terraform. The words are those of the query library's rules.
 var languages = map[string]string{"cloudformation": "CloudFormation", "azure_templates": "Azure Resource Manager"}
 
-// short makes of a type the end of an id: "aws_s3_bucket" is "s3-bucket",
+// shortType makes of a type the end of an id: "aws_s3_bucket" is "s3-bucket",
 // "AWS::EC2::Volume" is "ec2-volume", "Microsoft.Sql/servers" is "sql-servers".
-func short(kind string) string {
+func shortType(kind string) string {
 	if name, ok := strings.CutPrefix(kind, "AWS::"); ok {
 		return strings.ToLower(strings.ReplaceAll(name, "::", "-"))
 	}
@@ -259,8 +259,8 @@ func short(kind string) string {
 	return strings.ReplaceAll(name, "_", "-")
 }
 
-// check reads the lines of a rule.
-func (k kind) check(g *group) (*check, error) {
+// newCheck reads the lines of a rule.
+func (k kind) newCheck(g *group) (*check, error) {
 	c := &check{types: append(append([]string(nil), g.Types...), k.Types...)}
 	if len(c.types) == 0 {
 		return nil, fmt.Errorf("no types")
@@ -269,7 +269,7 @@ func (k kind) check(g *group) (*check, error) {
 	if k.What != "" || k.ID != "" {
 		suffix := k.ID
 		if suffix == "" {
-			suffix = short(c.types[0])
+			suffix = shortType(c.types[0])
 		}
 		id += "-" + suffix
 		title = strings.ReplaceAll(title, "{what}", k.What)
@@ -278,7 +278,7 @@ func (k kind) check(g *group) (*check, error) {
 	if c.rule.Severity.Rank() == 0 || g.Why == "" || g.Fix == "" || g.CWE == "" || title == "" {
 		return nil, fmt.Errorf("severity, cwe, title, why and fix are needed")
 	}
-	if cis := firstOf(k.CIS, g.CIS); cis != "" && whole(cis) == cis {
+	if cis := firstOf(k.CIS, g.CIS); cis != "" && fullBenchmark(cis) == cis {
 		return nil, fmt.Errorf("unknown benchmark %q", cis)
 	}
 	if each := firstOf(k.Each, g.Each); each != "" {
@@ -337,7 +337,7 @@ func describe(id, title string, g *group, severity, cis string) *finding.Rule {
 		Severity: finding.Severity(severity), Confidence: finding.Certain, Language: "terraform",
 	}
 	if cis != "" {
-		r.Description += "\n\nReference: " + whole(cis) + "."
+		r.Description += "\n\nReference: " + fullBenchmark(cis) + "."
 	}
 	r.AddReferences()
 	return r
@@ -354,8 +354,8 @@ var benchmarks = map[string]string{
 	"AWS Foundational Security Best Practices": "AWS Foundational Security Best Practices, control",
 }
 
-// whole writes the name of a benchmark out.
-func whole(cis string) string {
+// fullBenchmark writes the name of a benchmark out.
+func fullBenchmark(cis string) string {
 	name, section := cis, ""
 	if i := strings.LastIndexByte(cis, ' '); i > 0 {
 		name, section = cis[:i], cis[i+1:]

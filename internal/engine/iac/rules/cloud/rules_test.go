@@ -25,12 +25,12 @@ func TestBenchmark(t *testing.T) {
 		"Some Benchmark 1.1":      "Some Benchmark 1.1",
 		"":                        "",
 	} {
-		if got := whole(text); got != want {
+		if got := fullBenchmark(text); got != want {
 			t.Errorf("whole(%q) = %q, want %q", text, got, want)
 		}
 	}
 	_, err := kind{CIS: "Some Benchmark 1.1", Types: []string{"aws_x"},
-		Must: []string{"a"}}.check(&group{ID: "x", Title: "x", Severity: "low", CWE: "CWE-1", Why: "w", Fix: "f"})
+		Must: []string{"a"}}.newCheck(&group{ID: "x", Title: "x", Severity: "low", CWE: "CWE-1", Why: "w", Fix: "f"})
 	if err == nil {
 		t.Error("a benchmark without a version was taken")
 	}
@@ -40,7 +40,7 @@ func TestShort(t *testing.T) {
 	for kind, want := range map[string]string{
 		"aws_s3_bucket": "s3-bucket", "AWS::EC2::Volume": "ec2-volume", "Microsoft.Sql/servers": "sql-servers",
 	} {
-		if got := short(kind); got != want {
+		if got := shortType(kind); got != want {
 			t.Errorf("short(%s) = %s, want %s", kind, got, want)
 		}
 	}

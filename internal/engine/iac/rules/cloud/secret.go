@@ -37,7 +37,7 @@ var startScripts = map[string][]string{
 }
 
 func secretUserData(g *graph, report func(Match)) {
-	g.each(startScripts, func(r *terraform.Resource, a *terraform.Attribute) {
+	g.eachArgument(startScripts, func(r *terraform.Resource, a *terraform.Attribute) {
 		if a.Sensitive {
 			report(Match{Resource: r, Place: a.Place, Message: r.Address + ": A secret flows into " + a.Name + "."})
 		}
@@ -61,7 +61,7 @@ var environments = map[string][]string{
 }
 
 func secretEnvironment(g *graph, report func(Match)) {
-	g.each(environments, func(r *terraform.Resource, a *terraform.Attribute) {
+	g.eachArgument(environments, func(r *terraform.Resource, a *terraform.Attribute) {
 		if a.Sensitive {
 			report(Match{Resource: r, Place: a.Place, Message: r.Address + ": A secret flows into the " +
 				"environment (" + a.Name + ")."})
@@ -69,8 +69,8 @@ func secretEnvironment(g *graph, report func(Match)) {
 	})
 }
 
-// each calls the function with the arguments that exist.
-func (g *graph) each(paths map[string][]string, f func(*terraform.Resource, *terraform.Attribute)) {
+// eachArgument calls the function with the arguments that exist.
+func (g *graph) eachArgument(paths map[string][]string, f func(*terraform.Resource, *terraform.Attribute)) {
 	for kind, list := range paths {
 		for _, r := range g.types[kind] {
 			for _, path := range list {
@@ -90,30 +90,30 @@ var credential = regexp.MustCompile(`(?:\b(?:AKIA|ASIA)[0-9A-Z]{16}\b)|(?i:aws_?
 
 func keyInCode(g *graph, report func(Match)) {
 	find := func(r *terraform.Resource, a *terraform.Attribute) {
-		if holds(a.Value) {
+		if hasCredential(a.Value) {
 			report(Match{Resource: r, Place: a.Place, Message: r.Address + ": A credential stands in " + a.Name + "."})
 		}
 	}
-	g.each(startScripts, find)
-	g.each(environments, find)
+	g.eachArgument(startScripts, find)
+	g.eachArgument(environments, find)
 }
 
-// holds reports whether a text of the value, or a member by its name, is a
+// hasCredential reports whether a text of the value, or a member by its name, is a
 // credential.
-func holds(v any) bool {
+func hasCredential(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return len(v) <= maxPolicy && credential.MatchString(v)
 	case []any:
 		for _, e := range v {
-			if holds(e) {
+			if hasCredential(e) {
 				return true
 			}
 		}
 	case map[string]any:
 		for name, e := range v {
 			text, _ := e.(string)
-			if holds(e) || strings.Contains(strings.ToLower(name), "secret") && len(text) == 40 &&
+			if hasCredential(e) || strings.Contains(strings.ToLower(name), "secret") && len(text) == 40 &&
 				credential.MatchString("aws_secret_key="+text) {
 				return true
 			}

@@ -12,7 +12,7 @@ import (
 // that breaks it, both made from the rule: a rule that nothing can keep, or that
 // nothing can break, says nothing.
 func TestEveryRuleCanBeKeptAndBroken(t *testing.T) {
-	lib, err := load()
+	lib, err := loadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,8 +49,8 @@ func ask(c *check, kind string, body *terraform.Block) int {
 	m.Root = m
 	r := &terraform.Resource{Address: kind + ".x", Type: kind, Name: "x", Body: body, Module: m}
 	m.Resources = []*terraform.Resource{r}
-	run := &run{graph: newGraph(&terraform.Project{Modules: []*terraform.Module{m}}), seen: map[string]bool{}}
-	run.check(c, &subject{resource: r, module: m, body: body, address: r.Address})
+	run := &checkRun{graph: newGraph(&terraform.Project{Modules: []*terraform.Module{m}}), seen: map[string]bool{}}
+	run.checkSubject(c, &subject{resource: r, module: m, body: body, address: r.Address})
 	return len(run.matches)
 }
 

@@ -41,16 +41,16 @@ func cloudFormation() []check {
 	return out
 }
 
-// resources returns the properties of the resources of the types.
-func (l *look) resources(types ...string) []spot {
-	all, _ := l.root().at("Resources").value.(map[string]any)
+// listResources returns the resources of a template of the types.
+func (l *look) listResources(types ...string) []spot {
+	all, _ := l.rootValue().valueAt("Resources").value.(map[string]any)
 	var out []spot
-	for _, name := range sorted(all) {
-		r := l.root().at("Resources", name)
-		kind := r.at("Type").text()
+	for _, name := range sortedKeys(all) {
+		r := l.rootValue().valueAt("Resources", name)
+		kind := r.valueAt("Type").textValue()
 		for _, t := range types {
 			if kind == t {
-				p := r.at("Properties")
+				p := r.valueAt("Properties")
 				p.kind, p.name = t, name
 				out = append(out, p)
 			}
@@ -59,8 +59,8 @@ func (l *look) resources(types ...string) []spot {
 	return out
 }
 
-// computed reports whether a value is only known when the stack is made.
-func (s spot) computed() bool {
+// isComputed reports whether a value is only known when the stack is made.
+func (s spot) isComputed() bool {
 	m, ok := s.value.(map[string]any)
 	if !ok {
 		return s.node != nil && s.node.Tag != ""
@@ -74,18 +74,18 @@ func (s spot) computed() bool {
 }
 
 func eksLogging(l *look) {
-	for _, p := range l.resources("AWS::EKS::Cluster") {
-		types := p.at("Logging", "ClusterLogging", "EnabledTypes")
-		if types.computed() || p.at("Logging").computed() {
+	for _, p := range l.listResources("AWS::EKS::Cluster") {
+		types := p.valueAt("Logging", "ClusterLogging", "EnabledTypes")
+		if types.isComputed() || p.valueAt("Logging").isComputed() {
 			continue
 		}
 		on := map[string]bool{}
-		for _, t := range types.items() {
-			on[t.at("Type").text()] = true
+		for _, t := range types.listItems() {
+			on[t.valueAt("Type").textValue()] = true
 		}
 		for _, want := range []string{"api", "audit", "authenticator"} {
 			if !on[want] {
-				l.tell(types, "the control plane's "+want+" log is off", "the log is on")
+				l.report(types, "the control plane's "+want+" log is off", "the log is on")
 				break
 			}
 		}
@@ -93,78 +93,80 @@ func eksLogging(l *look) {
 }
 
 func eksPublic(l *look) {
-	for _, p := range l.resources("AWS::EKS::Cluster") {
-		vpc := p.at("ResourcesVpcConfig")
-		public, networks := vpc.at("EndpointPublicAccess"), vpc.at("PublicAccessCidrs")
-		if public.is(false) || public.computed() || networks.computed() {
+	for _, p := range l.listResources("AWS::EKS::Cluster") {
+		vpc := p.valueAt("ResourcesVpcConfig")
+		public, networks := vpc.valueAt("EndpointPublicAccess"), vpc.valueAt("PublicAccessCidrs")
+		if public.isBool(false) || public.isComputed() || networks.isComputed() {
 			continue
 		}
-		if len(networks.items()) == 0 || networks.holds("0.0.0.0/0", "::/0") {
-			l.tell(public, "the endpoint answers everybody", "it is private, or networks are named")
+		if len(networks.listItems()) == 0 || networks.hasAny("0.0.0.0/0", "::/0") {
+			l.report(public, "the endpoint answers everybody", "it is private, or networks are named")
 		}
 	}
 }
 
 func bucketKey(l *look) {
-	for _, p := range l.resources("AWS::S3::Bucket") {
-		rules := p.at("BucketEncryption", "ServerSideEncryptionConfiguration")
-		if p.at("BucketEncryption").computed() || rules.computed() {
+	for _, p := range l.listResources("AWS::S3::Bucket") {
+		rules := p.valueAt("BucketEncryption", "ServerSideEncryptionConfiguration")
+		if p.valueAt("BucketEncryption").isComputed() || rules.isComputed() {
 			continue
 		}
 		own := false
-		for _, r := range rules.items() {
-			own = own || r.at("ServerSideEncryptionByDefault", "KMSMasterKeyID").has()
+		for _, r := range rules.listItems() {
+			own = own || r.valueAt("ServerSideEncryptionByDefault", "KMSMasterKeyID").isPresent()
 		}
 		if !own {
-			l.tell(rules, "no key of the customer encrypts the bucket", "KMSMasterKeyID names a key")
+			l.report(rules, "no key of the customer encrypts the bucket", "KMSMasterKeyID names a key")
 		}
 	}
 }
 
 func performanceInsights(l *look) {
-	for _, p := range l.resources("AWS::RDS::DBInstance") {
-		if on := p.at("EnablePerformanceInsights"); !on.is(true) && !on.computed() {
-			l.tell(on, "Performance Insights is off", "EnablePerformanceInsights is true")
+	for _, p := range l.listResources("AWS::RDS::DBInstance") {
+		if on := p.valueAt("EnablePerformanceInsights"); !on.isBool(true) && !on.isComputed() {
+			l.report(on, "Performance Insights is off", "EnablePerformanceInsights is true")
 		}
 	}
 }
 
 func wideS3(l *look) {
 	var policies []spot
-	for _, p := range l.resources("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy") {
-		policies = append(policies, p.at("PolicyDocument"))
+	for _, p := range l.listResources("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy") {
+		policies = append(policies, p.valueAt("PolicyDocument"))
 	}
-	for _, p := range l.resources("AWS::IAM::Role", "AWS::IAM::User", "AWS::IAM::Group") {
-		for _, one := range p.at("Policies").items() {
-			policies = append(policies, one.at("PolicyDocument"))
+	for _, p := range l.listResources("AWS::IAM::Role", "AWS::IAM::User", "AWS::IAM::Group") {
+		for _, one := range p.valueAt("Policies").listItems() {
+			policies = append(policies, one.valueAt("PolicyDocument"))
 		}
 	}
 	for _, p := range policies {
-		for _, s := range p.at("Statement").items() {
-			action := s.at("Action")
-			if s.at("Effect").text() == "Allow" && action.holds("s3:*", "*") && wide(s.at("Resource")) {
-				l.tell(action, "everything in S3 is allowed", "the actions and buckets are named")
+		for _, s := range p.valueAt("Statement").listItems() {
+			action := s.valueAt("Action")
+			if s.valueAt("Effect").textValue() == "Allow" && action.hasAny("s3:*", "*") &&
+				coversAllBuckets(s.valueAt("Resource")) {
+				l.report(action, "everything in S3 is allowed", "the actions and buckets are named")
 			}
 		}
 	}
 }
 
-// wide reports whether a policy's resources are all buckets.
-func wide(resources spot) bool {
-	return resources.holds("*", "arn:aws:s3:::*", "arn:aws:s3:::*/*")
+// coversAllBuckets reports whether a policy's resources are all buckets.
+func coversAllBuckets(resources spot) bool {
+	return resources.hasAny("*", "arn:aws:s3:::*", "arn:aws:s3:::*/*")
 }
 
 func blockDevices(l *look) {
-	for _, p := range l.resources("AWS::EC2::Instance", "AWS::AutoScaling::LaunchConfiguration") {
-		for _, d := range p.at("BlockDeviceMappings").items() {
-			on := d.at("Ebs", "Encrypted")
-			if d.at("Ebs").has() && !d.at("Ebs").computed() && !on.is(true) && !on.computed() &&
-				!d.at("Ebs", "SnapshotId").has() {
-				l.tell(on, "the disk "+d.at("DeviceName").text()+" is not encrypted", "Ebs.Encrypted is true")
+	for _, p := range l.listResources("AWS::EC2::Instance", "AWS::AutoScaling::LaunchConfiguration") {
+		for _, d := range p.valueAt("BlockDeviceMappings").listItems() {
+			on := d.valueAt("Ebs", "Encrypted")
+			if d.valueAt("Ebs").isPresent() && !d.valueAt("Ebs").isComputed() && !on.isBool(true) && !on.isComputed() &&
+				!d.valueAt("Ebs", "SnapshotId").isPresent() {
+				l.report(on, "the disk "+d.valueAt("DeviceName").textValue()+" is not encrypted",
+					"Ebs.Encrypted is true")
 			}
 		}
-		if mappings := p.at("BlockDeviceMappings"); !mappings.has() {
-			l.tell(p, "the root disk is not encrypted unless the account does so", "BlockDeviceMappings encrypt the "+
+		if mappings := p.valueAt("BlockDeviceMappings"); !mappings.isPresent() {
+			l.report(p, "the root disk is not encrypted unless the account does so", "BlockDeviceMappings encrypt the "+
 				"root device")
 		}
 	}

@@ -66,34 +66,35 @@ type instruction struct {
 	flags  []string
 }
 
-// instructions returns those of all stages and the arguments before the first.
-func (l *look) instructions() []instruction {
+// listInstructions returns the instructions of all stages.
+func (l *look) listInstructions() []instruction {
 	var out []instruction
-	stages, _ := l.root().at("command").value.(map[string]any)
-	lists := []spot{l.root().at("args")}
-	for _, name := range sorted(stages) {
-		lists = append(lists, l.root().at("command", name))
+	stages, _ := l.rootValue().valueAt("command").value.(map[string]any)
+	lists := []spot{l.rootValue().valueAt("args")}
+	for _, name := range sortedKeys(stages) {
+		lists = append(lists, l.rootValue().valueAt("command", name))
 	}
 	for _, list := range lists {
-		for _, s := range list.items() {
-			i := instruction{spot: s, cmd: s.at("Cmd").text()}
+		for _, s := range list.listItems() {
+			i := instruction{spot: s, cmd: s.valueAt("Cmd").textValue()}
 			if i.cmd == "onbuild" {
-				i.cmd = s.at("SubCmd").text()
+				i.cmd = s.valueAt("SubCmd").textValue()
 			}
-			for _, v := range s.at("Value").items() {
-				i.values = append(i.values, v.text())
+			for _, v := range s.valueAt("Value").listItems() {
+				i.values = append(i.values, v.textValue())
 			}
-			for _, v := range s.at("Flags").items() {
-				i.flags = append(i.flags, v.text())
+			for _, v := range s.valueAt("Flags").listItems() {
+				i.flags = append(i.flags, v.textValue())
 			}
-			i.path = s.at("Original").text()
+			i.path = s.valueAt("Original").textValue()
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
-func sorted(m map[string]any) []string {
+// sortedKeys returns the keys in order.
+func sortedKeys(m map[string]any) []string {
 	var keys []string
 	for k := range m {
 		keys = append(keys, k)
@@ -103,19 +104,20 @@ func sorted(m map[string]any) []string {
 }
 
 func buildSecret(l *look) {
-	for _, i := range l.instructions() {
+	for _, i := range l.listInstructions() {
 		switch i.cmd {
 		case "env":
 			for k := 0; k+1 < len(i.values); k += 2 {
 				if value := strings.Trim(i.values[k+1], `"'`); isSecret(i.values[k], value) {
-					l.tell(i.spot, "ENV "+i.values[k]+" holds a secret", "the value is given when the container starts")
+					l.report(i.spot, "ENV "+i.values[k]+" holds a secret", "the value is given when the "+
+						"container starts")
 				}
 			}
 		case "arg":
 			for _, v := range i.values {
 				name, value, ok := strings.Cut(v, "=")
 				if secretName.MatchString(name) && (!ok || isSecret(name, strings.Trim(value, `"'`))) {
-					l.tell(i.spot, "ARG "+name+" takes a secret", "the secret is mounted")
+					l.report(i.spot, "ARG "+name+" takes a secret", "the secret is mounted")
 				}
 			}
 		}
@@ -125,14 +127,14 @@ func buildSecret(l *look) {
 var secretFile = lazyregexp.New(`(?i)(?:^|/)(?:\.env|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.dockercfg|id_(?:rsa|dsa|ecdsa|ed25519)|[^/]+\.(?:pem|p12|pfx|jks|keystore|kdbx)|\.aws/credentials|credentials\.json|\.ssh)/?$`)
 
 func copiedSecret(l *look) {
-	for _, i := range l.instructions() {
+	for _, i := range l.listInstructions() {
 		if i.cmd != "copy" && i.cmd != "add" || len(i.values) < 2 {
 			continue
 		}
 		fromStage := slices.ContainsFunc(i.flags, func(f string) bool { return strings.HasPrefix(f, "--from") })
 		for _, source := range i.values[:len(i.values)-1] {
 			if secretFile.MatchString(source) && !fromStage {
-				l.tell(i.spot, source+" is copied into the image", "the file stays outside")
+				l.report(i.spot, source+" is copied into the image", "the file stays outside")
 			}
 		}
 	}
@@ -141,12 +143,12 @@ func copiedSecret(l *look) {
 // matching returns a rule's function that tells each RUN whose commands match.
 func matching(pattern *lazyregexp.Regexp, actual, expected string) func(*look) {
 	return func(l *look) {
-		for _, i := range l.instructions() {
+		for _, i := range l.listInstructions() {
 			if i.cmd != "run" {
 				continue
 			}
 			if m := pattern.FindString(strings.Join(i.values, " ")); m != "" {
-				l.tell(i.spot, fmt.Sprintf(actual, strings.Join(strings.Fields(m), " ")), expected)
+				l.report(i.spot, fmt.Sprintf(actual, strings.Join(strings.Fields(m), " ")), expected)
 			}
 		}
 	}
@@ -166,7 +168,7 @@ var (
 )
 
 func remoteAdd(l *look) {
-	for _, i := range l.instructions() {
+	for _, i := range l.listInstructions() {
 		if i.cmd != "add" || len(i.values) < 2 || slices.ContainsFunc(i.flags, func(f string) bool {
 			return strings.HasPrefix(f, "--checksum")
 		}) {
@@ -174,22 +176,22 @@ func remoteAdd(l *look) {
 		}
 		for _, source := range i.values[:len(i.values)-1] {
 			if strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://") {
-				l.tell(i.spot, "ADD takes "+source+" as it comes", "the instruction names a checksum")
+				l.report(i.spot, "ADD takes "+source+" as it comes", "the instruction names a checksum")
 			}
 		}
 	}
 }
 
 func manyHealthchecks(l *look) {
-	stages, _ := l.root().at("command").value.(map[string]any)
-	for _, name := range sorted(stages) {
+	stages, _ := l.rootValue().valueAt("command").value.(map[string]any)
+	for _, name := range sortedKeys(stages) {
 		seen := false
-		for _, s := range l.root().at("command", name).items() {
-			if s.at("Cmd").text() != "healthcheck" {
+		for _, s := range l.rootValue().valueAt("command", name).listItems() {
+			if s.valueAt("Cmd").textValue() != "healthcheck" {
 				continue
 			}
-			if s.path = s.at("Original").text(); seen {
-				l.tell(s, "the stage has another HEALTHCHECK before", "there is one HEALTHCHECK")
+			if s.path = s.valueAt("Original").textValue(); seen {
+				l.report(s, "the stage has another HEALTHCHECK before", "there is one HEALTHCHECK")
 			}
 			seen = true
 		}
@@ -197,10 +199,10 @@ func manyHealthchecks(l *look) {
 }
 
 func insecureRun(l *look) {
-	for _, i := range l.instructions() {
+	for _, i := range l.listInstructions() {
 		for _, f := range i.flags {
 			if i.cmd == "run" && (f == "--security=insecure" || f == "--network=host") {
-				l.tell(i.spot, "RUN "+f, "the instruction runs in isolation")
+				l.report(i.spot, "RUN "+f, "the instruction runs in isolation")
 			}
 		}
 	}

@@ -85,24 +85,24 @@ func kubernetes() []check {
 	return out
 }
 
-// object is the root with the object's kind and name.
-func (l *look) object() spot {
-	r := l.root()
-	r.kind = r.at("kind").text()
-	r.name = r.at("metadata", "name").text()
+// rootObject returns the object with its kind and name.
+func (l *look) rootObject() spot {
+	r := l.rootValue()
+	r.kind = r.valueAt("kind").textValue()
+	r.name = r.valueAt("metadata", "name").textValue()
 	return r
 }
 
-// pod returns the specification of the pods that the object makes.
-func (l *look) pod() (spot, bool) {
-	o := l.object()
+// podSpec returns the specification of the pods that the object makes.
+func (l *look) podSpec() (spot, bool) {
+	o := l.rootObject()
 	switch o.kind {
 	case "Pod":
-		o = o.at("spec")
+		o = o.valueAt("spec")
 	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job":
-		o = o.at("spec", "template", "spec")
+		o = o.valueAt("spec", "template", "spec")
 	case "CronJob":
-		o = o.at("spec", "jobTemplate", "spec", "template", "spec")
+		o = o.valueAt("spec", "jobTemplate", "spec", "template", "spec")
 	default:
 		return o, false
 	}
@@ -110,69 +110,70 @@ func (l *look) pod() (spot, bool) {
 	return o, ok
 }
 
-// containers returns all containers of the pod.
-func (l *look) containers() (pod spot, all []spot) {
-	pod, ok := l.pod()
+// listContainers returns all containers of the pod.
+func (l *look) listContainers() (pod spot, all []spot) {
+	pod, ok := l.podSpec()
 	if !ok {
 		return pod, nil
 	}
 	for _, field := range []string{"initContainers", "containers", "ephemeralContainers"} {
-		all = append(all, pod.at(field).items()...)
+		all = append(all, pod.valueAt(field).listItems()...)
 	}
 	return pod, all
 }
 
-func (s spot) called() string {
-	if name := s.at("name").text(); name != "" {
+// containerName names a container in messages.
+func (s spot) containerName() string {
+	if name := s.valueAt("name").textValue(); name != "" {
 		return "container " + name
 	}
 	return "a container"
 }
 
 func lowGroup(l *look) {
-	pod, containers := l.containers()
+	pod, containers := l.listContainers()
 	for _, c := range containers {
-		group := c.at("securityContext", "runAsGroup")
-		if !group.has() {
-			group = pod.at("securityContext", "runAsGroup")
+		group := c.valueAt("securityContext", "runAsGroup")
+		if !group.isPresent() {
+			group = pod.valueAt("securityContext", "runAsGroup")
 		}
-		if n, ok := group.number(); ok && n > 10_000 || group.has() && !ok {
+		if n, ok := group.intValue(); ok && n > 10_000 || group.isPresent() && !ok {
 			continue
 		}
 		at := group
-		if !group.has() {
+		if !group.isPresent() {
 			at = c
 		}
-		l.tell(at, c.called()+" has no group id above 10000", "securityContext.runAsGroup is above 10000")
+		l.report(at, c.containerName()+" has no group id above 10000", "securityContext.runAsGroup is above 10000")
 	}
 }
 
 func privilegedPort(l *look) {
-	_, containers := l.containers()
+	_, containers := l.listContainers()
 	for _, c := range containers {
-		for _, p := range c.at("ports").items() {
-			port := p.at("containerPort")
-			if n, ok := port.number(); ok && n > 0 && n < 1024 {
-				l.tell(port, fmt.Sprintf("%s listens on port %d", c.called(), n), "the port is above 1023")
+		for _, p := range c.valueAt("ports").listItems() {
+			port := p.valueAt("containerPort")
+			if n, ok := port.intValue(); ok && n > 0 && n < 1024 {
+				l.report(port, fmt.Sprintf("%s listens on port %d", c.containerName(), n), "the port is above 1023")
 			}
 		}
 	}
 }
 
 func procMount(l *look) {
-	_, containers := l.containers()
+	_, containers := l.listContainers()
 	for _, c := range containers {
-		if m := c.at("securityContext", "procMount"); m.has() && m.text() != "Default" {
-			l.tell(m, c.called()+" has procMount "+m.text(), "procMount is Default")
+		if m := c.valueAt("securityContext", "procMount"); m.isPresent() && m.textValue() != "Default" {
+			l.report(m, c.containerName()+" has procMount "+m.textValue(), "procMount is Default")
 		}
 	}
 }
 
 func hostProcess(l *look) {
-	pod, containers := l.containers()
+	pod, containers := l.listContainers()
 	for _, s := range append(containers, pod) {
-		if h := s.at("securityContext", "windowsOptions", "hostProcess"); h.is(true) {
-			l.tell(h, "hostProcess is true", "it is left out")
+		if h := s.valueAt("securityContext", "windowsOptions", "hostProcess"); h.isBool(true) {
+			l.report(h, "hostProcess is true", "it is left out")
 		}
 	}
 }
@@ -188,39 +189,39 @@ var safeSysctls = map[string]bool{
 }
 
 func unsafeSysctl(l *look) {
-	pod, ok := l.pod()
+	pod, ok := l.podSpec()
 	if !ok {
 		return
 	}
-	for _, s := range pod.at("securityContext", "sysctls").items() {
-		if name := s.at("name"); name.has() && !safeSysctls[name.text()] {
-			l.tell(name, "the pod sets "+name.text(), "only safe parameters are set")
+	for _, s := range pod.valueAt("securityContext", "sysctls").listItems() {
+		if name := s.valueAt("name"); name.isPresent() && !safeSysctls[name.textValue()] {
+			l.report(name, "the pod sets "+name.textValue(), "only safe parameters are set")
 		}
 	}
 }
 
 func anonymousBinding(l *look) {
-	o := l.object()
+	o := l.rootObject()
 	if o.kind != "RoleBinding" && o.kind != "ClusterRoleBinding" {
 		return
 	}
-	role := o.at("roleRef", "name").text()
+	role := o.valueAt("roleRef", "name").textValue()
 	// The cluster's own public roles are made for everybody.
 	public := role == "system:public-info-viewer" || role == "system:discovery" || role == "system:basic-user"
-	for _, s := range o.at("subjects").items() {
-		switch name := s.at("name"); name.text() {
+	for _, s := range o.valueAt("subjects").listItems() {
+		switch name := s.valueAt("name"); name.textValue() {
 		case "system:anonymous", "system:unauthenticated", "system:authenticated":
 			if !public {
-				l.tell(name, role+" is bound to "+name.text(), "the role is bound to those who need it")
+				l.report(name, role+" is bound to "+name.textValue(), "the role is bound to those who need it")
 			}
 		}
 	}
 }
 
 func externalIPs(l *look) {
-	o := l.object()
-	if ips := o.at("spec", "externalIPs"); o.kind == "Service" && len(ips.items()) > 0 {
-		l.tell(ips, "the service has externalIPs", "externalIPs is left out")
+	o := l.rootObject()
+	if ips := o.valueAt("spec", "externalIPs"); o.kind == "Service" && len(ips.listItems()) > 0 {
+		l.report(ips, "the service has externalIPs", "externalIPs is left out")
 	}
 }
 
@@ -240,117 +241,119 @@ func isSecret(name, value string) bool {
 }
 
 func secretInConfigMap(l *look) {
-	o := l.object()
-	data, _ := o.at("data").value.(map[string]any)
+	o := l.rootObject()
+	data, _ := o.valueAt("data").value.(map[string]any)
 	if o.kind != "ConfigMap" {
 		return
 	}
 	for key := range data {
-		if v := o.at("data", key); isSecret(key, v.text()) {
-			l.tell(v, "the key "+key+" holds a secret", "the value stands in a Secret")
+		if v := o.valueAt("data", key); isSecret(key, v.textValue()) {
+			l.report(v, "the key "+key+" holds a secret", "the value stands in a Secret")
 		}
 	}
 }
 
 func secretInEnvironment(l *look) {
-	_, containers := l.containers()
+	_, containers := l.listContainers()
 	for _, c := range containers {
-		for _, e := range c.at("env").items() {
-			if v := e.at("value"); isSecret(e.at("name").text(), v.text()) {
-				l.tell(v, e.at("name").text()+" of "+c.called()+" is written out", "the value comes from a Secret")
+		for _, e := range c.valueAt("env").listItems() {
+			if v := e.valueAt("value"); isSecret(e.valueAt("name").textValue(), v.textValue()) {
+				l.report(v, e.valueAt("name").textValue()+" of "+c.containerName()+" is written out",
+					"the value comes from a Secret")
 			}
 		}
 	}
 }
 
 func escalation(l *look) {
-	o := l.object()
+	o := l.rootObject()
 	if o.kind != "Role" && o.kind != "ClusterRole" {
 		return
 	}
-	for _, r := range o.at("rules").items() {
-		verbs, resources := r.at("verbs"), r.at("resources")
-		if r.at("resourceNames").has() {
+	for _, r := range o.valueAt("rules").listItems() {
+		verbs, resources := r.valueAt("verbs"), r.valueAt("resources")
+		if r.valueAt("resourceNames").isPresent() {
 			continue
 		}
-		writes := verbs.holds("create", "update", "patch", "*")
+		writes := verbs.hasAny("create", "update", "patch", "*")
 		what := ""
 		switch {
-		case verbs.holds("escalate", "bind") && resources.holds("roles", "clusterroles", "*"):
+		case verbs.hasAny("escalate", "bind") && resources.hasAny("roles", "clusterroles", "*"):
 			what = "bind or escalate roles"
-		case resources.holds("serviceaccounts/token") && writes:
+		case resources.hasAny("serviceaccounts/token") && writes:
 			what = "make tokens of service accounts"
-		case resources.holds("certificatesigningrequests/approval") && verbs.holds("update", "patch", "*"):
+		case resources.hasAny("certificatesigningrequests/approval") && verbs.hasAny("update", "patch", "*"):
 			what = "approve certificates"
-		case resources.holds("mutatingwebhookconfigurations", "validatingwebhookconfigurations") && writes:
+		case resources.hasAny("mutatingwebhookconfigurations", "validatingwebhookconfigurations") && writes:
 			what = "change admission webhooks"
-		case resources.holds("nodes/proxy") && verbs.holds("get", "create", "*"):
+		case resources.hasAny("nodes/proxy") && verbs.hasAny("get", "create", "*"):
 			what = "run commands in all pods of a node"
-		case resources.holds("pods/ephemeralcontainers") && writes:
+		case resources.hasAny("pods/ephemeralcontainers") && writes:
 			what = "run containers in pods of others"
-		case resources.holds("rolebindings", "clusterrolebindings") && writes:
+		case resources.hasAny("rolebindings", "clusterrolebindings") && writes:
 			what = "give roles to anybody"
 		}
 		if what != "" {
-			l.tell(resources, "the role can "+what, "the rule is left out or limited by resourceNames")
+			l.report(resources, "the role can "+what, "the rule is left out or limited by resourceNames")
 		}
 	}
 }
 
 func openPolicy(l *look) {
-	o := l.object()
+	o := l.rootObject()
 	if o.kind != "NetworkPolicy" {
 		return
 	}
-	for _, rule := range o.at("spec", "ingress").items() {
+	for _, rule := range o.valueAt("spec", "ingress").listItems() {
 		if m, ok := rule.value.(map[string]any); ok && len(m) == 0 {
-			l.tell(rule, "an empty rule allows all traffic", "the rule names who may send")
+			l.report(rule, "an empty rule allows all traffic", "the rule names who may send")
 		}
-		for _, from := range rule.at("from").items() {
-			block := from.at("ipBlock")
-			cidr := block.at("cidr")
-			if (cidr.text() == "0.0.0.0/0" || cidr.text() == "::/0") && !block.at("except").has() {
-				l.tell(cidr, "traffic from "+cidr.text()+" is allowed", "the rule names who may send")
+		for _, from := range rule.valueAt("from").listItems() {
+			block := from.valueAt("ipBlock")
+			cidr := block.valueAt("cidr")
+			if (cidr.textValue() == "0.0.0.0/0" || cidr.textValue() == "::/0") && !block.valueAt("except").isPresent() {
+				l.report(cidr, "traffic from "+cidr.textValue()+" is allowed", "the rule names who may send")
 			}
 		}
 	}
 }
 
 func plainIngress(l *look) {
-	o := l.object()
-	version := o.at("apiVersion").text()
-	rules := o.at("spec", "rules")
+	o := l.rootObject()
+	version := o.valueAt("apiVersion").textValue()
+	rules := o.valueAt("spec", "rules")
 	if o.kind != "Ingress" || !strings.HasPrefix(version, "networking.k8s.io/") &&
 		!strings.HasPrefix(version, "extensions/") {
 		return
 	}
-	if len(rules.items()) > 0 && len(o.at("spec", "tls").items()) == 0 {
-		l.tell(rules, "the ingress has no tls", "spec.tls names a certificate for each host")
+	if len(rules.listItems()) > 0 && len(o.valueAt("spec", "tls").listItems()) == 0 {
+		l.report(rules, "the ingress has no tls", "spec.tls names a certificate for each host")
 	}
 }
 
 func snippets(l *look) {
-	o := l.object()
-	notes, _ := o.at("metadata", "annotations").value.(map[string]any)
+	o := l.rootObject()
+	notes, _ := o.valueAt("metadata", "annotations").value.(map[string]any)
 	if o.kind != "Ingress" {
 		return
 	}
-	for _, key := range sorted(notes) {
+	for _, key := range sortedKeys(notes) {
 		if strings.HasPrefix(key, "nginx.ingress.kubernetes.io/") && strings.HasSuffix(key, "-snippet") {
-			l.tell(o.at("metadata", "annotations", key), "the ingress has a "+path.Base(key), "there is no snippet "+
-				"annotation")
+			l.report(o.valueAt("metadata", "annotations", key), "the ingress has a "+path.Base(key),
+				"there is no snippet "+
+					"annotation")
 		}
 	}
 }
 
 func openNamespace(l *look) {
-	o := l.object()
+	o := l.rootObject()
 	if o.kind != "Namespace" {
 		return
 	}
-	level := o.at("metadata", "labels", "pod-security.kubernetes.io/enforce")
-	if v := level.text(); v != "baseline" && v != "restricted" {
-		l.tell(level, "pods of any kind are admitted", "the label pod-security.kubernetes.io/enforce is baseline or "+
+	level := o.valueAt("metadata", "labels", "pod-security.kubernetes.io/enforce")
+	if v := level.textValue(); v != "baseline" && v != "restricted" {
+		l.report(level, "pods of any kind are admitted", "the label pod-security.kubernetes.io/enforce is baseline or "+
 			"restricted")
 	}
 }

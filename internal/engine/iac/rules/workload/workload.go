@@ -85,11 +85,11 @@ type spot struct {
 	path  string // what of the resource it is: "spec.containers.web"
 }
 
-// root is the whole document.
-func (l *look) root() spot { return spot{value: l.doc.Root, node: l.doc.Lines} }
+// rootValue is the whole document.
+func (l *look) rootValue() spot { return spot{value: l.doc.Root, node: l.doc.Lines} }
 
-// tell reports the spot.
-func (l *look) tell(s spot, actual, expected string) {
+// report reports the value.
+func (l *look) report(s spot, actual, expected string) {
 	f := kics.Flaw{
 		Rule: l.rule, Document: l.doc, Path: l.doc.File(s.node), Line: 1,
 		Kind: s.kind, Name: s.name, Actual: actual, Expected: expected, Key: s.path,
@@ -100,9 +100,9 @@ func (l *look) tell(s spot, actual, expected string) {
 	l.flaws = append(l.flaws, f)
 }
 
-// at goes down by keys. What is not there is a spot without a value, at the place
-// of the last that is.
-func (s spot) at(keys ...string) spot {
+// valueAt goes down by keys. What is not there has no value, and the position of the last
+// that is there.
+func (s spot) valueAt(keys ...string) spot {
 	for _, key := range keys {
 		m, _ := s.value.(map[string]any)
 		s.value = m[key]
@@ -114,12 +114,12 @@ func (s spot) at(keys ...string) spot {
 	return s
 }
 
-func (s spot) has() bool { return s.value != nil }
+func (s spot) isPresent() bool { return s.value != nil }
 
-func (s spot) text() string { t, _ := s.value.(string); return t }
+func (s spot) textValue() string { t, _ := s.value.(string); return t }
 
-// number returns a whole number that is written as one, or as text.
-func (s spot) number() (int64, bool) {
+// intValue returns a whole number that is written as one, or as text.
+func (s spot) intValue() (int64, bool) {
 	switch v := s.value.(type) {
 	case int64:
 		return v, true
@@ -133,13 +133,13 @@ func (s spot) number() (int64, bool) {
 	return 0, false
 }
 
-// is reports whether the value is true or false, however it is written.
-func (s spot) is(want bool) bool {
-	return s.value == want || strings.EqualFold(s.text(), fmt.Sprint(want))
+// isBool reports whether the value is true or false, however it is written.
+func (s spot) isBool(want bool) bool {
+	return s.value == want || strings.EqualFold(s.textValue(), fmt.Sprint(want))
 }
 
-// items returns the entries of a list; those of a value that is none are the value.
-func (s spot) items() []spot {
+// listItems returns the entries of a list; those of a value that is none are the value.
+func (s spot) listItems() []spot {
 	list, ok := s.value.([]any)
 	if !ok {
 		if s.value == nil {
@@ -165,11 +165,11 @@ func (s spot) items() []spot {
 	return out
 }
 
-// holds reports whether a list has one of the words.
-func (s spot) holds(words ...string) bool {
-	for _, one := range s.items() {
+// hasAny reports whether a list has one of the words.
+func (s spot) hasAny(words ...string) bool {
+	for _, one := range s.listItems() {
 		for _, w := range words {
-			if strings.EqualFold(one.text(), w) {
+			if strings.EqualFold(one.textValue(), w) {
 				return true
 			}
 		}
