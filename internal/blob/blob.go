@@ -14,16 +14,10 @@ import (
 	"io"
 	"iter"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
-
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
-	_ "gocloud.dev/blob/s3blob" // the scheme "s3"
-	"gocloud.dev/gcerrors"
 
 	"merlon/internal/errs"
 )
@@ -32,10 +26,25 @@ import (
 const identityKey = "store-identity"
 
 // A Store holds objects by key. It is safe for concurrent use.
-type Store struct {
-	bucket *blob.Bucket
-	dir    string // of a store in files; empty for others
+type Store struct{ bucket bucket }
+
+// A bucket is one kind of storage. Keys are checked before they get to it.
+type bucket interface {
+	// write stores what r has until its end. After an error of r, nothing is stored. With
+	// onlyNew, an object that is there is errExists.
+	write(ctx context.Context, key string, r io.Reader, onlyNew bool) error
+	// open opens an object; without one it is errMissing.
+	open(ctx context.Context, key string) (io.ReadCloser, error)
+	// remove removes an object; without one it is errMissing or nil.
+	remove(ctx context.Context, key string) error
+	// list yields the objects whose keys begin with the prefix, by key.
+	list(ctx context.Context, prefix string) iter.Seq2[Object, error]
 }
+
+var (
+	errMissing = errors.New("no such object")
+	errExists  = errors.New("the object exists")
+)
 
 // An Object is one that List found.
 type Object struct {
@@ -45,11 +54,11 @@ type Object struct {
 }
 
 // Open opens the store at the URL: "file:///absolute/folder", which is made when
-// it does not exist, or "s3://bucket?region=R", with the parameters of
-// https://gocloud.dev/howto/blob/#s3 (endpoint, use_path_style) and credentials
-// as the AWS tools take them from the environment. A bucket should end incomplete
-// multipart uploads by a lifecycle rule: they are never seen, but they are kept.
-func Open(ctx context.Context, rawURL string) (*Store, error) {
+// it does not exist, or "s3://bucket?region=R", with the parameters of parseS3URL
+// and credentials as the AWS tools take them from the environment. A bucket should
+// end incomplete multipart uploads by a lifecycle rule: they are never seen, but
+// they are kept.
+func Open(_ context.Context, rawURL string) (*Store, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, errs.Wrap(errs.Invalid, err, "the address of the blob storage is not a URL")
@@ -60,17 +69,13 @@ func Open(ctx context.Context, rawURL string) (*Store, error) {
 		if u.Host != "" || !filepath.IsAbs(dir) {
 			return nil, errs.E(errs.Invalid, "the address of the blob storage must be file:///absolute/folder")
 		}
-		// Temporary files lie beside the others, for a rename does not cross file
-		// systems. One that a crash leaves is an object that nobody refers to.
-		bucket, err := fileblob.OpenBucket(dir, &fileblob.Options{
-			CreateDir: true, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite,
-		})
+		folder, err := openFolder(dir)
 		if err != nil {
 			return nil, fmt.Errorf("open the blob storage: %w", err)
 		}
-		return &Store{bucket: bucket, dir: dir}, nil
+		return &Store{bucket: folder}, nil
 	case "s3":
-		bucket, err := blob.OpenBucket(ctx, rawURL)
+		bucket, err := openS3(u)
 		if err != nil {
 			return nil, fmt.Errorf("open the blob storage: %w", err)
 		}
@@ -80,7 +85,7 @@ func Open(ctx context.Context, rawURL string) (*Store, error) {
 }
 
 // Close lets go of the store.
-func (s *Store) Close() error { return s.bucket.Close() }
+func (s *Store) Close() error { return nil }
 
 // keyPattern is what keys look like: parts of letters, digits, '-', '_' and '.',
 // none of which begins with a dot.
@@ -104,74 +109,48 @@ func (s *Store) Put(ctx context.Context, key string, r io.Reader, max int64) (si
 	return s.put(ctx, key, r, max, false)
 }
 
+// put is Put; with onlyNew an object that is there is errExists.
 func (s *Store) put(ctx context.Context, key string, r io.Reader, max int64, onlyNew bool) (int64, string, error) {
-	// The end of this context is what undoes an upload.
-	writing, cancel := context.WithCancel(ctx)
-	defer cancel()
-	w, err := s.bucket.NewWriter(writing, key, &blob.WriterOptions{
-		ContentType: "application/octet-stream",
-		IfNotExist:  onlyNew,
-		// Of S3: at most 10,000 parts of this size, two at a time in memory.
-		BufferSize: 8 << 20, MaxConcurrency: 2,
-	})
-	if err != nil {
+	in := &source{r: r, left: max, sum: sha256.New()}
+	err := s.bucket.write(ctx, key, in, onlyNew)
+	switch {
+	case in.err != nil:
+		return 0, "", in.err // of the one who sends, not of the storage
+	case err != nil:
 		return 0, "", s.failed("write", key, err)
 	}
-	in := &source{r: r, sum: sha256.New()}
-	size, err := io.Copy(w, io.LimitReader(in, max+1))
-	if err == nil && size > max {
-		err = errs.E(errs.TooLarge, "more than %d bytes", max)
-	}
-	if err != nil {
-		cancel()
-		_ = w.Close() // says that the context ended
-		if in.err != nil {
-			return 0, "", in.err // of the one who sends, not of the storage
-		}
-		return 0, "", s.failed("write", key, err)
-	}
-	if err := w.Close(); err != nil {
-		return 0, "", s.failed("write", key, err)
-	}
-	if err := s.sync(key); err != nil {
-		return 0, "", s.failed("write", key, err)
-	}
-	return size, hex.EncodeToString(in.sum.Sum(nil)), nil
+	return in.size, hex.EncodeToString(in.sum.Sum(nil)), nil
 }
 
-// A source reads, sums, and remembers whose fault an error was.
+// A source reads, sums, limits, and remembers whose fault an error was.
 type source struct {
-	r   io.Reader
-	sum hash.Hash
-	err error
+	r    io.Reader
+	left int64 // bytes that may still come
+	size int64
+	sum  hash.Hash
+	err  error
 }
+
+// errSource ends a transfer whose source failed. It is not the error of the source, which
+// may be one, such as io.ErrUnexpectedEOF of a connection that was cut, that a storage
+// takes for the end of the object.
+var errSource = errors.New("the source of the object failed")
 
 func (s *source) Read(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, errSource
+	}
 	n, err := s.r.Read(p)
+	if s.left -= int64(n); s.left < 0 {
+		s.err = errs.E(errs.TooLarge, "more than %d bytes", s.size+int64(n)+s.left)
+		return 0, errSource
+	}
+	s.size += int64(n)
 	_, _ = s.sum.Write(p[:n]) // never fails
 	if err != nil && !errors.Is(err, io.EOF) {
-		s.err = err
+		s.err, err = err, errSource
 	}
 	return n, err
-}
-
-// sync brings a file and the folders above it to the disk.
-func (s *Store) sync(key string) error {
-	if s.dir == "" {
-		return nil
-	}
-	for name := key; ; name = filepath.Dir(name) {
-		f, err := os.Open(filepath.Join(s.dir, name))
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(f.Sync(), f.Close()); err != nil {
-			return err
-		}
-		if name == "." {
-			return nil
-		}
-	}
 }
 
 // Get opens an object for reading. One that does not exist is errs.NotFound.
@@ -179,7 +158,7 @@ func (s *Store) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
-	r, err := s.bucket.NewReader(ctx, key, nil)
+	r, err := s.bucket.open(ctx, key)
 	if err != nil {
 		return nil, s.failed("read", key, err)
 	}
@@ -204,7 +183,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	if err := s.bucket.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+	if err := s.bucket.remove(ctx, key); err != nil && !errors.Is(err, errMissing) {
 		return s.failed("delete", key, err)
 	}
 	return nil
@@ -215,20 +194,12 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 // refers to.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		it := s.bucket.List(&blob.ListOptions{Prefix: prefix})
-		for {
-			o, err := it.Next(ctx)
-			if errors.Is(err, io.EOF) {
-				return
-			}
+		for o, err := range s.bucket.list(ctx, prefix) {
 			if err != nil {
 				yield(Object{}, s.failed("list", prefix, err))
 				return
 			}
-			if o.IsDir || o.Key == identityKey {
-				continue
-			}
-			if !yield(Object{Key: o.Key, Size: o.Size, Modified: o.ModTime}, nil) {
+			if o.Key != identityKey && !yield(o, nil) {
 				return
 			}
 		}
@@ -243,7 +214,7 @@ func (s *Store) Init(ctx context.Context) (string, error) {
 		return id, err
 	}
 	_, _, err = s.put(ctx, identityKey, strings.NewReader(rand.Text()), 64, true)
-	if err != nil && gcerrors.Code(err) != gcerrors.FailedPrecondition { // then another was faster
+	if err != nil && !errors.Is(err, errExists) { // then another was faster
 		return "", err
 	}
 	return s.Identity(ctx)
@@ -268,7 +239,7 @@ func (s *Store) failed(verb, key string, err error) error {
 	if errs.KindOf(err) != errs.Internal {
 		return err
 	}
-	if gcerrors.Code(err) == gcerrors.NotFound {
+	if errors.Is(err, errMissing) {
 		return errs.Wrap(errs.NotFound, err, "no such object in the blob storage")
 	}
 	return fmt.Errorf("%s %s in the blob storage: %w", verb, key, err)

@@ -118,6 +118,15 @@ func TestFailedPut(t *testing.T) {
 			}},
 			"cut": {t.Context(), io.MultiReader(strings.NewReader(content[:15<<20]), iotest.ErrReader(cut)),
 				1 << 30, func(err error) bool { return errors.Is(err, cut) }},
+			// The error that ends a body too early is one that storages know as an end.
+			"cut body": {t.Context(), io.MultiReader(strings.NewReader(content[:15<<20]),
+				iotest.ErrReader(io.ErrUnexpectedEOF)), 1 << 30, func(err error) bool {
+				return errors.Is(err, io.ErrUnexpectedEOF)
+			}},
+			"small cut body": {t.Context(), io.MultiReader(strings.NewReader("12"),
+				iotest.ErrReader(io.ErrUnexpectedEOF)), 1 << 30, func(err error) bool {
+				return errors.Is(err, io.ErrUnexpectedEOF)
+			}},
 			"cut at once": {t.Context(), iotest.ErrReader(cut), 1 << 30, func(err error) bool {
 				return errors.Is(err, cut)
 			}},
@@ -189,6 +198,71 @@ func TestIdentity(t *testing.T) {
 	})
 }
 
+// TestListIsInOrder lists by key: folders of a file system sort otherwise.
+func TestListIsInOrder(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		want := []string{"a-b", "a.b", "a/b", "a/c/d", "a0", "ab/c"}
+		for _, key := range want {
+			if _, _, err := s.Put(t.Context(), key, strings.NewReader("12345"), 9); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for prefix, want := range map[string][]string{"": want, "a/": {"a/b", "a/c/d"}, "a/c": {"a/c/d"}, "ab": {"ab/c"},
+			"a/b/": {}} {
+			if diff := cmp.Diff(want, keys(t, s, prefix)); diff != "" {
+				t.Errorf("keys of %q (-want +got):\n%s", prefix, diff)
+			}
+		}
+		for o, err := range s.List(t.Context(), "") {
+			if err != nil || o.Size != 5 || o.Modified.IsZero() {
+				t.Errorf("%+v, %v", o, err)
+			}
+			break // a caller may stop
+		}
+	})
+}
+
+// TestFolderOfKeysIsNoObject asks for the beginning of a key.
+func TestFolderOfKeysIsNoObject(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		if _, _, err := s.Put(t.Context(), "a/b", strings.NewReader("x"), 9); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Get(t.Context(), "a"); !errs.Is(err, errs.NotFound) {
+			t.Errorf("Get = %v", err)
+		}
+		if err := s.Delete(t.Context(), "a"); err != nil {
+			t.Errorf("Delete = %v", err)
+		}
+		if diff := cmp.Diff([]string{"a/b"}, keys(t, s, "")); diff != "" {
+			t.Errorf("keys (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestOnlyOneIdentity has servers give a new store its identity at the same time.
+func TestOnlyOneIdentity(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		const servers = 8
+		ids := make(chan string, servers)
+		for range servers {
+			go func() {
+				id, err := s.Init(context.Background())
+				if err != nil {
+					id = err.Error()
+				}
+				ids <- id
+			}()
+		}
+		first := <-ids
+		for range servers - 1 {
+			if id := <-ids; id != first {
+				t.Errorf("identities %q and %q", first, id)
+			}
+		}
+	})
+}
+
 func TestKeys(t *testing.T) {
 	s := open(t, "file://"+t.TempDir())
 	for _, key := range []string{"", "/a", "a/", "a//b", "../a", "a/../b", "a/.b", "a\\b", "a b", "ä",
@@ -211,6 +285,8 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, url := range []string{"", "blobs", "file://relative/folder", "file:blobs", "mem://", "gs://bucket", "::",
+		"s3://", "s3://bucket/folder", "s3://bucket?regoin=eu-1", "s3://bucket?endpoint=minio:9000",
+		"s3://bucket?endpoint=https://minio/path", "s3://bucket?use_path_style=perhaps", "s3://bucket?ssetype=ROT13",
 		"file://" + file} {
 		if s, err := Open(t.Context(), url); err == nil {
 			t.Errorf("Open(%q) = %v", url, s)

@@ -16,11 +16,11 @@ import (
 
 	"github.com/ccojocar/zxcvbn-go"
 	"github.com/ccojocar/zxcvbn-go/matching"
-	"github.com/trustelem/zxcvbn/frequency"
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/text/unicode/norm"
 
 	"merlon/internal/errs"
+	"merlon/internal/identity/passwordlist"
 )
 
 // Bounds of a password. There are no rules about kinds of characters (NIST
@@ -66,7 +66,11 @@ func checkPassword(password string, context ...string) error {
 	}
 	context = contextWords(context)
 	// The order is how often a word is chosen, and zxcvbn judges by it.
-	known := slices.Concat(context, moreWords, frequency.FrequencyLists["passwords"])
+	common, err := passwordlist.Common()
+	if err != nil {
+		return err
+	}
+	known := slices.Concat(context, moreWords, common)
 	judged := strings.ToLower(firstRunes(unrepeated(norm.NFKC.String(password)), maxJudged))
 	undressed := undress.Replace(judged)
 	for _, form := range slices.Compact([]string{judged, undressed}) {

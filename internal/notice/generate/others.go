@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -36,16 +37,23 @@ func readOthers(root string) ([]component, error) {
 	if err != nil {
 		return nil, err
 	}
+	zxcvbn, err := findModule(root, "github.com/trustelem/zxcvbn")
+	if err != nil {
+		return nil, err
+	}
 	library := filepath.Join(root, kics, "library")
 	out := []component{
 		{name: "Go standard library and runtime", version: goVersion},
 		{name: "KICS infrastructure queries (github.com/Checkmarx/kics)", version: kicsVersion},
 		{name: "PyPA advisory database (records of the sample application)", version: "extract"},
+		{name: "zxcvbn list of passwords (github.com/trustelem/zxcvbn)"},
 	}
+	out[3].version = zxcvbn.Version
 	for i, from := range [][]string{
 		{filepath.Join(strings.TrimSpace(string(goRoot)), "LICENSE")},
 		{filepath.Join(library, "LICENSE.txt"), filepath.Join(library, "NOTICE")},
 		{filepath.Join(root, "examples", "NOTICE")},
+		{filepath.Join(zxcvbn.Dir, "LICENSE.txt")},
 	} {
 		for _, path := range from {
 			if err := out[i].addFile(filepath.Base(path), path); err != nil {
@@ -57,6 +65,17 @@ func readOthers(root string) ([]component, error) {
 		}
 	}
 	return out, nil
+}
+
+// findModule returns a module of which data are built in, and no package is linked.
+func findModule(root, path string) (m module, err error) {
+	command := exec.Command("go", "list", "-m", "-json", path)
+	command.Dir = root
+	output, err := command.Output()
+	if err != nil {
+		return m, fmt.Errorf("find the module %s: %w", path, err)
+	}
+	return m, json.Unmarshal(output, &m)
 }
 
 // findVersion returns what the pattern captures in a go.mod file.
