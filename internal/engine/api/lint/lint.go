@@ -36,14 +36,17 @@ var Analyzer = &scan.Analyzer{
 		}
 		return false
 	},
-	File: run,
+	File: analyzeFile,
 }
 
-// declared is how a description of an API begins: the key with its version, at the
+// specificationStart is how a description of an API begins: the key with its version, at the
 // margin in YAML.
-var declared = lazyregexp.New(`(?m)(?:^["']?|^\s*"|[{,]\s*")(?:openapi["']?\s*:\s*["']?3\.|swagger["']?\s*:\s*["']?2\.)`)
+var specificationStart = lazyregexp.New(`(?m)(?:^["']?|^\s*"|[{,]\s*")(?:openapi["']?\s*:\s*["']?3\.|swagger["']?\s*:\s*["']?2\.)`)
 
-func run(p *scan.FilePass) error {
+// analyzeFile checks one file when it is a description of OpenAPI. A description that
+// cannot be read degrades the analyzer, and one whose parts are in other files says so
+// once.
+func analyzeFile(p *scan.FilePass) error {
 	if p.Size > apispec.Limits.Size {
 		return nil // no description is as large
 	}
@@ -51,7 +54,7 @@ func run(p *scan.FilePass) error {
 	if err != nil {
 		return err
 	}
-	if !declared.Match(text) {
+	if !specificationStart.Match(text) {
 		return nil
 	}
 	root, err := document.ParseFirst(text, apispec.Limits)
@@ -71,8 +74,8 @@ func run(p *scan.FilePass) error {
 	if err != nil {
 		return err
 	}
-	d := &specification{pass: p, api: api, root: root, told: map[string]bool{}}
-	d.check()
+	d := &specification{pass: p, api: api, root: root, reported: map[string]bool{}}
+	d.checkSpecification()
 	for _, f := range api.Defects {
 		if strings.Contains(f.Message, "out of the document") {
 			p.Degrade(scan.Reason{Code: "unavailable", Path: p.Path, Line: f.Line, Message: "parts of the " +
@@ -83,26 +86,28 @@ func run(p *scan.FilePass) error {
 	return nil
 }
 
-// document is a description that is looked at.
+// specification is a description that is analyzed.
 type specification struct {
-	pass *scan.FilePass
-	api  *apispec.API
-	root *document.Node
-	told map[string]bool // parameters, which operations may share
+	pass     *scan.FilePass
+	api      *apispec.API
+	root     *document.Node
+	reported map[string]bool // parameters, which operations may share
 }
 
-func (d *specification) check() {
-	d.schemas()
-	d.schemes()
-	d.hosts()
+// checkSpecification runs every check. The parts that operations share come first, so
+// that each is reported once, where it is declared.
+func (d *specification) checkSpecification() {
+	d.checkSchemas()
+	d.checkSecuritySchemes()
+	d.checkServers()
 	for _, o := range d.api.Operations {
 		n := d.root.Find(o.Pointer)
 		if n == nil {
 			continue
 		}
-		d.protected(o, n)
-		d.parameters(o)
-		d.answers(o, n)
+		d.checkAuthentication(o, n)
+		d.checkParameters(o)
+		d.checkResponses(o, n)
 	}
 }
 
@@ -113,8 +118,8 @@ type at struct {
 	key     string
 }
 
-// tell reports a vulnerability of the rule at the place.
-func (d *specification) tell(id string, place at, format string, args ...any) {
+// report reports a vulnerability of the rule at the place.
+func (d *specification) report(id string, place at, format string, args ...any) {
 	line, column := place.node.Place(place.key)
 	rule := Rules[id]
 	d.pass.Report(rule, finding.Finding{
@@ -124,20 +129,21 @@ func (d *specification) tell(id string, place at, format string, args ...any) {
 	})
 }
 
-// named names an operation for people.
-func named(o *apispec.Operation) string {
-	return cmp.Or(o.Method+" "+clip(o.Path), "the operation")
+// nameOperation names an operation for people.
+func nameOperation(o *apispec.Operation) string {
+	return cmp.Or(o.Method+" "+shortenName(o.Path), "the operation")
 }
 
-func clip(s string) string {
+// shortenName cuts a name for a message.
+func shortenName(s string) string {
 	if r := []rune(s); len(r) > 120 {
 		return string(r[:120]) + "…"
 	}
 	return s
 }
 
-// where names a schema for people, by the end of its pointer.
-func where(pointer string) string {
+// nameSchema names a schema for people, by the end of its pointer.
+func nameSchema(pointer string) string {
 	steps := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i, s := range steps {
 		steps[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(s)
@@ -145,18 +151,19 @@ func where(pointer string) string {
 	n := len(steps)
 	switch {
 	case n >= 2 && steps[n-2] == "properties":
-		return fmt.Sprintf("property %q", clip(steps[n-1]))
+		return fmt.Sprintf("property %q", shortenName(steps[n-1]))
 	case n >= 2 && (steps[n-2] == "schemas" || steps[n-2] == "definitions"):
-		return fmt.Sprintf("schema %q", clip(steps[n-1]))
+		return fmt.Sprintf("schema %q", shortenName(steps[n-1]))
 	case steps[n-1] == "items":
-		return "items of " + where("/"+strings.Join(escape(steps[:n-1]), "/"))
+		return "items of " + nameSchema("/"+strings.Join(escapeSteps(steps[:n-1]), "/"))
 	case n > 2 && slices.Contains(steps, "parameters"):
 		return "a parameter"
 	}
 	return "a schema"
 }
 
-func escape(steps []string) []string {
+// escapeSteps writes the steps of a JSON pointer as RFC 6901 does.
+func escapeSteps(steps []string) []string {
 	out := make([]string, len(steps))
 	for i, s := range steps {
 		out[i] = strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
@@ -164,10 +171,11 @@ func escape(steps []string) []string {
 	return out
 }
 
-// schemas checks that values are bounded. Texts and numbers that only the server
-// sends cannot be too long or too large for it; what it answers in arrays can.
-func (d *specification) schemas() {
-	answers := d.onlyAnswered()
+// checkSchemas checks that values are bounded. Texts and numbers that only the server
+// sends cannot be too long or too large for it; what it answers in arrays can. Without
+// a bound one request can exhaust the server (API4:2023).
+func (d *specification) checkSchemas() {
+	answers := d.responseSchemas()
 	slices.SortFunc(d.api.Schemas, func(a, b *apispec.Schema) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Pointer, b.Pointer))
 	})
@@ -178,27 +186,36 @@ func (d *specification) schemas() {
 		}
 		place := at{s.Pointer, n, "type"}
 		if s.Is("array") && s.MaxItems < 0 && len(s.Enum) == 0 {
-			d.tell("array-limit", d.property(s, place), "The array of %s has no maxItems", where(s.Pointer))
+			d.report("array-limit", d.propertyPlace(s, place), "The array of %s has no maxItems", nameSchema(s.Pointer))
 		}
 		if answers[s] || s.ReadOnly {
 			continue
 		}
-		if s.Is("string") && len(s.Enum) == 0 && s.Format != "binary" {
-			d.text(s, place)
+		if len(s.Enum) > 0 {
+			continue
 		}
-		if s.Is("integer") && len(s.Enum) == 0 {
-			if s.Format != "int32" && s.Format != "int64" {
-				d.tell("integer-format", place, "The integer of %s has no format int32 or int64", where(s.Pointer))
-			}
-			if s.Minimum == nil || s.Maximum == nil {
-				d.tell("integer-limit", place, "The integer of %s has no minimum and maximum", where(s.Pointer))
-			}
+		if s.Is("string") && s.Format != "binary" {
+			d.checkString(s, place)
+		}
+		if s.Is("integer") {
+			d.checkInteger(s, place)
 		}
 	}
 }
 
-// onlyAnswered returns the schemas that only the server's answers have.
-func (d *specification) onlyAnswered() map[*apispec.Schema]bool {
+// checkInteger checks that an integer has a width and bounds, without which a server can
+// overflow or reserve what it names.
+func (d *specification) checkInteger(s *apispec.Schema, place at) {
+	if s.Format != "int32" && s.Format != "int64" {
+		d.report("integer-format", place, "The integer of %s has no format int32 or int64", nameSchema(s.Pointer))
+	}
+	if s.Minimum == nil || s.Maximum == nil {
+		d.report("integer-limit", place, "The integer of %s has no minimum and maximum", nameSchema(s.Pointer))
+	}
+}
+
+// responseSchemas returns the schemas that only responses of the server have.
+func (d *specification) responseSchemas() map[*apispec.Schema]bool {
 	var asked, answered []*apispec.Schema
 	for _, o := range d.api.Operations {
 		for _, p := range o.Parameters {
@@ -216,15 +233,16 @@ func (d *specification) onlyAnswered() map[*apispec.Schema]bool {
 			}
 		}
 	}
-	out := reached(answered)
-	for s := range reached(asked) {
+	out := reachableSchemas(answered)
+	for s := range reachableSchemas(asked) {
 		delete(out, s)
 	}
 	return out
 }
 
-// reached returns the schemas with those that they hold.
-func reached(open []*apispec.Schema) map[*apispec.Schema]bool {
+// reachableSchemas returns the schemas with those inside of them. A schema may hold
+// itself.
+func reachableSchemas(open []*apispec.Schema) map[*apispec.Schema]bool {
 	seen := map[*apispec.Schema]bool{}
 	for len(open) > 0 {
 		s := open[len(open)-1]
@@ -241,85 +259,99 @@ func reached(open []*apispec.Schema) map[*apispec.Schema]bool {
 	return seen
 }
 
-// property is the place of the schema's own name, and the given one where it has
-// none.
-func (d *specification) property(s *apispec.Schema, place at) at {
-	above, name := cutLast(s.Pointer)
+// propertyPlace is the location of the schema's own name, and the given one where it
+// has none.
+func (d *specification) propertyPlace(s *apispec.Schema, place at) at {
+	above, name := splitPointer(s.Pointer)
 	if n := d.root.Find(above); n.Get(name) != nil {
 		return at{s.Pointer, n, name}
 	}
 	return place
 }
 
-// cutLast splits a pointer before its last step, which is decoded.
-func cutLast(pointer string) (above, name string) {
-	above = parent(pointer)
+// splitPointer splits a pointer before its last step, which is decoded.
+func splitPointer(pointer string) (above, name string) {
+	above = parentPointer(pointer)
 	name = strings.TrimPrefix(pointer[len(above):], "/")
 	return above, strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 }
 
-// fixed are formats whose values have a length of their own.
-var fixed = []string{"date", "date-time", "time", "duration", "uuid", "ipv4", "ipv6", "byte"}
+// fixedLengthFormats are formats whose values have a length of their own. byte is text
+// in base64, which has none.
+var fixedLengthFormats = []string{"date", "date-time", "time", "duration", "uuid", "ipv4", "ipv6", "byte"}
 
-func (d *specification) text(s *apispec.Schema, place at) {
-	if s.MaxLength < 0 && (!slices.Contains(fixed, s.Format) || s.Format == "byte") {
-		d.tell("string-limit", place, "The string of %s has no maxLength", where(s.Pointer))
+// checkString checks that a string has a greatest length, and a form that says what it
+// may hold.
+func (d *specification) checkString(s *apispec.Schema, place at) {
+	if s.MaxLength < 0 && (!slices.Contains(fixedLengthFormats, s.Format) || s.Format == "byte") {
+		d.report("string-limit", place, "The string of %s has no maxLength", nameSchema(s.Pointer))
 	}
 	if s.Format == "" && s.Pattern == "" {
-		d.tell("string-restricted", place, "The string of %s has neither format nor pattern nor enum", where(s.Pointer))
+		d.report("string-restricted", place, "The string of %s has neither format nor pattern nor enum", nameSchema(s.Pointer))
 	}
 }
 
-// schemes checks how one signs in.
-func (d *specification) schemes() {
+// checkSecuritySchemes checks how clients authenticate (API2:2023, broken authentication).
+func (d *specification) checkSecuritySchemes() {
 	pointer := "/components/securitySchemes"
 	if d.api.Format == apispec.OpenAPI2 {
 		pointer = "/securityDefinitions"
 	}
 	for _, e := range d.root.Find(pointer).Pairs() {
-		n, here := e.Value, document.Join(pointer, e.Key)
+		n := e.Value
 		if !n.IsMap() || n.Get("$ref") != nil {
 			continue
 		}
-		s := d.api.SecuritySchemes[e.Key]
-		name := clip(e.Key)
-		switch {
-		case s.Type == "http" && s.Scheme == "basic":
-			d.tell("no-http-basic", at{here, n, cmp.Or(has(n, "scheme"), "type")}, "The security scheme %q is "+
-				"HTTP Basic", name)
-		case s.Type == "http" && (s.Scheme == "negotiate" || s.Scheme == "oauth"):
-			d.tell("auth-insecure-schemes", at{here, n, "scheme"}, "The security scheme %q uses %s, which is "+
-				"outdated", name, s.Scheme)
-		case s.Type == "apiKey" && (s.In == "query" || s.In == "path"):
-			d.tell("no-api-keys-in-url", at{here, n, "in"}, "The security scheme %q puts the key into the "+
-				"address", name)
-		}
-		token := s.Type == "oauth2" || s.Type == "http" && s.Scheme == "bearer" &&
-			strings.EqualFold(n.Get("bearerFormat").Text(), "jwt")
-		if token && !strings.Contains(n.Get("description").Text(), "8725") {
-			d.tell("jwt-best-practices", at{here, n, cmp.Or(has(n, "bearerFormat"), "type")}, "The security scheme "+
-				"%q uses tokens and does not say that they follow RFC 8725", name)
+		s, here, name := d.api.SecuritySchemes[e.Key], document.Join(pointer, e.Key), shortenName(e.Key)
+		d.checkSecurityScheme(s, n, here, name)
+		if usesTokens(s, n) && !strings.Contains(n.Get("description").Text(), "8725") {
+			d.report("jwt-best-practices", at{here, n, cmp.Or(presentKey(n, "bearerFormat"), "type")}, "The security "+
+				"scheme %q uses tokens and does not say that they follow RFC 8725", name)
 		}
 	}
 }
 
-// has returns the key when the map has it.
-func has(n *document.Node, key string) string {
+// checkSecurityScheme checks one scheme: HTTP Basic sends the password with each request,
+// Negotiate and OAuth 1 are outdated, and a key in the address gets into logs.
+func (d *specification) checkSecurityScheme(s apispec.SecurityScheme, n *document.Node, here, name string) {
+	switch {
+	case s.Type == "http" && s.Scheme == "basic":
+		d.report("no-http-basic", at{here, n, cmp.Or(presentKey(n, "scheme"), "type")}, "The security scheme %q is "+
+			"HTTP Basic", name)
+	case s.Type == "http" && (s.Scheme == "negotiate" || s.Scheme == "oauth"):
+		d.report("auth-insecure-schemes", at{here, n, "scheme"}, "The security scheme %q uses %s, which is "+
+			"outdated", name, s.Scheme)
+	case s.Type == "apiKey" && (s.In == "query" || s.In == "path"):
+		d.report("no-api-keys-in-url", at{here, n, "in"}, "The security scheme %q puts the key into the "+
+			"address", name)
+	}
+}
+
+// usesTokens reports whether a scheme is known to use JSON Web Tokens, for which RFC 8725
+// lists the best current practices.
+func usesTokens(s apispec.SecurityScheme, n *document.Node) bool {
+	return s.Type == "oauth2" || s.Type == "http" && s.Scheme == "bearer" &&
+		strings.EqualFold(n.Get("bearerFormat").Text(), "jwt")
+}
+
+// presentKey returns the key when the map has it.
+func presentKey(n *document.Node, key string) string {
 	if n.Get(key) != nil {
 		return key
 	}
 	return ""
 }
 
-// local are servers that only the developer's own machine reaches.
-var local = lazyregexp.New(`(?i)^(http|ws)://(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|host\.docker\.internal)([:/]|$)`)
+// localServer are servers that only the developer's own machine reaches. Such a server
+// needs no certificate.
+var localServer = lazyregexp.New(`(?i)^(http|ws)://(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|host\.docker\.internal)([:/]|$)`)
 
-// hosts checks that the API is offered by HTTPS.
-func (d *specification) hosts() {
+// checkServers checks that the API is served over HTTPS only.
+func (d *specification) checkServers() {
 	if d.api.Format == apispec.OpenAPI2 {
-		d.insecure("", d.root)
+		d.checkTransportSchemes("", d.root)
 		for _, o := range d.api.Operations {
-			d.insecure(o.Pointer, d.root.Find(o.Pointer))
+			d.checkTransportSchemes(o.Pointer, d.root.Find(o.Pointer))
 		}
 		return
 	}
@@ -328,10 +360,10 @@ func (d *specification) hosts() {
 		for i, n := range list.List() {
 			address := strings.ToLower(n.Get("url").Text())
 			if (strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "ws://")) &&
-				!local.MatchString(address) && !seen[n] {
+				!localServer.MatchString(address) && !seen[n] {
 				seen[n] = true
-				d.tell("security-hosts-https", at{fmt.Sprintf("%s/servers/%d", pointer, i), n, "url"}, "The server "+
-					"%s is reached without encryption", clip(n.Get("url").Text()))
+				d.report("security-hosts-https", at{fmt.Sprintf("%s/servers/%d", pointer, i), n, "url"}, "The server "+
+					"%s is reached without encryption", shortenName(n.Get("url").Text()))
 			}
 		}
 	}
@@ -345,27 +377,29 @@ func (d *specification) hosts() {
 	}
 }
 
-// insecure checks the schemes of OpenAPI 2.
-func (d *specification) insecure(pointer string, n *document.Node) {
+// checkTransportSchemes checks the list schemes of OpenAPI 2, of the API or of an
+// operation.
+func (d *specification) checkTransportSchemes(pointer string, n *document.Node) {
 	host := strings.ToLower(d.root.Get("host").Text())
-	if local.MatchString("http://" + host) {
+	if localServer.MatchString("http://" + host) {
 		return
 	}
 	for i, s := range n.Get("schemes").List() {
 		if v := strings.ToLower(s.Text()); v == "http" || v == "ws" {
-			d.tell("security-hosts-https", at{fmt.Sprintf("%s/schemes/%d", pointer, i), s, ""}, "The API is offered "+
+			d.report("security-hosts-https", at{fmt.Sprintf("%s/schemes/%d", pointer, i), s, ""}, "The API is offered "+
 				"by %s, without encryption", v)
 		}
 	}
 }
 
-// protected checks that an operation needs a sign-in.
-func (d *specification) protected(o *apispec.Operation, n *document.Node) {
+// checkAuthentication checks that an operation requires authentication. An operation
+// that only reads may be public on purpose, and is a rule of its own.
+func (d *specification) checkAuthentication(o *apispec.Operation, n *document.Node) {
 	safe := o.Method == "GET" || o.Method == "HEAD"
-	if !safe && o.Method != "POST" && o.Method != "PUT" && o.Method != "PATCH" && o.Method != "DELETE" {
+	if !safe && !slices.Contains([]string{"POST", "PUT", "PATCH", "DELETE"}, o.Method) {
 		return
 	}
-	self := at{o.Pointer, d.root.Find(parent(o.Pointer)), strings.ToLower(o.Method)}
+	self := at{o.Pointer, d.root.Find(parentPointer(o.Pointer)), strings.ToLower(o.Method)}
 	own := n.Get("security")
 	explicit := own
 	if explicit == nil {
@@ -373,20 +407,21 @@ func (d *specification) protected(o *apispec.Operation, n *document.Node) {
 	}
 	switch {
 	case explicit == nil && safe:
-		d.tell("protection-global-safe", self, "%s needs no sign-in", named(o))
+		d.report("protection-global-safe", self, "%s needs no sign-in", nameOperation(o))
 	case explicit == nil:
-		d.tell("protection-global-unsafe", self, "%s changes something and needs no sign-in", named(o))
+		d.report("protection-global-unsafe", self, "%s changes something and needs no sign-in", nameOperation(o))
 	case !safe && !o.RequiresAuthentication():
 		place := self
 		if own != nil {
 			place = at{o.Pointer, n, "security"}
 		}
-		d.tell("protection-global-unsafe-strict", place, "%s changes something, and its sign-in is optional or "+
-			"switched off", named(o))
+		d.report("protection-global-unsafe-strict", place, "%s changes something, and its sign-in is optional or "+
+			"switched off", nameOperation(o))
 	}
 }
 
-func parent(pointer string) string {
+// parentPointer returns a pointer without its last step.
+func parentPointer(pointer string) string {
 	i := strings.LastIndexByte(pointer, '/')
 	if i < 0 {
 		return ""
@@ -394,38 +429,41 @@ func parent(pointer string) string {
 	return pointer[:i]
 }
 
-// secret are names of parameters that carry credentials: those of tokens that let in, and
+// credentialName are names of parameters that carry credentials: those of tokens that let in, and
 // all that end in a word for a secret.
-var secret = lazyregexp.New(`(?i)^((access|refresh|id|auth|authorization|oauth|session|bearer|app|application|reset|verification|activation|confirmation|(new[_-]?)?e?mail)?[_-]?token|` +
+var credentialName = lazyregexp.New(`(?i)^((access|refresh|id|auth|authorization|oauth|session|bearer|app|application|reset|verification|activation|confirmation|(new[_-]?)?e?mail)?[_-]?token|` +
 	`([a-z0-9]+[_-]?)*(secret|password|passwd|passphrase)([_-]?key)?|pwd|api[_-]?(key|token)|x-api-key|authorization|jwt|session_?id)$`)
 
-// numeric are names of parameters that name one of many.
-var numeric = lazyregexp.New(`^(?:(?i)id|[a-z0-9_-]+[_-](?i:id)|.*[a-z0-9]I[dD])$`)
+// identifierName matches parameters that name one object of many. A number in them can
+// be counted up (API1:2023, broken object level authorization).
+var identifierName = lazyregexp.New(`^(?:(?i)id|[a-z0-9_-]+[_-](?i:id)|.*[a-z0-9]I[dD])$`)
 
-// parameters checks what stands in the address.
-func (d *specification) parameters(o *apispec.Operation) {
+// checkParameters checks what stands in the address, which gets into logs, histories
+// and Referer headers. Parameters that operations share are reported once.
+func (d *specification) checkParameters(o *apispec.Operation) {
 	for _, p := range o.Parameters {
 		if p.Pointer == "" || p.In != "path" && p.In != "query" {
 			continue
 		}
-		if d.told[p.Pointer] {
+		if d.reported[p.Pointer] {
 			continue
 		}
-		d.told[p.Pointer] = true
+		d.reported[p.Pointer] = true
 		n := d.root.Find(p.Pointer)
-		if secret.MatchString(p.Name) && !strings.HasSuffix(strings.ToLower(p.Name), "page_token") {
-			d.tell("no-credentials-in-url", at{p.Pointer, n, "name"}, "The parameter %q of %s puts a credential into "+
-				"the address", clip(p.Name), named(o))
+		if credentialName.MatchString(p.Name) && !strings.HasSuffix(strings.ToLower(p.Name), "page_token") {
+			d.report("no-credentials-in-url", at{p.Pointer, n, "name"}, "The parameter %q of %s puts a credential into "+
+				"the address", shortenName(p.Name), nameOperation(o))
 		}
-		if p.In == "path" && numeric.MatchString(p.Name) && (p.Schema.Is("integer") || p.Schema.Is("number")) {
-			d.tell("no-numeric-ids", at{p.Pointer, n, "name"}, "The parameter %q of %s is a number that can be "+
-				"guessed", clip(p.Name), named(o))
+		if p.In == "path" && identifierName.MatchString(p.Name) && (p.Schema.Is("integer") || p.Schema.Is("number")) {
+			d.report("no-numeric-ids", at{p.Pointer, n, "name"}, "The parameter %q of %s is a number that can be "+
+				"guessed", shortenName(p.Name), nameOperation(o))
 		}
 	}
 }
 
-// covers reports whether an operation describes an answer of one of the statuses.
-func covers(o *apispec.Operation, statuses ...string) bool {
+// describesStatus reports whether an operation describes a response with one of the
+// statuses, or a default one.
+func describesStatus(o *apispec.Operation, statuses ...string) bool {
 	for _, r := range o.Responses {
 		if r.Status == "default" || slices.Contains(statuses, r.Status) {
 			return true
@@ -434,40 +472,49 @@ func covers(o *apispec.Operation, statuses ...string) bool {
 	return false
 }
 
-// limits are the headers that tell a client how much it may ask.
-var limits = lazyregexp.New(`^(x-)?rate-?limit(-(limit|policy|remaining|reset))?$`)
+// rateLimitHeader matches the headers that tell a client its rate limit: the draft of
+// the IETF and those with X- before it.
+var rateLimitHeader = lazyregexp.New(`^(x-)?rate-?limit(-(limit|policy|remaining|reset))?$`)
 
-func (d *specification) answers(o *apispec.Operation, n *document.Node) {
+// checkResponses checks that an operation describes how it refuses requests, and that it
+// limits their rate (API4:2023, unrestricted resource consumption).
+func (d *specification) checkResponses(o *apispec.Operation, n *document.Node) {
 	place := at{o.Pointer, n, "responses"}
 	if n.Get("responses") == nil {
-		place = at{o.Pointer, d.root.Find(parent(o.Pointer)), strings.ToLower(o.Method)}
+		place = at{o.Pointer, d.root.Find(parentPointer(o.Pointer)), strings.ToLower(o.Method)}
 	}
 	public := len(o.Security) == 0 && n.Get("security") != nil
-	if !public && !covers(o, "401", "4XX") {
-		d.tell("define-error-responses-401", place, "%s describes no answer 401", named(o))
+	if !public && !describesStatus(o, "401", "4XX") {
+		d.report("define-error-responses-401", place, "%s describes no answer 401", nameOperation(o))
 	}
-	if !covers(o, "429", "4XX") {
-		d.tell("define-error-responses-429", place, "%s describes no answer 429", named(o))
+	if !describesStatus(o, "429", "4XX") {
+		d.report("define-error-responses-429", place, "%s describes no answer 429", nameOperation(o))
 	}
-	if !covers(o, "500", "5XX") {
-		d.tell("define-error-responses-500", place, "%s describes no answer 500", named(o))
+	if !describesStatus(o, "500", "5XX") {
+		d.report("define-error-responses-500", place, "%s describes no answer 500", nameOperation(o))
 	}
-	if (len(o.Parameters) > 0 || len(o.Bodies) > 0) && !covers(o, "400", "422", "4XX") {
-		d.tell("define-error-validation", place, "%s describes no answer 400, 422 or 4XX to input that is "+
-			"not valid", named(o))
+	if (len(o.Parameters) > 0 || len(o.Bodies) > 0) && !describesStatus(o, "400", "422", "4XX") {
+		d.report("define-error-validation", place, "%s describes no answer 400, 422 or 4XX to input that is "+
+			"not valid", nameOperation(o))
 	}
+	d.checkRateLimit(o, n, place)
+}
+
+// checkRateLimit checks that a response tells the client its rate limit, and that one
+// with the status 429 says when to try again (RFC 6585, section 4).
+func (d *specification) checkRateLimit(o *apispec.Operation, n *document.Node, place at) {
 	limited, any := false, false
 	for _, r := range o.Responses {
 		any = any || strings.HasPrefix(r.Status, "2") || strings.HasPrefix(r.Status, "4")
 		for h := range r.Headers {
-			limited = limited || limits.MatchString(h)
+			limited = limited || rateLimitHeader.MatchString(h)
 		}
 		if _, ok := r.Headers["retry-after"]; r.Status == "429" && !ok {
 			key := at{document.Join(o.Pointer, "responses", "429"), n.Get("responses"), "429"}
-			d.tell("rate-limit-retry-after", key, "The answer 429 of %s has no header Retry-After", named(o))
+			d.report("rate-limit-retry-after", key, "The answer 429 of %s has no header Retry-After", nameOperation(o))
 		}
 	}
 	if any && !limited {
-		d.tell("rate-limit", place, "No answer of %s tells a rate limit", named(o))
+		d.report("rate-limit", place, "No answer of %s tells a rate limit", nameOperation(o))
 	}
 }
