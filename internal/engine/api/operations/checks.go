@@ -92,16 +92,12 @@ func firstDeviation(list []conformance.Deviation) string {
 	return note
 }
 
-// probeWithoutSignIn asks an operation that needs a sign-in without one.
+// probeWithoutSignIn sends the request of an operation that requires authentication without
+// any credential (API2:2023). The response must be the same kind of content as the one to
+// the identity of the scan, twice, and the application must not respond so to every address.
 func (e *examination) probeWithoutSignIn(t *activescan.OperationScan) error {
 	c := e.callOf(t)
-	if c == nil || c.answer == nil || !c.operation.RequiresAuthentication() || c.answer.Status >= 300 ||
-		len(c.answer.Body) == 0 ||
-		c.answer.IsData() && isEmptyDocument(message.DecodeJSON(c.answer.Body), 0) {
-		return nil
-	}
-	if c.operation.Call != nil && c.seen.Outcome != finding.Reached ||
-		!isReadMethod(c) && !e.Target.Profile.Allows(scan.Standard) {
+	if c == nil || !e.showsProtectedContent(c) {
 		return nil
 	}
 	without, err := t.SendAnonymously(t.Request)
@@ -129,22 +125,46 @@ func (e *examination) probeWithoutSignIn(t *activescan.OperationScan) error {
 	if again.Status != without.Status || !isSameKind(again, without) {
 		return nil
 	}
-	var schemes []string
+	e.reportMissingAuthentication(t, c, control, without)
+	return nil
+}
+
+// showsProtectedContent reports whether an operation requires authentication and gave the
+// scan's identity something that another could see the lack of. GraphQL has the status 200
+// for refusals, and an operation that changes something is sent in the profile standard only.
+func (e *examination) showsProtectedContent(c *call) bool {
+	if c.answer == nil || !c.operation.RequiresAuthentication() || c.answer.Status >= 300 || len(c.answer.Body) == 0 ||
+		c.answer.IsData() && isEmptyDocument(message.DecodeJSON(c.answer.Body), 0) {
+		return false
+	}
+	return (c.operation.Call == nil || c.seen.Outcome == finding.Reached) &&
+		(isReadMethod(c) || e.Target.Profile.Allows(scan.Standard))
+}
+
+// requiredSchemes returns the names of the security schemes that an operation lists.
+func (c *call) requiredSchemes() []string {
+	var out []string
 	for _, r := range c.operation.Security {
 		for _, n := range r {
-			if !slices.Contains(schemes, n.Scheme) {
-				schemes = append(schemes, n.Scheme)
+			if !slices.Contains(out, n.Scheme) {
+				out = append(out, n.Scheme)
 			}
 		}
 	}
+	return out
+}
+
+// reportMissingAuthentication raises the alert. A response without personal data may be
+// public on purpose, although the description says otherwise.
+func (e *examination) reportMissingAuthentication(t *activescan.OperationScan, c *call,
+	control, without *message.Response) {
 	f := activescan.Alert{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s answers without the sign-in "+
-		"that its "+
-		"description requires", c.operation.Method, c.operation.Path),
+		"that its description requires", c.operation.Method, c.operation.Path),
 		Request: t.Request, Responses: []*message.Response{c.answer, control, without},
 		ResponseNotes: []string{"the request as the identity of the scan", "an address that does " +
 			"not exist", "the same request as nobody"},
 		Proof: []string{
-			fmt.Sprintf("The description requires %s.", strings.Join(schemes, " or ")),
+			fmt.Sprintf("The description requires %s.", strings.Join(c.requiredSchemes(), " or ")),
 			fmt.Sprintf("Without any credential the operation answers %d with the same content, twice.",
 				without.Status),
 			fmt.Sprintf("An address that does not exist answers %d: the application does not answer everything alike.",
@@ -157,7 +177,6 @@ func (e *examination) probeWithoutSignIn(t *activescan.OperationScan) error {
 			"for everybody, and the description wrong.")
 	}
 	t.RaiseAlert(f)
-	return nil
 }
 
 // isEmptyDocument reports whether a document holds nothing but names, empty lists, zeros and nulls:
@@ -245,39 +264,27 @@ const (
 	maxWrong = 10
 )
 
-// probeValidation sends inputs that break the description in one place.
+// probeValidation sends inputs that break the description in one place: a server that fails
+// on one lacks a check, and one that accepts it does not keep its own promise.
 func (e *examination) probeValidation(t *activescan.OperationScan) error {
 	c := e.callOf(t)
 	if c == nil || c.answer == nil || c.answer.Status >= 300 || c.operation.Call != nil ||
 		!isReadMethod(c) && !e.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
-	valid := requestgen.ValidInput(c.operation, e.generatorOptions(c, 0, true))
-	kinds := map[string]int{}
 	var accepted []string
 	var answers []*message.Response
-	for _, v := range requestgen.NegativeCases(valid) {
-		if strings.HasPrefix(v.At, "header:") || strings.HasPrefix(v.At, "cookie:") || kinds[v.Kind] == perKind ||
-			kinds[""] == maxWrong {
-			continue
-		}
-		r, err := v.Input.Request(e.Scope.Base(), c.origin)
-		if err != nil {
-			continue
-		}
-		kinds[v.Kind]++
-		kinds[""]++
-		resp, err := t.Send(r)
+	for _, v := range selectNegativeCases(requestgen.ValidInput(c.operation, e.generatorOptions(c, 0, true)), e, c) {
+		resp, err := t.Send(v.request)
 		if err != nil {
 			return err
 		}
 		switch {
 		case resp.Status >= 500 && resp.Status != 501 && resp.Status != 503:
-			if err := e.confirmFailure(t, c, v, resp); err != nil {
+			if err := e.confirmFailure(t, c, v.NegativeCase, resp); err != nil {
 				return err
 			}
-		case resp.Status < 300 && e.promisesRejection(c) && strings.HasPrefix(v.At, "json:") &&
-			activescan.NewPage(resp).Similarity(activescan.NewPage(c.answer)) > 0.5:
+		case e.acceptsForbidden(c, v.At, resp):
 			accepted = append(accepted, fmt.Sprintf("%s %s: accepted with %d.", v.At, v.Note, resp.Status))
 			answers = append(answers, resp)
 		}
@@ -289,6 +296,41 @@ func (e *examination) probeValidation(t *activescan.OperationScan) error {
 				c.operation.Path)})
 	}
 	return nil
+}
+
+// acceptsForbidden reports whether a response accepts a member that the description
+// forbids: it looks like the one to valid input. Of a member that is dropped and of an
+// application that never refuses, the same status would say nothing.
+func (e *examination) acceptsForbidden(c *call, at string, resp *message.Response) bool {
+	return resp.Status < 300 && e.promisesRejection(c) && strings.HasPrefix(at, "json:") &&
+		activescan.NewPage(resp).Similarity(activescan.NewPage(c.answer)) > 0.5
+}
+
+// A negativeRequest is a request that breaks the description in one place.
+type negativeRequest struct {
+	requestgen.NegativeCase
+	request *message.Request
+}
+
+// selectNegativeCases returns the requests that are sent for an operation: at most perKind
+// of one kind and maxWrong in all. Headers and cookies are left out, because the session
+// and the servers on the way need theirs.
+func selectNegativeCases(valid *requestgen.Input, e *examination, c *call) []negativeRequest {
+	kinds := map[string]int{}
+	var out []negativeRequest
+	for _, v := range requestgen.NegativeCases(valid) {
+		if strings.HasPrefix(v.At, "header:") || strings.HasPrefix(v.At, "cookie:") || kinds[v.Kind] == perKind ||
+			len(out) == maxWrong {
+			continue
+		}
+		r, err := v.Input.Request(e.Scope.Base(), c.origin)
+		if err != nil {
+			continue
+		}
+		kinds[v.Kind]++
+		out = append(out, negativeRequest{v, r})
+	}
+	return out
 }
 
 // promisesRejection reports whether the description foresees that input is refused.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"merlon/internal/engine/api/apispec"
 	"merlon/internal/engine/api/requestgen"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/sideeffect"
@@ -117,9 +118,25 @@ func isRemovalName(c *call) bool {
 
 // refusalReason says why an operation is not asked; empty: it may be.
 func (e *examination) refusalReason(c *call, r *message.Request) string {
-	o, profile := c.operation, e.Target.Profile
-	reads := slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions, "QUERY"}, o.Method) ||
-		o.Call != nil && o.Call.Kind == "query"
+	o := c.operation
+	if why := neverAsked(o, r); why != "" {
+		return why
+	}
+	full := e.Target.Profile.Allows(scan.Full)
+	if isRemovalName(c) && !c.created && !full {
+		return "its name says that it removes something, and the scan has not made it: the profile full does"
+	}
+	if readsOnly(o) {
+		return ""
+	}
+	if why := e.changeRefusal(c, full); why != "" {
+		return why
+	}
+	return e.SideEffects.RefusalReason(r)
+}
+
+// neverAsked says why no profile asks an operation; empty: one may.
+func neverAsked(o *apispec.Operation, r *message.Request) string {
 	switch {
 	case o.Call != nil && o.Call.Kind == "subscription":
 		return "a subscription: it is not asked by HTTP"
@@ -127,20 +144,33 @@ func (e *examination) refusalReason(c *call, r *message.Request) string {
 		return "TRACE is not asked"
 	case sitemap.IsDangerous(r.Address()), sitemap.IsDangerous("/" + o.ID):
 		return "it ends the session or cannot be taken back: never asked"
-	case isRemovalName(c) && !c.created && !profile.Allows(scan.Full):
-		return "its name says that it removes something, and the scan has not made it: the profile full does"
-	case reads:
-		return ""
+	}
+	return ""
+}
+
+// readsOnly reports whether an operation changes nothing, by its method or its kind.
+func readsOnly(o *apispec.Operation) bool {
+	return slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions, "QUERY"}, o.Method) ||
+		o.Call != nil && o.Call.Kind == "query"
+}
+
+// changeRefusal says why the profile does not ask an operation that changes something;
+// empty: it does. Up to the profile standard only what the scan has made is changed.
+func (e *examination) changeRefusal(c *call, full bool) string {
+	o, profile := c.operation, e.Target.Profile
+	switch {
 	case !profile.Allows(scan.Standard):
 		return fmt.Sprintf("it changes something, which the profile %s does not", profile)
-	case o.Method == http.MethodDelete && !c.created && !profile.Allows(scan.Full):
+	case full:
+		return ""
+	case o.Method == http.MethodDelete && !c.created:
 		return "it removes something that the scan has not made: the profile full does"
-	case o.Method != http.MethodPost && sensitive.MatchString(o.Path) && !profile.Allows(scan.Full):
+	case o.Method != http.MethodPost && sensitive.MatchString(o.Path):
 		return "it may change how the scan's own identity signs in: the profile full asks it"
-	case !c.created && e.altersObject(o) && !e.changesOwnAccount(o) && !profile.Allows(scan.Full):
+	case !c.created && e.altersObject(o) && !e.changesOwnAccount(o):
 		return "it changes something that the scan has not made: the profile full does"
 	}
-	return e.SideEffects.RefusalReason(r)
+	return ""
 }
 
 // sideEffect judges an operation by its description. What changes an object that the scan has
@@ -155,11 +185,7 @@ func (e *examination) sideEffect(c *call, r *message.Request) message.Effect {
 		About: o.Summary})
 	switch judged {
 	case message.Money:
-		if sideeffect.IsPurchase(o.Path) && o.Method == http.MethodPost &&
-			slices.ContainsFunc(e.calls, func(c *call) bool {
-				return c.operation.Method == http.MethodDelete &&
-					strings.HasPrefix(c.operation.Path, strings.TrimRight(o.Path, "/")+"/{")
-			}) {
+		if sideeffect.IsPurchase(o.Path) && o.Method == http.MethodPost && e.canDeleteBelow(o.Path) {
 			return message.Creates // it can be deleted again
 		}
 	case message.Changes, message.Settings, message.Accounts, message.Removes:
@@ -168,11 +194,19 @@ func (e *examination) sideEffect(c *call, r *message.Request) message.Effect {
 			return message.Owned
 		case judged == message.Accounts && o.Method == http.MethodPost && !o.RequiresAuthentication() &&
 			!e.altersObject(o):
-
 			return message.Creates // anybody may make an account for himself
 		}
 	}
 	return judged
+}
+
+// canDeleteBelow reports whether the description has an operation that deletes an object
+// of the collection at the path.
+func (e *examination) canDeleteBelow(path string) bool {
+	return slices.ContainsFunc(e.calls, func(c *call) bool {
+		return c.operation.Method == http.MethodDelete &&
+			strings.HasPrefix(c.operation.Path, strings.TrimRight(path, "/")+"/{")
+	})
 }
 
 // maxAttempts bounds the inputs that are tried for one operation.
@@ -194,11 +228,11 @@ func (e *examination) exploreOperation(ctx context.Context, c *call) error {
 			return nil
 		}
 		content, _ := r.Content()
-		if same := r.Address() + "\n" + string(content); tried[same] {
+		same := r.Address() + "\n" + string(content)
+		if tried[same] {
 			continue
-		} else {
-			tried[same] = true
 		}
+		tried[same] = true
 		r.Effect = e.sideEffect(c, r)
 		if why := e.refusalReason(c, r); why != "" {
 			if c.answer == nil {
@@ -222,16 +256,17 @@ func (e *examination) exploreOperation(ctx context.Context, c *call) error {
 				return err
 			}
 		}
-		if e.keepResponse(c, r, resp); resp.Status < 300 || len(tried) == maxAttempts {
-			break
-		}
-		if s := resp.Status; s == http.StatusUnauthorized || s == http.StatusForbidden ||
-			s == http.StatusMethodNotAllowed || s == http.StatusTooManyRequests {
+		if e.keepResponse(c, r, resp); resp.Status < 300 || len(tried) == maxAttempts ||
+			slices.Contains(inputIndependent, resp.Status) {
 			break
 		}
 	}
 	return nil
 }
+
+// inputIndependent are the statuses of refusals that no other input would change.
+var inputIndependent = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed,
+	http.StatusTooManyRequests}
 
 // keepResponse records an answer when it is better than what is known.
 func (e *examination) keepResponse(c *call, r *message.Request, resp *message.Response) {

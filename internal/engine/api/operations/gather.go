@@ -32,29 +32,19 @@ var usual = []string{"openapi.json", "swagger.json", "v3/api-docs", "swagger/v1/
 // it looks where they usually are.
 func (e *examination) gatherSpecs(ctx context.Context) error {
 	for _, d := range e.Target.Descriptions {
-		text, where := d.Text, cmp.Or(d.Name, d.URL, "the description")
-		if d.URL != "" && text == "" {
-			var err error
-			if d.Kind == string(apispec.GraphQL) {
-				text, err = e.introspectService(ctx, d.URL)
-			}
-			if text == "" && !traffic.IsFinal(err) {
-				text, err = e.fetchBelowBase(ctx, d.URL)
-			}
-			if traffic.IsFinal(err) {
-				return err
-			} else if err != nil {
-				e.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%.200s was not read: %v", where, err)})
-				continue
-			}
-		}
-		if err := e.addSpec([]byte(text), where, graphQLService(d)); err != nil {
-			e.Degrade(scan.Reason{Code: "malformed", Message: fmt.Sprintf("%.200s was not read: %v", where, err)})
+		if err := e.gatherNamed(ctx, d); err != nil {
+			return err
 		}
 	}
 	if len(e.calls) > 0 {
 		return e.gatherBeside(ctx)
 	}
+	return e.gatherUsual(ctx)
+}
+
+// gatherUsual reads the first description at one of the usual addresses, and else the
+// schema of the first service of GraphQL.
+func (e *examination) gatherUsual(ctx context.Context) error {
 	for _, path := range usual {
 		text, err := e.fetchBelowBase(ctx, path)
 		if traffic.IsFinal(err) {
@@ -76,6 +66,31 @@ func (e *examination) gatherSpecs(ctx context.Context) error {
 	return nil
 }
 
+// gatherNamed reads one description that the target names: its text, or what its address
+// responds with. One that cannot be read degrades the scan; the error ends it.
+func (e *examination) gatherNamed(ctx context.Context, d scan.Description) error {
+	text, where := d.Text, cmp.Or(d.Name, d.URL, "the description")
+	if d.URL != "" && text == "" {
+		var err error
+		if d.Kind == string(apispec.GraphQL) {
+			text, err = e.introspectService(ctx, d.URL)
+		}
+		if text == "" && !traffic.IsFinal(err) {
+			text, err = e.fetchBelowBase(ctx, d.URL)
+		}
+		if traffic.IsFinal(err) {
+			return err
+		} else if err != nil {
+			e.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%.200s was not read: %v", where, err)})
+			return nil
+		}
+	}
+	if err := e.addSpec([]byte(text), where, graphQLService(d)); err != nil {
+		e.Degrade(scan.Reason{Code: "malformed", Message: fmt.Sprintf("%.200s was not read: %v", where, err)})
+	}
+	return nil
+}
+
 // services are where services of GraphQL usually are, below the base; the first is
 // where one is that a description says nothing of.
 var services = []string{"graphql", "api/graphql", "v1/graphql", "query", "gql", "graphql/api"}
@@ -92,8 +107,7 @@ func (e *examination) gatherBeside(ctx context.Context) error {
 			return nil // they describe one
 		}
 		path := strings.Trim(c.operation.Path, "/")
-		if last := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:]); c.operation.Method == http.MethodPost &&
-			(last == "graphql" || last == "gql") && !strings.Contains(path, "{") && !slices.Contains(paths, path) {
+		if isGraphQLPath(c.operation.Method, path) && !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}
 	}
@@ -107,6 +121,12 @@ func (e *examination) gatherBeside(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// isGraphQLPath reports whether an operation is by its path a service of GraphQL.
+func isGraphQLPath(method, path string) bool {
+	last := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])
+	return method == http.MethodPost && (last == "graphql" || last == "gql") && !strings.Contains(path, "{")
 }
 
 // graphQLService is the address that a description of GraphQL was asked at; empty: none.
@@ -171,29 +191,12 @@ func (e *examination) addSpec(text []byte, where, service string) error {
 	if err != nil {
 		return err
 	}
-	for i, f := range api.Defects {
-		if i == 20 {
-			e.Degrade(scan.Reason{Code: "malformed", Message: fmt.Sprintf("%.200s: %d more parts could not "+
-				"be used", where, len(api.Defects)-i+api.Omitted)})
-			break
-		}
-		e.Degrade(scan.Reason{Code: "malformed", Line: f.Line, Message: fmt.Sprintf("%.200s: %s", where, f.Message)})
-	}
+	e.recordDefects(api, where)
 	origin := string(api.Format)
 	if api.Format == apispec.OpenAPI2 || api.Format == apispec.OpenAPI3 {
 		origin = "openapi"
 	}
-	for _, name := range slices.Sorted(maps.Keys(api.SecuritySchemes)) {
-		if scheme := api.SecuritySchemes[name]; scheme.Type == "apiKey" && scheme.In == "header" && scheme.Name != "" &&
-			e.header == "" {
-			e.header = scheme.Name
-		}
-	}
-	if slices.ContainsFunc(slices.Collect(maps.Values(api.SecuritySchemes)), func(s apispec.SecurityScheme) bool {
-		return s.Type == "http" && s.Scheme == "bearer"
-	}) {
-		e.header = "" // the usual one
-	}
+	e.chooseTokenHeader(api.SecuritySchemes)
 	known := map[string]bool{}
 	for _, c := range e.calls {
 		known[identifyOperations(c.operation)] = true
@@ -216,6 +219,36 @@ func (e *examination) addSpec(text []byte, where, service string) error {
 				Outcome: finding.NotReached, Reason: "it was not asked", Parameters: describeParameters(o)}})
 	}
 	return nil
+}
+
+// maxDefects bounds the reasons about one description.
+const maxDefects = 20
+
+// recordDefects records the parts of a description that could not be read.
+func (e *examination) recordDefects(api *apispec.API, where string) {
+	for i, f := range api.Defects {
+		if i == maxDefects {
+			e.Degrade(scan.Reason{Code: "malformed", Message: fmt.Sprintf("%.200s: %d more parts could not "+
+				"be used", where, len(api.Defects)-i+api.Omitted)})
+			return
+		}
+		e.Degrade(scan.Reason{Code: "malformed", Line: f.Line, Message: fmt.Sprintf("%.200s: %s", where, f.Message)})
+	}
+}
+
+// chooseTokenHeader keeps the header that the description names for a key, for accounts
+// that the scan registers. With a bearer scheme it is the usual one.
+func (e *examination) chooseTokenHeader(schemes map[string]apispec.SecurityScheme) {
+	for _, name := range slices.Sorted(maps.Keys(schemes)) {
+		if s := schemes[name]; s.Type == "apiKey" && s.In == "header" && s.Name != "" && e.header == "" {
+			e.header = s.Name
+		}
+	}
+	for _, s := range schemes {
+		if s.Type == "http" && s.Scheme == "bearer" {
+			e.header = ""
+		}
+	}
 }
 
 // maxVariants bounds the values of one parameter that are asked for.

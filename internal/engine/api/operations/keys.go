@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"merlon/internal/engine/api/apispec"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/session"
 	"merlon/internal/engine/dast/traffic"
@@ -60,15 +61,17 @@ func (e *examination) walkKeys(v any, depth int, looked *int) {
 			switch {
 			case !is:
 				e.walkKeys(v[name], depth+1, looked)
-			case len(text) >= minKey && len(text) <= maxKey && !strings.ContainsAny(text, " \t\r\n") &&
-				keyNames.MatchString(normalizeName(name)):
-				one := key{name, text}
-				if !slices.ContainsFunc(e.keys, func(k key) bool { return k.value == text }) {
-					e.keys = append(e.keys, one)
-				}
+			case isKey(name, text) && !slices.ContainsFunc(e.keys, func(k key) bool { return k.value == text }):
+				e.keys = append(e.keys, key{name, text})
 			}
 		}
 	}
+}
+
+// isKey reports whether a member of a document is by its name and form a key.
+func isKey(name, text string) bool {
+	return len(text) >= minKey && len(text) <= maxKey && !strings.ContainsAny(text, " \t\r\n") &&
+		keyNames.MatchString(normalizeName(name))
 }
 
 // named are names of headers and parameters for keys in the text of a refusal.
@@ -77,6 +80,23 @@ var (
 	namedQuery  = lazyregexp.New(`(?i)query[\w ]{0,20}[\s:"'` + "`" +
 		`=]+([a-z_-]*(?:key|token))\b|\?([a-z_-]*(?:key|token))=`)
 )
+
+// bearer is where a bearer token is sent (RFC 6750, section 2.1).
+var bearer = place{"header", "Authorization", "Bearer "}
+
+// schemePlace returns where a security scheme sends its credential, if a key can be one.
+func schemePlace(s apispec.SecurityScheme) (place, bool) {
+	switch s.Type {
+	case "apiKey":
+		return place{in: s.In, name: s.Name}, s.Name != "" &&
+			slices.Contains([]string{"header", "query", "cookie"}, s.In)
+	case "http":
+		return bearer, strings.EqualFold(s.Scheme, "bearer")
+	case "oauth2", "openIdConnect":
+		return bearer, true
+	}
+	return place{}, false
+}
 
 // credentialPlaces are where an operation that was refused wants a credential: the schemes of its
 // description, a header that the description names like a key, and what the refusal says.
@@ -87,15 +107,10 @@ func (c *call) credentialPlaces() []place {
 			out = append(out, p)
 		}
 	}
-	bearer := place{"header", "Authorization", "Bearer "}
 	for _, r := range c.operation.Security {
 		for _, need := range r {
-			switch s := c.schemes[need.Scheme]; {
-			case s.Type == "apiKey" && s.Name != "" && slices.Contains([]string{"header", "query", "cookie"}, s.In):
-				add(place{in: s.In, name: s.Name})
-			case s.Type == "http" && strings.EqualFold(s.Scheme, "bearer"), s.Type == "oauth2", s.Type == "openIdConnect":
-
-				add(bearer)
+			if p, ok := schemePlace(c.schemes[need.Scheme]); ok {
+				add(p)
 			}
 		}
 	}
@@ -131,27 +146,14 @@ func (e *examination) useKeys(ctx context.Context, order []*call) error {
 	if len(e.keys) == 0 || !e.Target.Profile.Allows(scan.Safe) {
 		return nil
 	}
-	tried, tries := map[string]int{}, 0
+	trial := keyTrial{tried: map[string]int{}}
 	for _, c := range order {
 		if !lacksCredential(c) {
 			continue
 		}
 		for _, p := range c.credentialPlaces() {
-			for _, k := range e.keys {
-				// One operation may refuse a good key for want of rights.
-				id := p.in + " " + strings.ToLower(p.name) + " " + k.value
-				if tries == maxKeyTries || tried[id] == 2 || e.As.SendsCredential(p.in, p.name) {
-					continue
-				}
-				tried[id]++
-				tries++
-				opened, err := e.tryKey(ctx, c, p, k)
-				if err != nil {
-					return err
-				}
-				if opened {
-					break
-				}
+			if err := e.tryKeys(ctx, &trial, c, p); err != nil {
+				return err
 			}
 		}
 	}
@@ -163,6 +165,29 @@ func (e *examination) useKeys(ctx context.Context, order []*call) error {
 			if err := e.exploreOperation(ctx, c); traffic.IsFinal(err) {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// A keyTrial counts the requests that find out which key opens what. One operation may
+// refuse a good key for want of rights, so that each is tried at two.
+type keyTrial struct {
+	tried map[string]int
+	tries int
+}
+
+// tryKeys tries the known keys at one place of an operation until one opens it.
+func (e *examination) tryKeys(ctx context.Context, trial *keyTrial, c *call, p place) error {
+	for _, k := range e.keys {
+		id := p.in + " " + strings.ToLower(p.name) + " " + k.value
+		if trial.tries == maxKeyTries || trial.tried[id] == 2 || e.As.SendsCredential(p.in, p.name) {
+			continue
+		}
+		trial.tried[id]++
+		trial.tries++
+		if opened, err := e.tryKey(ctx, c, p, k); err != nil || opened {
+			return err
 		}
 	}
 	return nil

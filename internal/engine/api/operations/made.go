@@ -45,11 +45,7 @@ func (e *examination) altersObject(o *apispec.Operation) bool {
 	case http.MethodDelete, http.MethodPatch:
 		return true
 	case http.MethodPut: // where nothing else adds to what has items, this does
-		return strings.HasSuffix(o.Path, "}") || e.isDescribed(http.MethodPost, o.Path) ||
-			!slices.ContainsFunc(e.calls, func(c *call) bool {
-				rest, below := strings.CutPrefix(c.operation.Path, o.Path+"/{")
-				return below && strings.IndexByte(rest, '}') == len(rest)-1
-			})
+		return strings.HasSuffix(o.Path, "}") || e.isDescribed(http.MethodPost, o.Path) || !e.hasItems(o.Path)
 	case http.MethodPost:
 		if strings.HasSuffix(o.Path, "}") { // an object's own address, which is no name of a thing to do
 			return e.isDescribed(http.MethodGet, o.Path) || e.isDescribed(http.MethodDelete, o.Path)
@@ -59,6 +55,14 @@ func (e *examination) altersObject(o *apispec.Operation) bool {
 		}))
 	}
 	return false
+}
+
+// hasItems reports whether the description has an operation on an item of the path.
+func (e *examination) hasItems(path string) bool {
+	return slices.ContainsFunc(e.calls, func(c *call) bool {
+		rest, below := strings.CutPrefix(c.operation.Path, path+"/{")
+		return below && strings.IndexByte(rest, '}') == len(rest)-1
+	})
 }
 
 // selfsame are paths of what belongs to the user who asks.

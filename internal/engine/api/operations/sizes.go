@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"merlon/internal/engine/api/apispec"
 	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
@@ -33,27 +34,13 @@ func (e *examination) probePageSize(t *activescan.OperationScan) error {
 		c.operation.Method != http.MethodGet || e.Target.Production {
 		return nil
 	}
-	name := ""
-	for _, p := range c.operation.Parameters {
-		if p.In == "query" && sizes.MatchString(normalizeName(p.Name)) {
-			name = p.Name
-			break
-		}
-	}
+	name := sizeParameter(c.operation)
 	if name == "" || longestList(message.DecodeJSON(c.answer.Body), 0) < 0 {
 		return nil
 	}
 	var answers []*message.Response
 	for _, n := range []int{1, 2, huge} {
-		r := t.Request.Clone()
-		r.Query = nil
-		for _, p := range t.Request.Query {
-			if p.Name != name {
-				r.Query = append(r.Query, p)
-			}
-		}
-		r.Query = append(r.Query, message.Param{Name: name, Value: fmt.Sprint(n)})
-		resp, err := t.Send(r)
+		resp, err := t.Send(requestWithSize(t.Request, name, n))
 		if err != nil {
 			return err
 		}
@@ -62,27 +49,60 @@ func (e *examination) probePageSize(t *activescan.OperationScan) error {
 			return nil
 		}
 	}
-	last := message.DecodeJSON(answers[2].Body)
 	f := activescan.Alert{Rule: pageSize, Request: answers[2].Request,
 		Point: &message.Point{In: message.InQuery, Name: name}, Payload: fmt.Sprint(huge), Responses: answers,
 		ResponseNotes: []string{"one", "two", "a million"}, Message: fmt.Sprintf("%s %s has no limit of %q",
-			c.operation.Method,
-			c.operation.Path, name),
+			c.operation.Method, c.operation.Path, name),
 		Proof: []string{fmt.Sprintf("%s=1 is answered with one object, and %s=2 with two: the parameter is "+
 			"obeyed.", name, name)}}
-	if n := longestList(last, 0); n >= many || answers[2].Truncated {
+	if provePageSize(&f, name, answers) {
+		t.RaiseAlert(f)
+	}
+	return nil
+}
+
+// sizeParameter returns the parameter of the query that takes how many objects are
+// returned, or "".
+func sizeParameter(o *apispec.Operation) string {
+	for _, p := range o.Parameters {
+		if p.In == "query" && sizes.MatchString(normalizeName(p.Name)) {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// requestWithSize returns the request with that many objects asked for.
+func requestWithSize(r *message.Request, name string, n int) *message.Request {
+	out := r.Clone()
+	out.Query = nil
+	for _, p := range r.Query {
+		if p.Name != name {
+			out.Query = append(out.Query, p)
+		}
+	}
+	out.Query = append(out.Query, message.Param{Name: name, Value: fmt.Sprint(n)})
+	return out
+}
+
+// provePageSize adds to the alert what the last response shows, and reports whether it
+// shows anything. A size that is only repeated is weaker: the table may be small.
+func provePageSize(f *activescan.Alert, name string, answers []*message.Response) bool {
+	last := message.DecodeJSON(answers[2].Body)
+	n := longestList(last, 0)
+	if n >= many || answers[2].Truncated {
 		f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is answered with %d objects, "+
 			"%d bytes.", name, huge, n, len(answers[2].Body)))
-	} else if where := echoedSize(last, huge); where != "" && echoedSize(message.DecodeJSON(answers[1].Body),
-		2) == where {
-		f.Severity, f.Confidence = finding.Low, finding.Likely
-		f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is taken: the answer tells it as %q, as it told 2 before. There "+
-			"are %d objects now.", name, huge, where, n))
-	} else {
-		return nil
+		return true
 	}
-	t.RaiseAlert(f)
-	return nil
+	where := echoedSize(last, huge)
+	if where == "" || echoedSize(message.DecodeJSON(answers[1].Body), 2) != where {
+		return false
+	}
+	f.Severity, f.Confidence = finding.Low, finding.Likely
+	f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is taken: the answer tells it as %q, as it told 2 before. There "+
+		"are %d objects now.", name, huge, where, n))
+	return true
 }
 
 // longestList is the length of the longest list of objects in a document; -1: there is none.

@@ -92,16 +92,25 @@ func (s *store) learnFrom(o *apispec.Operation, resp *message.Response) {
 		steps := strings.Split(strings.Trim(to.Path, "/"), "/")
 		s.keepValue(about, "id", steps[len(steps)-1], true)
 	}
+	s.keepLinked(o, resp, made, about)
+}
+
+// keepLinked keeps the values that the links of a description take out of a response for
+// the parameters of other operations (OpenAPI 3.1, section 4.8.20). A parameter may be
+// written with where it stands: "path.id".
+func (s *store) keepLinked(o *apispec.Operation, resp *message.Response, made bool, about string) {
 	for _, l := range o.Links {
 		for name, expression := range l.Parameters {
-			if pointer, ok := strings.CutPrefix(expression, "$response.body#"); ok {
-				_, bare, dotted := strings.Cut(name, ".")
-				if !dotted {
-					bare = name
-				}
-				s.addValue("link "+l.Operation+" "+bare, followPointer(message.DecodeJSON(resp.Body), pointer), made &&
-					identifiesItself(about, normalizeName(pointer[strings.LastIndexByte(pointer, '/')+1:])))
+			pointer, ok := strings.CutPrefix(expression, "$response.body#")
+			if !ok {
+				continue
 			}
+			_, bare, dotted := strings.Cut(name, ".")
+			if !dotted {
+				bare = name
+			}
+			s.addValue("link "+l.Operation+" "+bare, followPointer(message.DecodeJSON(resp.Body), pointer), made &&
+				identifiesItself(about, normalizeName(pointer[strings.LastIndexByte(pointer, '/')+1:])))
 		}
 	}
 }
@@ -112,7 +121,23 @@ func (s *store) keepPlaced(o *apispec.Operation, resp *message.Response, made bo
 	if o.Call != nil || strings.Contains(o.Path, "{") {
 		return
 	}
-	v := message.DecodeJSON(resp.Body)
+	m, made := unwrapObject(message.DecodeJSON(resp.Body), made, about)
+	path := strings.TrimRight(o.Path, "/")
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if n := normalizeName(name); identifiesItself(about, n) && hasIdentifier(map[string]any{n: m[name]}, about) {
+			s.addValue("at "+path, m[name], made)
+			if i := strings.LastIndexByte(path, '/'); made && i > 0 &&
+				apispec.Makes(path[i+1:]) { // "/cards/create" adds to "/cards"
+				s.addValue("at "+path[:i], m[name], made)
+			}
+		}
+	}
+}
+
+// unwrapObject returns the object that a response is about, out of the lists and objects
+// around it. Of a list it is the first; with others beside it, it is not known to be the
+// one that was made.
+func unwrapObject(v any, made bool, about string) (map[string]any, bool) {
 	for range maxWraps {
 		if list, is := v.([]any); is && len(list) > 0 {
 			v, made = list[0], made && len(list) == 1
@@ -124,16 +149,7 @@ func (s *store) keepPlaced(o *apispec.Operation, resp *message.Response, made bo
 		v = wrappedMember(m, about)
 	}
 	m, _ := v.(map[string]any)
-	path := strings.TrimRight(o.Path, "/")
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if n := normalizeName(name); identifiesItself(about, n) && hasIdentifier(map[string]any{n: m[name]}, about) {
-			s.addValue("at "+path, m[name], made)
-			if i := strings.LastIndexByte(path, '/'); made && i > 0 &&
-				apispec.Makes(path[i+1:]) { // "/cards/create" adds to "/cards"
-				s.addValue("at "+path[:i], m[name], made)
-			}
-		}
-	}
+	return m, made
 }
 
 // wrappedMember is the member of a response that holds what the response is about: the one that is
@@ -178,13 +194,7 @@ func (s *store) walkDocument(v any, about string, made bool, depth int, looked *
 			s.walkDocument(item, about, made && len(v) == 1, depth+1, looked)
 		}
 	case map[string]any:
-		inside := 0
-		for _, below := range v {
-			if _, is := below.(map[string]any); is {
-				inside++
-			}
-		}
-		wraps := made && !hasIdentifier(v, about)
+		inside, wraps := countObjects(v), made && !hasIdentifier(v, about)
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			switch below := v[name].(type) {
 			case map[string]any, []any:
@@ -197,6 +207,17 @@ func (s *store) walkDocument(v any, about string, made bool, depth int, looked *
 			}
 		}
 	}
+}
+
+// countObjects returns how many members of an object are objects themselves.
+func countObjects(v map[string]any) int {
+	n := 0
+	for _, below := range v {
+		if _, is := below.(map[string]any); is {
+			n++
+		}
+	}
+	return n
 }
 
 // persons are names of members that tell whose an object is, or who made it.
@@ -217,6 +238,41 @@ func (s *store) keepValue(about, name string, v any, made bool) {
 // first, and with own nothing else.
 func (s *store) findValue(o *apispec.Operation, name string, schema *apispec.Schema, n int,
 	own bool) (v any, created, ok bool) {
+	names := valueNames(o, name, own)
+	changes := o.Method != "GET" && o.Method != "HEAD"
+	for _, made := range creationOrder(changes, own) {
+		for _, key := range names {
+			for _, one := range s.values[key] {
+				typed, fits := fitType(schema, one.v)
+				if !fits || made && !one.created || !made && changes && one.created {
+					continue
+				}
+				if n--; n < 0 {
+					return typed, one.created, true
+				}
+			}
+		}
+	}
+	return nil, false, false
+}
+
+// creationOrder says whether values of objects that the scan has made come first, are the
+// only ones, or stand among the others.
+func creationOrder(changes, own bool) []bool {
+	switch {
+	case own:
+		return []bool{true}
+	case changes:
+		return []bool{true, false}
+	}
+	return []bool{false}
+}
+
+// valueNames returns the names under which the store may hold a value for a parameter,
+// the surest first: a link of the description, what was asked at the same path, the
+// property of the thing that the path names, and last the bare name, which another kind
+// of object may have given.
+func valueNames(o *apispec.Operation, name string, own bool) []string {
 	short := normalizeName(name)
 	var names []string
 	for _, id := range []string{o.ID, o.Pointer} {
@@ -238,30 +294,13 @@ func (s *store) findValue(o *apispec.Operation, name string, schema *apispec.Sch
 	if rest, ok := strings.CutPrefix(short, about); ok && rest != "" {
 		names = append(names, about+"."+rest)
 	}
-	if short != "id" && short != "name" && short != "key" && short != "number" && !own {
+	if !own && !slices.Contains([]string{"id", "name", "key", "number"}, short) {
 		names = append(names, short)
 	}
 	if short == about { // /books/{book}
 		names = append(names, about+".id", about+".name")
 	}
-	changes := o.Method != "GET" && o.Method != "HEAD"
-	for _, made := range []bool{true, false} {
-		if made && !changes && !own || !made && own {
-			continue
-		}
-		for _, key := range names {
-			for _, one := range s.values[key] {
-				typed, fits := fitType(schema, one.v)
-				if !fits || made && !one.created || !made && changes && one.created {
-					continue
-				}
-				if n--; n < 0 {
-					return typed, one.created, true
-				}
-			}
-		}
-	}
-	return nil, false, false
+	return names
 }
 
 // nounBefore returns the noun that stands before a parameter in the path.
@@ -326,30 +365,60 @@ func (e *examination) credentialHeaders() []string {
 // n-th ones, and for references to other objects. What changes or removes an object is
 // given those that the scan has made, but in the profile full.
 func (e *examination) generatorOptions(c *call, n int, optional bool) requestgen.Options {
-	own := e.altersObject(c.operation) && !e.Target.Profile.Allows(scan.Full)
-	return requestgen.Options{Optional: optional, Seed: e.Seed, Values: e.Values,
-		Plain: !e.Target.Profile.Allows(scan.Full), Headers: e.credentialHeaders(),
-		Known: func(in, name string, s *apispec.Schema) (any, bool) {
-			short := normalizeName(name)
-			reference := in == "path" || (in == "query" || in == "body") && short != "id" &&
-				(strings.HasSuffix(short, "id") || strings.HasSuffix(short, "uuid"))
-			names := (in == "query" || in == "body") && own && !isRemovalName(c) && namesObject(c.operation, short)
-			if !reference && !names || in != "path" && (len(s.Types) > 0 && !s.Is("string") && !s.Is("integer")) {
-				return nil, false
-			}
-			if in == "path" && n == 0 && isReadMethod(c) && c.hasSent(name) {
-				return nil, false
-			}
-			v, created, ok := e.store.findValue(c.operation, name, s, n, own && (in == "path" || names))
-			last := in == "path" &&
-				strings.LastIndex(c.operation.Path, "{"+name+"}") == strings.LastIndexByte(c.operation.Path, '{')
-			if !ok && own && last && c.operation.Method == http.MethodPut && strings.HasSuffix(c.operation.Path, "}") {
-				v, ok = e.unusedIdentifier(s)
-				created = ok
-			}
-			if (last || names) && ok {
-				c.created = created
-			}
-			return v, ok
-		}}
+	full := e.Target.Profile.Allows(scan.Full)
+	k := knownValues{examination: e, call: c, n: n, own: e.altersObject(c.operation) && !full}
+	return requestgen.Options{Optional: optional, Seed: e.Seed, Values: e.Values, Plain: !full,
+		Headers: e.credentialHeaders(), Known: k.find}
+}
+
+// knownValues gives the input of one request values that responses have shown.
+type knownValues struct {
+	*examination
+	call *call
+	n    int  // which of the values that fit
+	own  bool // only of objects that the scan has made
+}
+
+// find returns a value for a parameter or a member, and whether one is known. It records
+// in the call whether the object that the request is about is one that the scan has
+// made, because only such may be changed or removed.
+func (k knownValues) find(in, name string, s *apispec.Schema) (any, bool) {
+	names := k.namesTarget(in, name)
+	if !isReference(in, name) && !names || in != "path" && !holdsIdentifier(s) {
+		return nil, false
+	}
+	if in == "path" && k.n == 0 && isReadMethod(k.call) && k.call.hasSent(name) {
+		return nil, false
+	}
+	o := k.call.operation
+	v, created, ok := k.store.findValue(o, name, s, k.n, k.own && (in == "path" || names))
+	last := in == "path" && strings.LastIndex(o.Path, "{"+name+"}") == strings.LastIndexByte(o.Path, '{')
+	if !ok && k.own && last && o.Method == http.MethodPut && strings.HasSuffix(o.Path, "}") {
+		v, ok = k.unusedIdentifier(s)
+		created = ok
+	}
+	if (last || names) && ok {
+		k.call.created = created
+	}
+	return v, ok
+}
+
+// namesTarget reports whether a value outside of the path says which object the operation
+// changes.
+func (k knownValues) namesTarget(in, name string) bool {
+	return (in == "query" || in == "body") && k.own && !isRemovalName(k.call) &&
+		namesObject(k.call.operation, normalizeName(name))
+}
+
+// holdsIdentifier reports whether values of the schema can be identifiers.
+func holdsIdentifier(s *apispec.Schema) bool {
+	return len(s.Types) == 0 || s.Is("string") || s.Is("integer")
+}
+
+// isReference reports whether a value refers to another object: in the path always, and
+// elsewhere where its name ends in id. A plain id in a body is the object's own.
+func isReference(in, name string) bool {
+	short := normalizeName(name)
+	return in == "path" || (in == "query" || in == "body") && short != "id" &&
+		(strings.HasSuffix(short, "id") || strings.HasSuffix(short, "uuid"))
 }
