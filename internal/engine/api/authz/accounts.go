@@ -61,8 +61,9 @@ func (e *examination) drawCredentials() *account {
 		phone: fmt.Sprintf("1555%07d", e.RandomNumber(0, 9_999_999))}
 }
 
-// registerAndSignIn registers an account and signs in with it. Without an error, a nil user says that
-// it did not work.
+// registerAndSignIn registers an account and signs in with it. Without an error, a nil
+// user says that it did not work. The first request has every property that the
+// description names, the second only those that it requires.
 func (e *examination) registerAndSignIn(extra map[string]any) (*User, error) {
 	a := e.drawCredentials()
 	for _, optional := range []bool{true, false} {
@@ -97,7 +98,8 @@ func (e *examination) registerAndSignIn(extra map[string]any) (*User, error) {
 	return u, nil
 }
 
-// signInWithPassword signs in with a password; nil: it does not work.
+// signInWithPassword signs in with a password; nil: it does not work. The session then
+// renews itself like one of an identity that was given.
 func (e *examination) signInWithPassword(a *account, password string) (*session.Session, error) {
 	r, err := e.signIn(a.name, a.email, password)
 	if err != nil {
@@ -127,8 +129,9 @@ func (e *examination) signInWithPassword(a *account, password string) (*session.
 // comes first.
 var prefixes = []string{"Bearer ", "Token ", "JWT ", " "}
 
-// findTokenCarrier finds out how the API wants the token: an operation that refuses nobody's
-// request answers the account's.
+// findTokenCarrier finds out how the API wants the token: an operation that refuses
+// nobody's request answers the account's. RFC 6750 names Bearer, but frameworks have
+// prefixes of their own.
 func (e *examination) findTokenCarrier(u *User) error {
 	if e.prefix != "" || e.Header != "" && !strings.EqualFold(e.Header, "Authorization") ||
 		e.signInModel(e.login) != nil {
@@ -136,9 +139,7 @@ func (e *examination) findTokenCarrier(u *User) error {
 	}
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") ||
-			sitemap.IsDangerous(o.Path) ||
-			asked == len(prefixes) {
+		if !o.isFixedRead() || asked == len(prefixes) {
 			continue
 		}
 		r, err := e.buildRequest(o, false, knowNothing, nil)
@@ -153,26 +154,35 @@ func (e *examination) findTokenCarrier(u *User) error {
 			continue
 		}
 		asked++
-		for _, e.prefix = range prefixes {
-			s, err := e.signInWithPassword(u.account, u.account.password)
-			if err != nil {
-				return err
-			}
-			if s == nil {
-				break
-			}
-			resp, err := e.sendAs(r, &User{account: u.account, Session: s})
-			if err != nil {
-				return err
-			}
-			if isSuccess(resp) {
-				u.Session = s
-				return nil
-			}
+		if found, err := e.tryPrefixes(u, r); found || err != nil {
+			return err
 		}
-		e.prefix = ""
 	}
 	return nil
+}
+
+// tryPrefixes signs in with each prefix before the token until the request is accepted,
+// and reports whether it is. Without one the usual prefix stays.
+func (e *examination) tryPrefixes(u *User, r *message.Request) (bool, error) {
+	for _, e.prefix = range prefixes {
+		s, err := e.signInWithPassword(u.account, u.account.password)
+		if err != nil {
+			return false, err
+		}
+		if s == nil {
+			break
+		}
+		resp, err := e.sendAs(r, &User{account: u.account, Session: s})
+		if err != nil {
+			return false, err
+		}
+		if isSuccess(resp) {
+			u.Session = s
+			return true, nil
+		}
+	}
+	e.prefix = ""
+	return false, nil
 }
 
 // signIn is the request of a sign-in.
@@ -186,21 +196,9 @@ func (e *examination) scanAccounts() error {
 	if e.login == nil {
 		return nil
 	}
-	var team [3]*User // the last one is what the others try things on: it may not survive
-	if len(e.Users) > 0 && e.Users[0].account != nil {
-		team[0] = e.Users[0]
-	}
-	for i := range team {
-		if team[i] != nil || e.register == nil || !e.mayChange() {
-			continue
-		}
-		var err error
-		if team[i], err = e.registerAndSignIn(nil); team[i] == nil || err != nil {
-			if err != nil {
-				return err
-			}
-			break
-		}
+	team, err := e.registerTeam()
+	if err != nil {
+		return err
 	}
 	first, spare := team[0], team[2]
 	e.ordinary = team[1]
@@ -214,30 +212,7 @@ func (e *examination) scanAccounts() error {
 			return err
 		}
 	}
-	var steps []func() error
-	if e.allowsBruteForce(e.login) {
-		steps = append(steps, func() error {
-			return e.probeEnumeration(e.login, spare)
-		}, func() error { return e.probeRateLimit(spare) })
-	}
-	if spare != nil { // what may break the account comes last
-		steps = slices.Concat([]func() error{
-			func() error {
-				return e.probeExposedAddresses(spare, first)
-			}, func() error { return e.probeConfidentialValues(spare, first) },
-			func() error {
-				return e.probeImpersonation(spare, first)
-			}, func() error { return e.probeAccountChange(spare, first) },
-			func() error { return e.probeLogout(spare) }, func() error { return e.probePasswordChange(spare) },
-			func() error {
-				return e.scanPasswordReset(spare)
-			}, func() error { return e.probeWeakPasswords(spare, first) },
-		}, steps, []func() error{func() error {
-			return e.probePromotion(spare)
-		}, func() error { return e.probeSelfPromotion(spare) },
-			func() error { return e.probeAccountRemoval(spare, first) }})
-	}
-	for _, step := range steps {
+	for _, step := range e.accountSteps(first, spare) {
 		if err := step(); traffic.IsFinal(err) {
 			return err
 		}
@@ -248,6 +223,52 @@ func (e *examination) scanAccounts() error {
 		}
 	}
 	return nil
+}
+
+// registerTeam registers the accounts that the tests need. The last one is what the others
+// try things on: it may not survive. Where one cannot be made, it and those behind it are nil.
+func (e *examination) registerTeam() ([3]*User, error) {
+	var team [3]*User
+	if len(e.Users) > 0 && e.Users[0].account != nil {
+		team[0] = e.Users[0]
+	}
+	for i := range team {
+		if team[i] != nil || e.register == nil || !e.mayChange() {
+			continue
+		}
+		var err error
+		if team[i], err = e.registerAndSignIn(nil); team[i] == nil || err != nil {
+			return team, err
+		}
+	}
+	return team, nil
+}
+
+// accountSteps returns the tests of accounts in their order: what may break the account
+// that they are tried on comes last.
+func (e *examination) accountSteps(first, spare *User) []func() error {
+	var steps []func() error
+	if e.allowsBruteForce(e.login) {
+		steps = append(steps, func() error { return e.probeEnumeration(e.login, spare) },
+			func() error { return e.probeRateLimit(spare) })
+	}
+	if spare == nil {
+		return steps
+	}
+	return slices.Concat([]func() error{
+		func() error { return e.probeExposedAddresses(spare, first) },
+		func() error { return e.probeConfidentialValues(spare, first) },
+		func() error { return e.probeImpersonation(spare, first) },
+		func() error { return e.probeAccountChange(spare, first) },
+		func() error { return e.probeLogout(spare) },
+		func() error { return e.probePasswordChange(spare) },
+		func() error { return e.scanPasswordReset(spare) },
+		func() error { return e.probeWeakPasswords(spare, first) },
+	}, steps, []func() error{
+		func() error { return e.probePromotion(spare) },
+		func() error { return e.probeSelfPromotion(spare) },
+		func() error { return e.probeAccountRemoval(spare, first) },
+	})
 }
 
 // privileged are names of properties that decide what a user may do, or what he has.
@@ -262,33 +283,13 @@ var elevates = lazyregexp.New(`(?i)admin|super|root|staff|employee|manager|moder
 // it lists v, those first that give more; nil: it lists nothing.
 func (e *examination) listedValues(name, v string) []string {
 	var out []string
-	var walk func(s *apispec.Schema, depth int)
-	walk = func(s *apispec.Schema, depth int) {
-		if s == nil || depth > 4 || len(out) > 0 {
-			return
-		}
-		flat := requestgen.Flat(s)
-		walk(flat.Items, depth+1)
-		for _, p := range flat.Properties {
-			values := requestgen.Flat(p.Schema).Enum
-			if normalizeName(p.Name) == normalizeName(name) &&
-				slices.ContainsFunc(values, func(one any) bool { return one == v }) {
-				for _, one := range values {
-					if text, is := one.(string); is && text != v {
-						out = append(out, text)
-					}
-				}
-			}
-			walk(p.Schema, depth+1)
-		}
-	}
 	for _, o := range e.Operations {
 		for _, m := range o.Bodies {
-			walk(m.Schema, 0)
+			out = appendListed(out, m.Schema, name, v, 0)
 		}
 		for _, r := range o.Responses {
 			for _, m := range r.Bodies {
-				walk(m.Schema, 0)
+				out = appendListed(out, m.Schema, name, v, 0)
 			}
 		}
 	}
@@ -299,29 +300,42 @@ func (e *examination) listedValues(name, v string) []string {
 	return out
 }
 
-// escalatedValue returns a value of the same type that gives more than v; nil: none is known.
-func (e *examination) escalatedValue(name string, v any) any {
-	if text, is := v.(string); is {
-		if list := e.listedValues(name, text); len(list) > 0 {
-			return list[0] // others would be refused, or break the object
-		}
-		if above := e.highestRole(name); above != "" && above != text {
-			return above
-		}
+// maxSchemaDepth bounds how far properties are looked for below a schema.
+const maxSchemaDepth = 4
+
+// appendListed adds the values that a schema lists for the property beside v. The first
+// schema that lists any is enough.
+func appendListed(out []string, s *apispec.Schema, name, v string, depth int) []string {
+	if s == nil || depth > maxSchemaDepth || len(out) > 0 {
+		return out
 	}
+	flat := requestgen.Flat(s)
+	out = appendListed(out, flat.Items, name, v, depth+1)
+	for _, p := range flat.Properties {
+		values := requestgen.Flat(p.Schema).Enum
+		if normalizeName(p.Name) == normalizeName(name) &&
+			slices.ContainsFunc(values, func(one any) bool { return one == v }) {
+			for _, one := range values {
+				if text, is := one.(string); is && text != v {
+					out = append(out, text)
+				}
+			}
+		}
+		out = appendListed(out, p.Schema, name, v, depth+1)
+	}
+	return out
+}
+
+// escalatedValue returns a value of the same type that gives more than v; nil: none is
+// known. A value that gives less would prove nothing.
+func (e *examination) escalatedValue(name string, v any) any {
 	switch v := v.(type) {
 	case bool:
 		if !v {
 			return true
 		}
 	case string:
-		switch {
-		case strings.EqualFold(v, "admin"):
-		case v != "" && strings.ToUpper(v) == v && strings.ToLower(v) != v:
-			return "ADMIN"
-		case strings.Trim(v, "0123456789.") != "":
-			return "admin"
-		}
+		return e.escalatedText(name, v)
 	case json.Number:
 		for _, word := range []string{"balance", "credit", "point"} {
 			if strings.Contains(normalizeName(name), word) && v.String() != enough.String() {
@@ -332,44 +346,69 @@ func (e *examination) escalatedValue(name string, v any) any {
 	return nil
 }
 
+// escalatedText returns a text that gives more than v: one that the description lists, the
+// role of the highest user that was given, or else the usual word in the same letter case.
+func (e *examination) escalatedText(name, v string) any {
+	if list := e.listedValues(name, v); len(list) > 0 {
+		return list[0] // others would be refused, or break the object
+	}
+	if above := e.highestRole(name); above != "" && above != v {
+		return above
+	}
+	switch {
+	case strings.EqualFold(v, "admin"):
+	case v != "" && strings.ToUpper(v) == v && strings.ToLower(v) != v:
+		return "ADMIN"
+	case strings.Trim(v, "0123456789.") != "":
+		return "admin"
+	}
+	return nil
+}
+
 // highestRole returns the text that the API shows the given user of the highest role of himself
 // under the name, such as his role; "" where there is none. Only operations are asked that
 // take nothing.
 func (e *examination) highestRole(name string) string {
 	if e.titles == nil {
 		e.titles = map[string]string{}
-		high, low := e.extremeRoles()
-		asked := 0
-		for _, o := range e.Operations {
-			if low == nil || asked == maxShown {
-				break
-			}
-			if o.Call != nil || o.Method != http.MethodGet || sitemap.IsDangerous(o.Path) || o.Answer == nil ||
-				strings.Contains(o.Path, "{") {
-				continue
-			}
-			r, err := e.buildRequest(o, false, knowNothing, nil)
-			if err != nil {
-				continue
-			}
-			asked++
-			resp, err := e.sendAs(r, high)
-			if err != nil || !isSuccess(resp) {
-				continue
-			}
-			v := message.DecodeJSON(resp.Body)
-			for _, self := range high.userNames() {
-				for _, object := range objectsHolding(v, self) {
-					for name, v := range object {
-						if text, is := v.(string); is && text != "" && len(text) <= maxTitle {
-							e.titles[normalizeName(name)] = text
-						}
+		if high, low := e.extremeRoles(); low != nil {
+			e.collectTitles(high)
+		}
+	}
+	return e.titles[normalizeName(name)]
+}
+
+// collectTitles records the short texts of the objects that name the user of the highest
+// role, by property.
+func (e *examination) collectTitles(high *User) {
+	asked := 0
+	for _, o := range e.Operations {
+		if asked == maxShown {
+			break
+		}
+		if !o.isFixedRead() || o.Answer == nil {
+			continue
+		}
+		r, err := e.buildRequest(o, false, knowNothing, nil)
+		if err != nil {
+			continue
+		}
+		asked++
+		resp, err := e.sendAs(r, high)
+		if err != nil || !isSuccess(resp) {
+			continue
+		}
+		v := message.DecodeJSON(resp.Body)
+		for _, self := range high.userNames() {
+			for _, object := range objectsHolding(v, self) {
+				for name, v := range object {
+					if text, is := v.(string); is && text != "" && len(text) <= maxTitle {
+						e.titles[normalizeName(name)] = text
 					}
 				}
 			}
 		}
 	}
-	return e.titles[normalizeName(name)]
 }
 
 // maxTitle bounds the name of a role.
@@ -411,36 +450,15 @@ func (e *examination) profileShownTo(u, as *User) (map[string]any, []*message.Re
 	out := map[string]any{}
 	var answers []*message.Response
 	asked := 0
-	if u.account.answer != nil { // by which identifier others know it
-		for _, at := range objectsOf(message.DecodeJSON(u.account.answer.Body)) {
-			if v, found := at["id"]; found && isScalar(v) {
-				out["id"] = v
-				break
-			}
-		}
+	if id := u.account.issuedIdentifier(); id != nil { // by which identifier others know it
+		out["id"] = id
 	}
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || sitemap.IsDangerous(o.Path) || o.Answer == nil ||
-			asked == maxShown {
+		if !showsAccount(o) || asked == maxShown {
 			continue
 		}
-		if i := strings.IndexByte(o.Path, '{'); i >= 0 {
-			path, parameter := o.collectionPath()
-			if strings.Count(o.Path, "{") > 1 || parameter == "" || !isUserIdentifier(parameter) &&
-				!users.MatchString(path) {
-				continue
-			}
-		}
-		named := true
-		r, err := e.buildRequest(o, false, func(in, name string, _ *apispec.Schema) (any, bool) {
-			if in != "path" {
-				return nil, false
-			}
-			v, known := u.account.nameFor(name, out)
-			named = named && known
-			return v, known
-		}, nil)
-		if err != nil || !named {
+		r := e.profileRequest(o, u, out)
+		if r == nil {
 			continue
 		}
 		asked++
@@ -454,11 +472,7 @@ func (e *examination) profileShownTo(u, as *User) (map[string]any, []*message.Re
 		v := message.DecodeJSON(resp.Body)
 		list := append(objectsHolding(v, u.account.name), objectsHolding(v, u.account.email)...)
 		for _, object := range list {
-			for name, value := range object {
-				if _, known := out[name]; !known {
-					out[name] = value
-				}
-			}
+			mergeMissing(out, object)
 		}
 		if len(list) > 0 {
 			answers = append(answers, resp)
@@ -467,8 +481,63 @@ func (e *examination) profileShownTo(u, as *User) (map[string]any, []*message.Re
 	return out, answers, nil
 }
 
-// probeMassAssignment registers an account with properties that the registration does not take but
-// that the API shows of accounts, and reads them back.
+// issuedIdentifier returns the identifier in the response to the registration; nil: none.
+func (a *account) issuedIdentifier() any {
+	if a.answer == nil {
+		return nil
+	}
+	for _, at := range objectsOf(message.DecodeJSON(a.answer.Body)) {
+		if v, found := at["id"]; found && isScalar(v) {
+			return v
+		}
+	}
+	return nil
+}
+
+// showsAccount reports whether a read operation may show an account: its path names
+// nothing, or a single user.
+func showsAccount(o *Operation) bool {
+	if o.Call != nil || o.Method != http.MethodGet || sitemap.IsDangerous(o.Path) || o.Answer == nil {
+		return false
+	}
+	if !strings.Contains(o.Path, "{") {
+		return true
+	}
+	path, parameter := o.collectionPath()
+	return strings.Count(o.Path, "{") == 1 && parameter != "" &&
+		(isUserIdentifier(parameter) || users.MatchString(path))
+}
+
+// profileRequest makes the request of an operation about the user; nil: there is no value
+// for its path.
+func (e *examination) profileRequest(o *Operation, u *User, shown map[string]any) *message.Request {
+	named := true
+	r, err := e.buildRequest(o, false, func(in, name string, _ *apispec.Schema) (any, bool) {
+		if in != "path" {
+			return nil, false
+		}
+		v, known := u.account.nameFor(name, shown)
+		named = named && known
+		return v, known
+	}, nil)
+	if err != nil || !named {
+		return nil
+	}
+	return r
+}
+
+// mergeMissing adds the members of an object that are not known yet.
+func mergeMissing(known, object map[string]any) {
+	for name, value := range object {
+		if _, is := known[name]; !is {
+			known[name] = value
+		}
+	}
+}
+
+// probeMassAssignment registers an account with properties that the registration does
+// not take but that the API shows of accounts, and reads them back. The framework binds
+// every member of the body to the object (CWE-915, API3:2023).
 func (e *examination) probeMassAssignment(plainly *User) error {
 	before, _, err := e.ownProfile(plainly)
 	if err != nil {
@@ -479,11 +548,7 @@ func (e *examination) probeMassAssignment(plainly *User) error {
 		return err
 	}
 	for _, entry := range first {
-		for name, v := range entry.shown {
-			if _, known := before[name]; !known {
-				before[name] = v
-			}
-		}
+		mergeMissing(before, entry.shown)
 	}
 	if len(before) == 0 {
 		e.Untried(e.register, []*finding.Rule{massAssignment}, "which properties users may set when they register "+
@@ -531,8 +596,7 @@ func (e *examination) probeMassAssignment(plainly *User) error {
 // proven by signing in.
 func (e *examination) probeWeakPasswords(owner, stranger *User) error {
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPut && o.Method != http.MethodPatch && o.Method != http.MethodPost ||
-			!o.takesProperty(sitemap.IsPassword) || sitemap.IsDangerous(o.Path) {
+		if o.Call != nil || !o.isWriteMethod() || !o.takesProperty(sitemap.IsPassword) || sitemap.IsDangerous(o.Path) {
 			continue
 		}
 		if o == e.register || o == e.login || !strings.Contains(o.Path, "{") {
@@ -545,35 +609,17 @@ func (e *examination) probeWeakPasswords(owner, stranger *User) error {
 	return nil
 }
 
+// probePassword sets the password of the owner's account as another user, by one
+// operation. It counts when the owner's new password lets in and the old one does not.
+// The examination keeps the new password, so that later tests still sign in.
 func (e *examination) probePassword(o *Operation, owner, stranger *User) error {
 	shown, _, err := e.ownProfile(owner)
 	if err != nil {
 		return err
 	}
 	changed := e.drawCredentials().password
-	found := false
-	r, err := e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
-		a := owner.account
-		switch {
-		case in == "body" && sitemap.IsPassword(name) && (strings.Contains(normalizeName(name), "old") ||
-			strings.Contains(normalizeName(name), "current")):
-			return stranger.account.password, true
-		case in == "body":
-			return (&account{name: a.name, email: a.email, password: changed}).credentialValues(in, name, s)
-		case in != "path":
-			return nil, false
-		case isEmailName(name):
-			found = true
-			return a.email, true
-		case isUserIdentifier(name) && !strings.HasSuffix(normalizeName(name), "id"):
-			found = true
-			return a.name, true
-		}
-		v, known := identifierAmong(shown, name)
-		found = found || known
-		return v, known
-	}, nil)
-	if err != nil || !found { // whose account it is could not be told: nobody else's is touched
+	r := e.passwordRequest(o, owner, stranger, changed, shown)
+	if r == nil { // whose account it is could not be told: nobody else's is touched
 		return nil
 	}
 	resp, err := e.sendAs(r, stranger)
@@ -613,7 +659,35 @@ func (e *examination) probePassword(o *Operation, owner, stranger *User) error {
 	return nil
 }
 
-// maskWords is what an answer says, without the words and without digits.
+// passwordRequest makes the request that sets the owner's password. Where the present one
+// is asked for, it is that of the user who sends it: he does not know another. nil: nothing
+// in the path names the owner.
+func (e *examination) passwordRequest(o *Operation, owner, stranger *User, changed string,
+	shown map[string]any) *message.Request {
+	found := false
+	a := owner.account
+	r, err := e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
+		switch {
+		case in == "body" && sitemap.IsPassword(name) && (strings.Contains(normalizeName(name), "old") ||
+			strings.Contains(normalizeName(name), "current")):
+			return stranger.account.password, true
+		case in == "body":
+			return (&account{name: a.name, email: a.email, password: changed}).credentialValues(in, name, s)
+		case in != "path":
+			return nil, false
+		}
+		v, known := a.nameFor(name, shown)
+		found = found || known
+		return v, known
+	}, nil)
+	if err != nil || !found {
+		return nil
+	}
+	return r
+}
+
+// maskWords is what an answer says, without the words and without digits. Two responses
+// that only differ in what was sent are then equal.
 func maskWords(resp *message.Response, words ...string) string {
 	text := resp.Text()
 	for _, w := range words {
@@ -638,24 +712,11 @@ func (e *examination) allowsBruteForce(o *Operation) bool {
 
 var digits = lazyregexp.New(`[0-9]+`)
 
-// probeEnumeration asks an operation with wrong passwords, as a user who exists and as users
-// who do not, in turns. One of the examination's accounts is preferred: no other is
-// locked.
+// probeEnumeration asks an operation with wrong passwords, as a user who exists and as
+// users who do not, in turns. One of the examination's accounts is preferred: no other
+// is locked. With a list of users an attacker needs only passwords (CWE-204).
 func (e *examination) probeEnumeration(o *Operation, u *User) error {
-	var known account
-	switch {
-	case u != nil:
-		known = *u.account
-	case len(e.Users) > 0:
-		for _, name := range e.Users[0].userNames() {
-			if strings.Contains(name, "@") {
-				known.email = name
-			} else {
-				known.name = name
-			}
-		}
-		known.name, known.email = cmp.Or(known.name, known.email), cmp.Or(known.email, known.name)
-	}
+	known := e.existingAccount(u)
 	if known.name == "" {
 		return nil
 	}
@@ -696,11 +757,32 @@ func (e *examination) probeEnumeration(o *Operation, u *User) error {
 	return nil
 }
 
+// existingAccount returns the names of a user who is known to exist: of the account, or of
+// the first user that was given.
+func (e *examination) existingAccount(u *User) account {
+	if u != nil {
+		return *u.account
+	}
+	var known account
+	if len(e.Users) > 0 {
+		for _, name := range e.Users[0].userNames() {
+			if strings.Contains(name, "@") {
+				known.email = name
+			} else {
+				known.name = name
+			}
+		}
+		known.name, known.email = cmp.Or(known.name, known.email), cmp.Or(known.email, known.name)
+	}
+	return known
+}
+
 // attempts is how often a wrong password is sent.
 const attempts = 15
 
-// probeRateLimit sends wrong passwords: for an account of the examination where there is one, so
-// that limits of accounts are seen as well, else for a name that nobody has.
+// probeRateLimit sends wrong passwords: for an account of the examination where there
+// is one, so that limits of accounts are seen as well, else for a name that nobody has.
+// Without a limit passwords can be guessed (API4:2023, CWE-307).
 func (e *examination) probeRateLimit(u *User) error {
 	a := e.drawCredentials()
 	if u != nil {
@@ -745,7 +827,8 @@ func (e *examination) probeRateLimit(u *User) error {
 	return nil
 }
 
-// hasRateLimitHeaders reports whether headers tell of a limit.
+// hasRateLimitHeaders reports whether headers tell of a limit. They are those of the
+// IETF draft and its predecessors.
 func hasRateLimitHeaders(resp *message.Response) bool {
 	for name := range resp.Header {
 		if n := strings.ToLower(name); strings.Contains(n, "ratelimit") || strings.Contains(n, "rate-limit") ||

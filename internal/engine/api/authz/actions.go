@@ -70,6 +70,8 @@ func (m *object) findIn(resp *message.Response, parameter string) map[string]any
 	return nil
 }
 
+// probeAction sends one action about the object as another user and compares what the owner
+// reads before and after.
 func (e *examination) probeAction(k *kind, o *Operation, mine *object, stranger *User) error {
 	first, _, err := e.objectState(k, mine)
 	if err != nil {
@@ -82,18 +84,7 @@ func (e *examination) probeAction(k *kind, o *Operation, mine *object, stranger 
 	if len(before) == 0 {
 		return errors.New("the object is not shown to its owner at the moment")
 	}
-	words, numbers := map[string]string{}, map[string]json.Number{}
-	text := e.freshWords(words)
-	r, err := e.addressedRequest(o, mine, func(in, name string, s *apispec.Schema) (any, bool) {
-		if in == "body" && (s.Is("integer") || s.Is("number")) && len(s.Enum) == 0 && s.Minimum == nil &&
-			s.Maximum == nil {
-			if numbers[name] == "" {
-				numbers[name] = json.Number(fmt.Sprint(e.RandomNumber(11, 97)))
-			}
-			return numbers[name], true
-		}
-		return text(in, name, s)
-	})
+	r, sent, err := e.actionRequest(o, mine)
 	if err != nil {
 		return fmt.Errorf("no request of it could be made: %w", err)
 	}
@@ -110,24 +101,14 @@ func (e *examination) probeAction(k *kind, o *Operation, mine *object, stranger 
 	}
 	what, which := "changes", ""
 	switch {
-	case len(after) == 0 && (k.isGone(mine, then) || then.Status == http.StatusForbidden):
-		what, mine.gone = "removes", true
-	case len(after) == 0:
-		return nil
-	default:
-		for _, name := range slices.Sorted(maps.Keys(before)) {
-			now, has := after[name]
-			sent := slices.Contains(slices.Collect(maps.Values(words)), now) ||
-				slices.Contains(slices.Collect(maps.Values(numbers)), json.Number(now))
-			if has && now != before[name] && first[name] == before[name] &&
-				(sent || !strings.ContainsAny(now+before[name], "0123456789")) {
-				which = name
-				break
-			}
-		}
-		if which == "" {
+	case len(after) > 0:
+		if which = changedMember(first, before, after, sent); which == "" {
 			return nil
 		}
+	case k.isGone(mine, then) || then.Status == http.StatusForbidden:
+		what, mine.gone = "removes", true
+	default:
+		return nil
 	}
 	proof := []string{fmt.Sprintf("As %s an object was created, and read twice.", mine.as.Name()), mine.private,
 		fmt.Sprintf("As %s the request about it is answered with %d.", stranger.Name(), resp.Status)}
@@ -142,6 +123,41 @@ func (e *examination) probeAction(k *kind, o *Operation, mine *object, stranger 
 			"its owner reads it then"},
 		Message: fmt.Sprintf("%s %s %s the objects of other users", o.Method, o.Path, what), Proof: proof})
 	return nil
+}
+
+// actionRequest makes the request of an action about the object, with random words and
+// numbers where it takes them, and returns the values, which then prove what changed.
+func (e *examination) actionRequest(o *Operation, mine *object) (*message.Request, []string, error) {
+	words, numbers := map[string]string{}, map[string]json.Number{}
+	text := e.freshWords(words)
+	r, err := e.addressedRequest(o, mine, func(in, name string, s *apispec.Schema) (any, bool) {
+		if in == "body" && (s.Is("integer") || s.Is("number")) && len(s.Enum) == 0 && s.Minimum == nil &&
+			s.Maximum == nil {
+			if numbers[name] == "" {
+				numbers[name] = json.Number(fmt.Sprint(e.RandomNumber(11, 97)))
+			}
+			return numbers[name], true
+		}
+		return text(in, name, s)
+	})
+	sent := slices.Collect(maps.Values(words))
+	for _, n := range numbers {
+		sent = append(sent, n.String())
+	}
+	return r, sent, err
+}
+
+// changedMember returns a member that was the same twice and then is what was sent, or
+// another word; "": there is none. Other digits may be a time or a counter.
+func changedMember(first, before, after map[string]string, sent []string) string {
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		now, has := after[name]
+		if has && now != before[name] && first[name] == before[name] &&
+			(slices.Contains(sent, now) || !strings.ContainsAny(now+before[name], "0123456789")) {
+			return name
+		}
+	}
+	return ""
 }
 
 // probeReadActions asks actions that read as another user: whether they show him what the object

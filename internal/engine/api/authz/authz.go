@@ -266,7 +266,8 @@ func (e *examination) scanTokens() error {
 // mayChange reports whether the profile allows to make objects and to change them.
 func (e *examination) mayChange() bool { return e.Target.Profile.Allows(scan.Standard) }
 
-// sendAs sends as the user; nil: as nobody.
+// sendAs sends as the user; nil: as nobody. A redirect to the same path with a slash is
+// followed, as clients of such frameworks do.
 func (e *examination) sendAs(r *message.Request, as *User) (*message.Response, error) {
 	e.Sitemap.CountResponses(r, 1)
 	var session traffic.Session
@@ -403,6 +404,25 @@ func (o *Operation) collectionPath() (path, parameter string) {
 // trimmedPath is the operation's path without a slash at its end, which some frameworks write.
 func (o *Operation) trimmedPath() string { return strings.TrimRight(o.Path, "/") }
 
+// isFixedRead reports whether the operation reads by GET, at a path without parameters, so
+// that it can be asked as anybody without knowing any object.
+func (o *Operation) isFixedRead() bool {
+	return o.Call == nil && o.Method == http.MethodGet && !strings.Contains(o.Path, "{") &&
+		!sitemap.IsDangerous(o.Path)
+}
+
+// replacesBody reports whether the operation changes something by PATCH or PUT with a body
+// that the description names.
+func (o *Operation) replacesBody() bool {
+	return o.Call == nil && (o.Method == http.MethodPatch || o.Method == http.MethodPut) && o.bodySchema() != nil &&
+		!sitemap.IsDangerous(o.Path)
+}
+
+// isWriteMethod reports whether the method can carry a body that changes something.
+func (o *Operation) isWriteMethod() bool {
+	return o.Method == http.MethodPost || o.Method == http.MethodPut || o.Method == http.MethodPatch
+}
+
 // operationAt finds the operation of a method and a path.
 func (e *examination) operationAt(method, path string) *Operation {
 	for _, o := range e.Operations {
@@ -428,6 +448,7 @@ func isUserIdentifier(name string) bool {
 	}
 }
 
+// isEmailName reports whether a property of this name takes an e-mail address.
 func isEmailName(name string) bool {
 	n := normalizeName(name)
 	return n == "mail" || strings.HasSuffix(n, "email") || n == "emailaddress"
@@ -439,12 +460,15 @@ var (
 	logs  = lazyregexp.New(`(?i)log[-_]?in|sign[-_]?in|authenticat|/(auth|token|sessions?)\b`)
 )
 
+// isRegistration reports whether the operation registers a user: it takes a password
+// and who somebody is, and is named or placed so.
 func isRegistration(o *Operation) bool {
 	return o.Method == http.MethodPost && o.takesProperty(sitemap.IsPassword) && o.takesProperty(isUserIdentifier) &&
 		!logs.MatchString(o.nameWords()) && !strings.Contains(o.Path, "{") &&
 		(joins.MatchString(o.nameWords()) || users.MatchString(o.Path))
 }
 
+// signsIn reports whether the operation signs in, by what it takes and how it is named.
 func signsIn(o *Operation) bool {
 	return o.Method == http.MethodPost && o.takesProperty(sitemap.IsPassword) && o.takesProperty(isUserIdentifier) &&
 		logs.MatchString(o.nameWords()) && !strings.Contains(o.Path, "{")

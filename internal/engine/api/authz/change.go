@@ -3,7 +3,6 @@ package authz
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -28,8 +27,10 @@ type change struct {
 	what string // "the object", "the account"
 }
 
-// probeGains sends the change with properties that give more than before and that it does
-// not take, and reads them back. Then it sends what was there before.
+// probeGains sends the change with properties that give more than before and that it
+// does not take, and reads them back. Then it sends what was there before. A change
+// without the properties comes first, so that what it changes by itself is not taken
+// for them.
 func (e *examination) probeGains(c change, before map[string]any) error {
 	extra := e.privilegedProperties(c.of, before)
 	if len(extra) == 0 {
@@ -87,8 +88,7 @@ func (e *examination) probeGains(c change, before map[string]any) error {
 // probeObjectAssignment changes an object of the examination as its owner.
 func (e *examination) probeObjectAssignment(k *kind, mine *object, own *message.Response) error {
 	for _, o := range k.about {
-		if o.Method != http.MethodPatch && o.Method != http.MethodPut || o.bodySchema() == nil ||
-			sitemap.IsDangerous(o.Path) {
+		if !o.replacesBody() {
 			continue
 		}
 		c := change{of: o, as: mine.as, what: "the object"}
@@ -127,33 +127,16 @@ func (e *examination) probePromotion(u *User) error {
 		return err
 	}
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.bodySchema() == nil ||
-			slices.ContainsFunc(o.bodySchema().Required, sitemap.IsPassword) || sitemap.IsDangerous(o.Path) ||
+		if !o.replacesBody() || slices.ContainsFunc(o.bodySchema().Required, sitemap.IsPassword) ||
 			len(e.privilegedProperties(o, before)) == 0 {
 			continue
 		}
-		names := pathParameters(o.Path)
-		if len(names) > 1 || len(names) == 0 && !itself.MatchString(o.Path) {
+		if names := pathParameters(o.Path); len(names) > 1 || len(names) == 0 && !itself.MatchString(o.Path) {
 			continue
 		}
 		c := change{of: o, as: u, what: "the account"}
 		c.make = func(extra map[string]any) (*message.Request, error) {
-			found := len(names) == 0
-			r, err := e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
-				if v, shown := before[name]; in == "body" && shown && privileged.MatchString(normalizeName(name)) {
-					return v, true // as it is: whether he may set it is asked by itself
-				}
-				if in != "path" {
-					return u.account.credentialValues(in, name, s)
-				}
-				v, known := u.account.nameFor(name, before)
-				found = found || known
-				return v, known
-			}, extra)
-			if err == nil && !found {
-				err = fmt.Errorf("%s does not name the account", o.Path)
-			}
-			return r, err
+			return e.promotionRequest(o, u, before, extra)
 		}
 		c.read = func() (map[string]any, []*message.Response, error) { return e.ownProfile(u) }
 		if err := e.probeGains(c, before); traffic.IsFinal(err) {
@@ -161,6 +144,28 @@ func (e *examination) probePromotion(u *User) error {
 		}
 	}
 	return nil
+}
+
+// promotionRequest makes the request that changes the user's account, with the properties
+// of before and extra ones that its description does not take.
+func (e *examination) promotionRequest(o *Operation, u *User, before, extra map[string]any) (*message.Request,
+	error) {
+	found := len(pathParameters(o.Path)) == 0
+	r, err := e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
+		if v, shown := before[name]; in == "body" && shown && privileged.MatchString(normalizeName(name)) {
+			return v, true // as it is: whether he may set it is asked by itself
+		}
+		if in != "path" {
+			return u.account.credentialValues(in, name, s)
+		}
+		v, known := u.account.nameFor(name, before)
+		found = found || known
+		return v, known
+	}, extra)
+	if err == nil && !found {
+		err = fmt.Errorf("%s does not name the account", o.Path)
+	}
+	return r, err
 }
 
 // nameFor returns by which value a parameter of a path names the account: its name, its

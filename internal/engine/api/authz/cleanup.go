@@ -13,8 +13,8 @@ import (
 
 // This file deletes the objects that the authorization tests have created.
 
-// removeCreated removes what the examination has made, as the user who made it, and tells what
-// stays.
+// removeCreated removes what the examination has made, as the user who made it, and
+// tells what stays. A scan must leave the target as it was.
 func (e *examination) removeCreated() error {
 	for _, m := range slices.Backward(e.made) { // what is within others first
 		if m.gone {
@@ -38,22 +38,12 @@ func (e *examination) removeObject(m *object) (bool, error) {
 		return e.removeByMutation(m)
 	}
 	for _, o := range e.Operations {
-		path, parameter := o.collectionPath()
 		if o.Call != nil || o.Method != http.MethodDelete || sitemap.IsDangerous(o.Path) {
 			continue
 		}
-		var id any
-		switch {
-		case m.of == e.register && isUserIdentifier(parameter) && (strings.HasPrefix(m.of.Path, path) ||
-			users.MatchString(path)) && m.as.account != nil:
-			if id = m.as.account.name; isEmailName(parameter) {
-				id = m.as.account.email
-			}
-		case m.of != e.register && path == e.collectionOf(m.of):
-			var err error
-			if id, err = e.identifierFor(m, parameter); err != nil {
-				return false, err
-			}
+		id, err := e.removalIdentifier(o, m)
+		if err != nil {
+			return false, err
 		}
 		if id == nil {
 			continue
@@ -65,15 +55,42 @@ func (e *examination) removeObject(m *object) (bool, error) {
 		resp, err := e.sendAs(r, m.as)
 		return err == nil && isSuccess(resp), err
 	}
-	if o := e.removalAction(e.collectionOf(m.of)); o != nil && m.of != e.register {
-		id, err := e.identifierFor(m, parameterBehind(o, e.collectionOf(m.of)))
-		if err != nil || id == nil {
-			return false, err
+	return e.removeByAction(m)
+}
+
+// removalIdentifier returns by what a DELETE operation names the object; nil: it is about
+// something else. An account is named by what it was registered with.
+func (e *examination) removalIdentifier(o *Operation, m *object) (any, error) {
+	path, parameter := o.collectionPath()
+	switch {
+	case m.of != e.register:
+		if path == e.collectionOf(m.of) {
+			return e.identifierFor(m, parameter)
 		}
-		if r, err := e.itemRequest(o, id, m.within, nil); err == nil {
-			resp, err := e.sendAs(r, m.as)
-			return err == nil && isSuccess(resp), err
+	case isUserIdentifier(parameter) && (strings.HasPrefix(m.of.Path, path) || users.MatchString(path)) &&
+		m.as.account != nil:
+		if isEmailName(parameter) {
+			return m.as.account.email, nil
 		}
+		return m.as.account.name, nil
 	}
-	return false, nil
+	return nil, nil
+}
+
+// removeByAction removes an object by an action that is named so, where no DELETE does.
+func (e *examination) removeByAction(m *object) (bool, error) {
+	o := e.removalAction(e.collectionOf(m.of))
+	if o == nil || m.of == e.register {
+		return false, nil
+	}
+	id, err := e.identifierFor(m, parameterBehind(o, e.collectionOf(m.of)))
+	if err != nil || id == nil {
+		return false, err
+	}
+	r, err := e.itemRequest(o, id, m.within, nil)
+	if err != nil {
+		return false, nil
+	}
+	resp, err := e.sendAs(r, m.as)
+	return err == nil && isSuccess(resp), err
 }

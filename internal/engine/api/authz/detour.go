@@ -9,7 +9,6 @@ import (
 
 	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/lazyregexp"
 )
@@ -72,9 +71,10 @@ var detours = []detour{
 // maxDetours bounds the operations for which other ways are tried.
 const maxDetours = 3
 
-// probeDetours asks in other ways, as somebody (nil: nobody) who is refused, for what the answer
-// holds that another one gets. Controls: an address that does not exist, asked in the same
-// way, and the request as it was, refused as before.
+// probeDetours asks in other ways, as somebody (nil: nobody) who is refused, for what
+// the answer holds that another one gets. Controls: an address that does not exist,
+// asked in the same way, and the request as it was, refused as before. The proxy and
+// the application then normalize paths differently (CWE-436).
 func (e *examination) probeDetours(may, refused *message.Response, as *User) error {
 	if refused.Status != http.StatusUnauthorized && refused.Status != http.StatusForbidden ||
 		e.detoured == maxDetours || len(may.Body) == 0 {
@@ -140,16 +140,14 @@ func (e *examination) probeAnonymousDetours() error {
 	e.detoured = 0
 	var folders []string
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") ||
-			sitemap.IsDangerous(o.Path) ||
-			o.Answer == nil || !isSuccess(o.Answer) || !o.RequiresAuthentication() {
+		if !o.isFixedRead() || o.Answer == nil || !isSuccess(o.Answer) || !o.RequiresAuthentication() {
 			continue
 		}
-		if folder := path.Dir(o.trimmedPath()); slices.Contains(folders, folder) || len(folders) == maxDetours {
+		folder := path.Dir(o.trimmedPath())
+		if slices.Contains(folders, folder) || len(folders) == maxDetours {
 			continue // what checks requests is seldom another one for each of them
-		} else {
-			folders = append(folders, folder)
 		}
+		folders = append(folders, folder)
 		may, err := e.sendAs(o.Answer.Request, e.Users[0])
 		if err != nil {
 			return err
@@ -182,9 +180,11 @@ const maxClaims = 3
 // claiming are names of described headers and cookies that say who asks.
 var claiming = lazyregexp.New(`user|account|customer|member|owner|tenant|profile`)
 
-// probeImpersonation asks for what is a user's own as another one, and as nobody, who says in
-// headers and parameters to be the first. What comes back holds values that only the first
-// has sent. Controls: the same without them, and with a user that there is not.
+// probeImpersonation asks for what is a user's own as another one, and as nobody, who
+// says in headers and parameters to be the first. What comes back holds values that
+// only the first has sent. Controls: the same without them, and with a user that there
+// is not. An application that trusts them must not be reachable past its gateway
+// (CWE-290).
 func (e *examination) probeImpersonation(owner, stranger *User) error {
 	shown, _, err := e.ownProfile(owner)
 	if err != nil {
@@ -192,9 +192,7 @@ func (e *examination) probeImpersonation(owner, stranger *User) error {
 	}
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") ||
-			sitemap.IsDangerous(o.Path) ||
-			o.Answer == nil || asked == maxClaims {
+		if !o.isFixedRead() || o.Answer == nil || asked == maxClaims {
 			continue
 		}
 		plainly, err := e.buildRequest(o, false, knowNothing, nil)
@@ -238,47 +236,17 @@ type personal struct {
 	without *message.Response // what another user gets
 }
 
-// claimIdentity says to be the owner of the account in all ways at once, and then in each.
+// claimIdentity says to be the owner of the account in all ways at once, and then in
+// each. All at once costs one request where nothing is trusted, which is nearly always.
 func (e *examination) claimIdentity(own *personal, who *User) error {
 	owner, id := own.owner, own.id
-	var points []message.Point
-	for _, name := range claims {
-		points = append(points, message.Point{In: message.InHeader, Name: name})
-	}
-	for _, p := range own.of.Parameters {
-		if (p.In == "header" || p.In == "cookie") && claiming.MatchString(normalizeName(p.Name)) {
-			points = append(points, message.Point{In: message.In(p.In), Name: p.Name})
-		}
-	}
-	for _, name := range claimed {
-		points = append(points, message.Point{In: message.InQuery, Name: name})
-	}
-	with := func(a *account, id any, points ...message.Point) *message.Request {
-		r := own.request.Clone()
-		for _, p := range points {
-			value := a.name
-			if n := normalizeName(p.Name); isEmailName(n) {
-				value = a.email
-			} else if strings.HasSuffix(n, "id") && id != nil {
-				value = fmt.Sprint(id)
-			}
-			switch p.In {
-			case message.InHeader:
-				r = r.SetHeader(p.Name, value)
-			case message.InCookie:
-				r.Cookies = append(slices.Clone(r.Cookies), message.Param{Name: p.Name, Value: value})
-			default:
-				r.Query = append(slices.Clone(r.Query), message.Param{Name: p.Name, Value: value})
-			}
-		}
-		return r
-	}
-	resp, err := e.sendAs(with(owner.account, id, points...), who)
+	points := own.claimPoints()
+	resp, err := e.sendAs(own.claim(owner.account, id, points...), who)
 	if err != nil || !isSuccess(resp) || !owner.account.isShownIn(resp) {
 		return err
 	}
 	for _, p := range points {
-		resp, err := e.sendAs(with(owner.account, id, p), who)
+		resp, err := e.sendAs(own.claim(owner.account, id, p), who)
 		if err != nil {
 			return err
 		}
@@ -286,7 +254,7 @@ func (e *examination) claimIdentity(own *personal, who *User) error {
 			continue
 		}
 		nobody := e.drawCredentials()
-		control, err := e.sendAs(with(nobody, e.RandomNumber(700_000_000, 900_000_000), p), who)
+		control, err := e.sendAs(own.claim(nobody, e.RandomNumber(700_000_000, 900_000_000), p), who)
 		if err != nil || owner.account.isShownIn(control) || isSuccess(control) && nobody.isShownIn(control) {
 			return err // it says again what it was told
 		}
@@ -306,4 +274,45 @@ func (e *examination) claimIdentity(own *personal, who *User) error {
 		return nil
 	}
 	return nil
+}
+
+// claimPoints returns the headers, cookies and parameters that may say who asks: the usual
+// ones of gateways, and those that the description names so.
+func (own *personal) claimPoints() []message.Point {
+	var points []message.Point
+	for _, name := range claims {
+		points = append(points, message.Point{In: message.InHeader, Name: name})
+	}
+	for _, p := range own.of.Parameters {
+		if (p.In == "header" || p.In == "cookie") && claiming.MatchString(normalizeName(p.Name)) {
+			points = append(points, message.Point{In: message.In(p.In), Name: p.Name})
+		}
+	}
+	for _, name := range claimed {
+		points = append(points, message.Point{In: message.InQuery, Name: name})
+	}
+	return points
+}
+
+// claim returns the request with an account named at the points: by its address, its
+// identifier or its name, as the name of the point says.
+func (own *personal) claim(a *account, id any, points ...message.Point) *message.Request {
+	r := own.request.Clone()
+	for _, p := range points {
+		value := a.name
+		if n := normalizeName(p.Name); isEmailName(n) {
+			value = a.email
+		} else if strings.HasSuffix(n, "id") && id != nil {
+			value = fmt.Sprint(id)
+		}
+		switch p.In {
+		case message.InHeader:
+			r = r.SetHeader(p.Name, value)
+		case message.InCookie:
+			r.Cookies = append(slices.Clone(r.Cookies), message.Param{Name: p.Name, Value: value})
+		default:
+			r.Query = append(slices.Clone(r.Query), message.Param{Name: p.Name, Value: value})
+		}
+	}
+	return r
 }

@@ -19,7 +19,9 @@ import (
 // elevated are words of paths and tags of operations that administrators use.
 var elevated = lazyregexp.New(`(?i)(^|[/_. -])(admins?|administrat(or|ors|ion)|superusers?|back-?office|moderat(or|ors|ion))([/_. -]|$)`)
 
-// higherRoleReason says why the operation is meant for a higher role; empty: nothing says that.
+// higherRoleReason says why the operation is meant for a higher role; empty: nothing
+// says that. Only the description tells; the response of an operation that is open
+// shows nothing.
 func higherRoleReason(o *Operation) string {
 	if elevated.MatchString(o.Path) {
 		return "its path says that it is for administrators"
@@ -41,9 +43,10 @@ func higherRoleReason(o *Operation) string {
 	return ""
 }
 
-// extremeRoles returns the given users of the highest and the lowest role; no lowest one where
-// they have the same. Where all that are given have a role above the first one, an account
-// that the examination has registered is the lowest: anybody can have that.
+// extremeRoles returns the given users of the highest and the lowest role; no lowest
+// one where they have the same. Where all that are given have a role above the first
+// one, an account that the examination has registered is the lowest: anybody can have
+// that. Roles are what the target's configuration says of its identities.
 func (e *examination) extremeRoles() (high, low *User) {
 	for _, u := range e.Users {
 		if u.account == nil && u.Identity.Role > 0 && (high == nil || u.Identity.Role > high.Identity.Role) {
@@ -81,6 +84,9 @@ func (e *examination) scanFunctions() error {
 	return nil
 }
 
+// probeFunction asks one operation as the users of both roles (API5:2023, broken
+// function level authorization). It is a vulnerability when the lower role gets the
+// same content, nobody gets it, and another address does not respond so.
 func (e *examination) probeFunction(o *Operation, why string, high, low *User) error {
 	r, err := e.buildRequest(o, false, knowNothing, nil)
 	if err != nil {

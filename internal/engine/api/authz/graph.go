@@ -138,17 +138,7 @@ func (e *examination) createByMutation(o *Operation, as *User) (*object, error) 
 // could not be done.
 func (e *examination) scanGraphQLKind(maker *Operation, owner, stranger *User) error {
 	n := &node{maker: maker, subject: apispec.Subject(maker.Call.Field)}
-	var readers []*Operation
-	for _, o := range e.Operations {
-		if o.Call == nil || o.Call.Kind != "query" || sitemap.IsDangerous("/"+o.Call.Field) {
-			continue
-		}
-		if _, none := o.argumentNames(); o.objectArgument(n.subject) != "" && len(readers) < maxReferences {
-			readers = append(readers, o)
-		} else if none && apispec.Subject(o.Call.Field) == n.subject {
-			n.lists = append(n.lists, o)
-		}
-	}
+	readers := e.findReaders(n)
 	mine, err := e.createByMutation(maker, owner)
 	if err != nil {
 		return err
@@ -176,32 +166,32 @@ func (e *examination) scanGraphQLKind(maker *Operation, owner, stranger *User) e
 	return e.probeMutations(n, mine, refused, stranger)
 }
 
+// findReaders returns the queries that take the identifier of such an object, and keeps in
+// the kind those that list them.
+func (e *examination) findReaders(n *node) []*Operation {
+	var readers []*Operation
+	for _, o := range e.Operations {
+		if !isSafeQuery(o) {
+			continue
+		}
+		if _, none := o.argumentNames(); o.objectArgument(n.subject) != "" && len(readers) < maxReferences {
+			readers = append(readers, o)
+		} else if none && apispec.Subject(o.Call.Field) == n.subject {
+			n.lists = append(n.lists, o)
+		}
+	}
+	return readers
+}
+
 // isolationReason says how the service shows that an object is its owner's alone, as private.
 func (e *examination) isolationReason(n *node, mine *object, own *message.Response, owner,
 	stranger *User) (string, error) {
-	lists := ""
-	for _, o := range n.lists {
-		r, err := e.buildRequest(o, false, knowNothing, nil)
-		if err != nil {
-			continue
-		}
-		his, err := e.sendAs(r, owner)
-		if err != nil {
-			return "", err
-		}
-		if len(mine.seenWords(his)) == 0 {
-			continue
-		}
-		theirs, err := e.sendAs(r, stranger)
-		if err != nil || len(mine.seenWords(theirs)) > 0 {
-			return "", err
-		}
-		if fieldData(o, theirs) != nil && !strings.HasPrefix(o.Call.Field, "my") {
-			lists = o.Call.Field
-		}
+	list, open, err := e.compareQueryLists(n, mine, owner, stranger)
+	if open || err != nil {
+		return "", err
 	}
-	if lists != "" {
-		return fmt.Sprintf("%s shows the object to its owner, and not to the other user.", lists), nil
+	if list != "" {
+		return fmt.Sprintf("%s shows the object to its owner, and not to the other user.", list), nil
 	}
 	nobody, err := e.sendAs(own.Request, nil)
 	if err != nil || len(mine.seenWords(nobody)) > 0 {
@@ -217,6 +207,34 @@ func (e *examination) isolationReason(n *node, mine *object, own *message.Respon
 		}
 	}
 	return "", nil
+}
+
+// compareQueryLists returns the last query that lists the object for its owner and not for
+// the other user, and whether one shows it to both. A query called "my…" lists the asking
+// user's own, which says nothing of who may read others'.
+func (e *examination) compareQueryLists(n *node, mine *object, owner, stranger *User) (list string, open bool,
+	err error) {
+	for _, o := range n.lists {
+		r, err := e.buildRequest(o, false, knowNothing, nil)
+		if err != nil {
+			continue
+		}
+		his, err := e.sendAs(r, owner)
+		if err != nil {
+			return "", false, err
+		}
+		if len(mine.seenWords(his)) == 0 {
+			continue
+		}
+		theirs, err := e.sendAs(r, stranger)
+		if err != nil || len(mine.seenWords(theirs)) > 0 {
+			return "", true, err
+		}
+		if fieldData(o, theirs) != nil && !strings.HasPrefix(o.Call.Field, "my") {
+			list = o.Call.Field
+		}
+	}
+	return list, false, nil
 }
 
 // unknownIdentifier is an identifier like the object's that names nothing.
@@ -318,22 +336,9 @@ func (e *examination) probeMutation(n *node, o *Operation, mine *object, refused
 		return err
 	}
 	point := &message.Point{In: message.InJSON, Name: "/variables/" + o.objectArgument(n.subject)}
-	if shown := mine.seenWords(resp); refused && len(shown) > 0 {
-		none, err := e.queryObject(o, n.subject, e.unknownIdentifier(mine, n, after), map[string]string{}, stranger)
-		if err != nil {
+	if refused {
+		if err := e.reportMutationRead(n, o, mine, [2]*message.Response{resp, after}, stranger); err != nil {
 			return err
-		}
-		if len(mine.seenWords(none)) == 0 {
-			e.RaiseAlert(activescan.Alert{Rule: objectRead, Request: resp.Request, Point: point,
-				Responses: []*message.Response{resp, none}, ResponseNotes: []string{"another user asks the " +
-					"mutation about " +
-					"the object", "an object that does not exist"},
-				Message: fmt.Sprintf("%s answers with objects of other users, which %s refuses", o.Call.Field,
-					n.read.Call.Field),
-				Proof: []string{fmt.Sprintf("As %s an object was made with random values.", mine.as.Name()),
-					mine.private, fmt.Sprintf("As %s %s does not show it.", stranger.Name(), n.read.Call.Field),
-					fmt.Sprintf("As %s %s answers with values that only %s has sent: %s.", stranger.Name(),
-						o.Call.Field, mine.as.Name(), strings.Join(shown, ", "))}})
 		}
 	}
 	now, what := &object{words: words}, ""
@@ -354,6 +359,32 @@ func (e *examination) probeMutation(n *node, o *Operation, mine *object, refused
 		Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
 			fmt.Sprintf("As %s %s was asked about it; after that %s shows %s the result.", stranger.Name(),
 				o.Call.Field, n.read.Call.Field, mine.as.Name())}})
+	return nil
+}
+
+// reportMutationRead reports a mutation whose response shows another user the object that
+// the query refuses him. The responses are that one and what the owner reads then.
+func (e *examination) reportMutationRead(n *node, o *Operation, mine *object, responses [2]*message.Response,
+	stranger *User) error {
+	resp := responses[0]
+	shown := mine.seenWords(resp)
+	if len(shown) == 0 {
+		return nil
+	}
+	none, err := e.queryObject(o, n.subject, e.unknownIdentifier(mine, n, responses[1]), map[string]string{}, stranger)
+	if err != nil || len(mine.seenWords(none)) > 0 {
+		return err
+	}
+	e.RaiseAlert(activescan.Alert{Rule: objectRead, Request: resp.Request,
+		Point:     &message.Point{In: message.InJSON, Name: "/variables/" + o.objectArgument(n.subject)},
+		Responses: []*message.Response{resp, none}, ResponseNotes: []string{"another user asks the " +
+			"mutation about the object", "an object that does not exist"},
+		Message: fmt.Sprintf("%s answers with objects of other users, which %s refuses", o.Call.Field,
+			n.read.Call.Field),
+		Proof: []string{fmt.Sprintf("As %s an object was made with random values.", mine.as.Name()),
+			mine.private, fmt.Sprintf("As %s %s does not show it.", stranger.Name(), n.read.Call.Field),
+			fmt.Sprintf("As %s %s answers with values that only %s has sent: %s.", stranger.Name(),
+				o.Call.Field, mine.as.Name(), strings.Join(shown, ", "))}})
 	return nil
 }
 
@@ -406,8 +437,7 @@ func (e *examination) ownProfileQuery(as *User) (*self, error) {
 		s := &self{of: o, values: map[string]string{}}
 		s.id, _ = identifierAmong(at, "id")
 		for name, v := range at {
-			if text, is := v.(string); is && len(text) >= minPrivate && (contacts.MatchString(normalizeName(name)) ||
-				secrets.MatchString(normalizeName(name))) {
+			if text, is := v.(string); is && len(text) >= minPrivate && IsPersonal(name) {
 				s.values[name] = text
 			}
 		}
@@ -437,19 +467,11 @@ func (e *examination) scanFields(owner, stranger *User) error {
 	}
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call == nil || o.Call.Kind != "query" || o == his.of || selfish.MatchString(o.Call.Field) ||
-			sitemap.IsDangerous("/"+o.Call.Field) || asked == maxShown || len(his.values) == 0 {
+		if !isSafeQuery(o) || o == his.of || selfish.MatchString(o.Call.Field) || asked == maxShown ||
+			len(his.values) == 0 {
 			continue
 		}
-		var resp *message.Response
-		if _, none := o.argumentNames(); his.id != nil && o.objectArgument("user") != "" {
-			resp, err = e.queryObject(o, "user", his.id, nil, stranger)
-		} else if none {
-			var r *message.Request
-			if r, err = e.buildRequest(o, false, knowNothing, nil); err == nil {
-				resp, err = e.sendAs(r, stranger)
-			}
-		}
+		resp, err := e.queryAboutUser(o, his, stranger)
 		if traffic.IsFinal(err) {
 			return err
 		}
@@ -462,6 +484,28 @@ func (e *examination) scanFields(owner, stranger *User) error {
 		}
 	}
 	return nil
+}
+
+// isSafeQuery reports whether the operation is a query of GraphQL that ends no session.
+func isSafeQuery(o *Operation) bool {
+	return o.Call != nil && o.Call.Kind == "query" && !sitemap.IsDangerous("/"+o.Call.Field)
+}
+
+// queryAboutUser asks a query about one user as another one: by the identifier where it
+// takes one, and else a query that takes nothing; nil: it takes something else.
+func (e *examination) queryAboutUser(o *Operation, his *self, as *User) (*message.Response, error) {
+	_, none := o.argumentNames()
+	switch {
+	case his.id != nil && o.objectArgument("user") != "":
+		return e.queryObject(o, "user", his.id, nil, as)
+	case none:
+		r, err := e.buildRequest(o, false, knowNothing, nil)
+		if err != nil {
+			return nil, err
+		}
+		return e.sendAs(r, as)
+	}
+	return nil, nil
 }
 
 // reportField tells of the values of one user that an answer to another one holds.

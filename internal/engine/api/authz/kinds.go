@@ -135,8 +135,9 @@ func (e *examination) mayCreate(o *Operation, path string) bool {
 		len(e.itemOperations(o.trimmedPath())) == 0
 }
 
-// scoreCreation says how surely the response of the operation holds a new object of the collection; 0:
-// it does not.
+// scoreCreation says how surely the response of the operation holds a new object of the
+// collection; 0: it does not. The path tells it best, then the noun of the operation,
+// then only the response.
 func (e *examination) scoreCreation(o *Operation, path, parameter string) int {
 	thing := apispec.Noun(path)
 	stem := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(normalizeName(parameter), "uuid"), "guid"), "id")
@@ -216,7 +217,8 @@ func declaredMembers(s *apispec.Schema, noun string, depth int, look func(noun s
 	}
 }
 
-// objectKinds are those that the examination can make and read, outer ones first.
+// objectKinds are those that the examination can make and read, outer ones first. A
+// kind without anything that shows its objects cannot be tested.
 func (e *examination) objectKinds() []*kind {
 	var out []*kind
 	outermost := slices.Clone(e.Operations)
@@ -224,9 +226,7 @@ func (e *examination) objectKinds() []*kind {
 		return strings.Count(a.Path, "{") - strings.Count(b.Path, "{")
 	})
 	for _, o := range outermost {
-		if o.Call != nil || o != e.creatingOperation(e.collectionOf(o)) || o == e.register || o == e.login ||
-			sitemap.IsDangerous(o.Path) ||
-			o.bodySchema() == nil || len(out) == maxObjects {
+		if !e.createsKind(o) || len(out) == maxObjects {
 			continue
 		}
 		home := e.collectionOf(o)
@@ -244,8 +244,16 @@ func (e *examination) objectKinds() []*kind {
 	return out
 }
 
-// readObject reads the object as somebody: at its own address, else in the list, of which it is
-// the page that shows it, or the last one; nil: nothing shows it.
+// createsKind reports whether the operation is the one that adds to its collection, and
+// takes an object.
+func (e *examination) createsKind(o *Operation) bool {
+	return o.Call == nil && o == e.creatingOperation(e.collectionOf(o)) && o != e.register && o != e.login &&
+		!sitemap.IsDangerous(o.Path) && o.bodySchema() != nil
+}
+
+// readObject reads the object as somebody: at its own address, else in the list, of
+// which it is the page that shows it, or the last one; nil: nothing shows it. Some APIs
+// show an object in its list only.
 func (e *examination) readObject(k *kind, m *object, as *User) (*message.Response, error) {
 	if k.read != nil {
 		r, err := e.itemRequest(k.read, m.id, m.within, nil)
@@ -281,11 +289,14 @@ func (e *examination) findReader(k *kind, m *object) (*message.Response, error) 
 			return resp, nil
 		}
 	}
+	return e.findListing(k, m)
+}
+
+// findListing finds another list than the collection's that shows the object. Those that
+// are named like it come first.
+func (e *examination) findListing(k *kind, m *object) (*message.Response, error) {
 	home := e.collectionOf(k.maker)
-	lists := slices.DeleteFunc(slices.Clone(e.Operations), func(o *Operation) bool {
-		return o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") ||
-			sitemap.IsDangerous(o.Path)
-	})
+	lists := slices.DeleteFunc(slices.Clone(e.Operations), func(o *Operation) bool { return !o.isFixedRead() })
 	thing := apispec.Noun(home)
 	slices.SortStableFunc(lists, func(a, b *Operation) int {
 		order := map[bool]int{true: -1}

@@ -38,29 +38,37 @@ type object struct {
 // maxObjects bounds the kinds of objects that are examined.
 const maxObjects = 40
 
-// freshWords returns random words for the free texts of an object.
+// freshWords returns random words for the free texts of an object. The caller finds
+// them in responses, where they prove whose object is shown.
 func (e *examination) freshWords(words map[string]string) func(in, name string, s *apispec.Schema) (any, bool) {
 	return func(in, name string, s *apispec.Schema) (any, bool) {
-		free := in == "body" && len(s.Enum) == 0 && s.Format == "" && s.Pattern == "" &&
-			(len(s.Types) == 0 && len(s.Properties) == 0 && s.Items == nil || s.Is("string")) &&
-			(s.MaxLength < 0 || s.MaxLength >= 8)
-		if n := normalizeName(name); !free || name == "" || strings.HasSuffix(n, "id") || isEmailName(n) ||
-			sitemap.IsPassword(n) ||
-			strings.Contains(n, "date") || strings.Contains(n, "url") || strings.Contains(n, "phone") {
+		if words == nil || in != "body" || !takesFreeText(s) || !isFreeTextName(name) {
 			return nil, false
 		}
 		length := 12
 		if s.MaxLength >= 0 {
 			length = min(length, s.MaxLength)
 		}
-		if words == nil {
-			return nil, false
-		}
 		if words[name] == "" {
 			words[name] = e.RandomLetters(max(length, s.MinLength))
 		}
 		return words[name], true
 	}
+}
+
+// takesFreeText reports whether the schema takes any text that is long enough to be
+// found again.
+func takesFreeText(s *apispec.Schema) bool {
+	return len(s.Enum) == 0 && s.Format == "" && s.Pattern == "" && (s.MaxLength < 0 || s.MaxLength >= 8) &&
+		(len(s.Types) == 0 && len(s.Properties) == 0 && s.Items == nil || s.Is("string"))
+}
+
+// isFreeTextName reports whether a property of this name takes words, not an identifier or
+// a value of a form that the schema leaves unsaid.
+func isFreeTextName(name string) bool {
+	n := normalizeName(name)
+	return name != "" && !strings.HasSuffix(n, "id") && !isEmailName(n) && !sitemap.IsPassword(n) &&
+		!strings.Contains(n, "date") && !strings.Contains(n, "url") && !strings.Contains(n, "phone")
 }
 
 // errRefused says that the API does not let the user make an object.
@@ -97,8 +105,9 @@ func (e *examination) createObject(o *Operation, as *User, extra map[string]any)
 	return nil, why
 }
 
-// attemptCreation tries to make an object as the user, and returns the answer; without one there
-// is nothing to send by which it could be told from others.
+// attemptCreation tries to make an object as the user, and returns the answer; without
+// one there is nothing to send by which it could be told from others. Values that the
+// API gives stand for random ones where it takes no text.
 func (e *examination) attemptCreation(o *Operation, as *User, within []*object, optional bool,
 	extra map[string]any) (*object, *message.Response, error) {
 	words := map[string]string{}
@@ -145,11 +154,7 @@ func issuedValues(resp *message.Response) map[string]string {
 			continue
 		}
 		for name, v := range at {
-			text, is := v.(string)
-			if n := normalizeName(name); is && len(text) >= minIssued && strings.ContainsAny(text, "0123456789") &&
-				!strings.ContainsAny(text, " :/") &&
-				!strings.Contains(n, "date") && !strings.Contains(n, "time") && !strings.HasSuffix(n, "at") &&
-				!strings.Contains(n, "user") && !strings.Contains(n, "owner") && !strings.Contains(n, "account") {
+			if text, is := v.(string); is && isIssued(name, text) {
 				out[name] = text
 			}
 		}
@@ -158,6 +163,15 @@ func issuedValues(resp *message.Response) map[string]string {
 		}
 	}
 	return out
+}
+
+// isIssued reports whether a value is one that the application has given to the object:
+// neither a time nor the identifier of its owner.
+func isIssued(name, text string) bool {
+	n := normalizeName(name)
+	return len(text) >= minIssued && strings.ContainsAny(text, "0123456789") && !strings.ContainsAny(text, " :/") &&
+		!strings.Contains(n, "date") && !strings.Contains(n, "time") && !strings.HasSuffix(n, "at") &&
+		!strings.Contains(n, "user") && !strings.Contains(n, "owner") && !strings.Contains(n, "account")
 }
 
 // minIssued is how long a value is at least that nothing else has by chance.
@@ -255,6 +269,7 @@ func identifierAmong(of map[string]any, parameter string) (any, bool) {
 	return nil, false
 }
 
+// isScalar reports whether a value of JSON can be an identifier: a text or a number.
 func isScalar(v any) bool {
 	switch v.(type) {
 	case string, json.Number:
@@ -263,8 +278,9 @@ func isScalar(v any) bool {
 	return false
 }
 
-// identifierFor tells by which value the parameter names the object: of the answer that made it, of
-// what was sent, or of the list.
+// identifierFor tells by which value the parameter names the object: of the answer that
+// made it, of what was sent, or of the list. They are asked in the order of their
+// certainty and cost.
 func (e *examination) identifierFor(m *object, parameter string) (any, error) {
 	if at := m.findObject(m.answer); at != nil {
 		if v, found := identifierAmong(at, parameter); found {
@@ -318,8 +334,8 @@ func nextPage(page *message.Response) string {
 	return ""
 }
 
-// fetchList asks for the collection that the operation adds to, page by page; nil: there is
-// none, or it is refused.
+// fetchList asks for the collection that the operation adds to, page by page; nil:
+// there is none, or it is refused. A list that gives the same cursor again ends there.
 func (e *examination) fetchList(o *Operation, as *User, within []*object) ([]*message.Response, error) {
 	all := cmp.Or(e.lists[e.collectionOf(o)], e.operationAt(http.MethodGet, e.collectionOf(o)))
 	if all == nil {
@@ -385,6 +401,7 @@ func (e *examination) addressedRequest(o *Operation, m *object,
 }
 
 // scanObjects makes an object of each kind as one user, and asks for it as another one.
+// Each kind that could not be tested is reported with the reason.
 func (e *examination) scanObjects() error {
 	if len(e.Users) < 2 || !e.mayChange() {
 		return nil
@@ -488,8 +505,9 @@ var owns = lazyregexp.New(`^(owner|user|author|creator|createdby|account|custome
 // secrets are names of properties that are for their owner alone.
 var secrets = lazyregexp.New(`secret|private|password|token|apikey|accesskey|creditcard|cardnumber|^cvc|^cvv|cvc$|cvv$|iban|ssn|passport|salary|medical|diagnosis|(^|phone|home|street|billing|shipping)address$|phone|birth`)
 
-// privacyReason says how the API shows that an object is its owner's alone; empty: it does not
-// show that, so that others may well see it.
+// privacyReason says how the API shows that an object is its owner's alone; empty: it
+// does not show that, so that others may well see it. Without such a reason a shared
+// object would be a false positive.
 func (e *examination) privacyReason(mine *object, own *message.Response, owner, stranger *User) (string, error) {
 	if nobody, err := e.sendAs(own.Request, nil); err != nil || isSuccess(nobody) && len(mine.seenWords(nobody)) > 0 {
 		return "", err // it is public, or lacks any sign-in: that is told elsewhere
@@ -525,7 +543,8 @@ func (e *examination) privacyReason(mine *object, own *message.Response, owner, 
 	return "", nil
 }
 
-// ownerProperty says by which property an object names the user as its owner; empty: by none.
+// ownerProperty says by which property an object names the user as its owner; empty: by
+// none. The user's names and identifiers are compared as whole values.
 func (e *examination) ownerProperty(object map[string]any, owner *User) (string, error) {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		text := fmt.Sprint(object[name])
@@ -547,8 +566,9 @@ func (e *examination) ownerProperty(object map[string]any, owner *User) (string,
 	return "", nil
 }
 
-// probeForeignObject asks for the object as another user. Controls: that user's own object, and one
-// that does not exist.
+// probeForeignObject asks for the object as another user. Controls: that user's own
+// object, and one that does not exist. This is broken object level authorization
+// (API1:2023, BOLA, also called IDOR).
 func (e *examination) probeForeignObject(k *kind, mine *object, own *message.Response, stranger *User) error {
 	if k.read == nil {
 		return nil // the list is told to be different for the two
@@ -613,7 +633,8 @@ func (e *examination) readAsOwner(k *kind, theirs *object) (*message.Response, e
 	return e.readObject(k, theirs, theirs.as)
 }
 
-// absentIdentifier is an identifier of the same kind that names nothing.
+// absentIdentifier is an identifier of the same kind that names nothing. It has the
+// same form, so that a parser does not refuse it before the lookup.
 func (e *examination) absentIdentifier(mine *object, parameter string, own *message.Response) any {
 	if v, found := identifierAmong(mine.findObject(own), parameter); found {
 		if _, number := v.(json.Number); number {

@@ -30,8 +30,7 @@ func (e *examination) ownIdentifiers(u *User) ([]string, error) {
 	}
 	var out []string
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || !itself.MatchString(o.Path) ||
-			strings.Contains(o.Path, "{") || sitemap.IsDangerous(o.Path) {
+		if !o.isFixedRead() || !itself.MatchString(o.Path) {
 			continue
 		}
 		r, err := e.buildRequest(o, false, knowNothing, nil)
@@ -49,27 +48,37 @@ func (e *examination) ownIdentifiers(u *User) ([]string, error) {
 		if !one {
 			continue // it lists several
 		}
-		for _, at := range objectsOf(body) {
-			for name, v := range at {
-				if n := normalizeName(name); (n == "id" || n == "uuid" || isUserIdentifier(n) ||
-					strings.HasSuffix(n, "userid") ||
-					strings.HasSuffix(n, "accountid")) && isScalar(v) && len(fmt.Sprint(v)) > 2 {
-					out = append(out, fmt.Sprint(v))
-				}
-			}
-			break // the outermost ones tell of him, or hold the one that does
-		}
-		for _, at := range objectsOf(message.DecodeJSON(resp.Body)) {
-			if v, found := identifierAmong(at, "id"); found &&
-				slices.ContainsFunc(u.userNames(), func(name string) bool {
-					return slices.Contains(slices.Collect(textValues(at)), name)
-				}) {
-				out = append(out, fmt.Sprint(v))
-			}
-		}
+		out = append(out, selfIdentifiers(body, u.userNames())...)
 	}
 	e.selves[u] = out
 	return out, nil
+}
+
+// selfIdentifiers returns the identifiers of a user in the response of an operation about
+// himself: of the outermost object, and of every object that holds one of his names.
+func selfIdentifiers(body map[string]any, names []string) []string {
+	var out []string
+	objects := objectsOf(body)
+	for name, v := range objects[0] { // it tells of him, or holds the one that does
+		if isAccountIdentifier(name) && isScalar(v) && len(fmt.Sprint(v)) > 2 {
+			out = append(out, fmt.Sprint(v))
+		}
+	}
+	for _, at := range objects {
+		if v, found := identifierAmong(at, "id"); found && slices.ContainsFunc(names, func(name string) bool {
+			return slices.Contains(slices.Collect(textValues(at)), name)
+		}) {
+			out = append(out, fmt.Sprint(v))
+		}
+	}
+	return out
+}
+
+// isAccountIdentifier reports whether a member of an account says whose it is.
+func isAccountIdentifier(name string) bool {
+	n := normalizeName(name)
+	return n == "id" || n == "uuid" || isUserIdentifier(n) || strings.HasSuffix(n, "userid") ||
+		strings.HasSuffix(n, "accountid")
 }
 
 // textValues yields the values of an object that are texts.
@@ -124,23 +133,15 @@ func (e *examination) listedFor(all *Operation, parameter string, as *User) (map
 	return out, nil
 }
 
-// compareLists compares the lists of two users: what only one of them is shown, and names him
-// as its owner, is asked for as the other. Nothing is changed. Controls: the other's own
-// object, one that does not exist, nobody.
+// compareLists compares the lists of two users: what only one of them is shown, and
+// names him as its owner, is asked for as the other. Nothing is changed. Controls: the
+// other's own object, one that does not exist, nobody. This needs no object of the
+// scan's own, and runs in every profile.
 func (e *examination) compareLists(all, read *Operation, parameter string) error {
 	owner, stranger := e.Users[0], e.Users[1]
-	his, err := e.listedFor(all, parameter, owner)
+	his, theirs, err := e.separateLists(all, parameter)
 	if err != nil || len(his) == 0 {
 		return err
-	}
-	theirs, err := e.listedFor(all, parameter, stranger)
-	if err != nil || len(theirs) == 0 {
-		return err
-	}
-	for id := range his {
-		if theirs[id] != nil {
-			return nil // the list is not a user's own
-		}
 	}
 	mine, other := slices.Min(slices.Collect(maps.Keys(his))), slices.Min(slices.Collect(maps.Keys(theirs)))
 	ask := func(id any, as *User) (*message.Response, error) {
@@ -154,12 +155,7 @@ func (e *examination) compareLists(all, read *Operation, parameter string) error
 	if err != nil || !isSuccess(own) {
 		return err
 	}
-	why := ""
-	for _, at := range objectsOf(message.DecodeJSON(own.Body)) {
-		if why, err = e.ownerProperty(at, owner); why != "" || err != nil {
-			break
-		}
-	}
+	why, err := e.namedOwner(own, owner)
 	if why == "" || err != nil {
 		return err
 	}
@@ -174,8 +170,8 @@ func (e *examination) compareLists(all, read *Operation, parameter string) error
 	if err != nil || !isSuccess(control) || bytes.Equal(canonicalBody(control), canonicalBody(resp)) {
 		return err
 	}
-	none, err := ask(e.absentIdentifier(&object{id: mine, words: map[string]string{"": mine}}, parameter, own),
-		stranger)
+	absent := e.absentIdentifier(&object{id: mine, words: map[string]string{"": mine}}, parameter, own)
+	none, err := ask(absent, stranger)
 	if err != nil || isSuccess(none) {
 		return err
 	}
@@ -184,9 +180,7 @@ func (e *examination) compareLists(all, read *Operation, parameter string) error
 		return err
 	}
 	e.RaiseAlert(activescan.Alert{Rule: objectRead, Request: resp.Request,
-		Responses: []*message.Response{own, resp, control,
-			none,
-			nobody},
+		Responses: []*message.Response{own, resp, control, none, nobody},
 		ResponseNotes: []string{"the owner reads the object", "another user reads it", "that user's own object",
 			"one that does not exist", "nobody"},
 		Message: fmt.Sprintf("%s %s shows the objects of other users", read.Method, read.Path),
@@ -197,6 +191,37 @@ func (e *examination) compareLists(all, read *Operation, parameter string) error
 			fmt.Sprintf("That user's own object is another one, one that does not exist is answered with %d, and "+
 				"nobody gets %d.", none.Status, nobody.Status)}})
 	return nil
+}
+
+// separateLists returns what a list shows each of the first two users; nothing where one is
+// shown nothing, or both are shown the same object: the list is not a user's own.
+func (e *examination) separateLists(all *Operation, parameter string) (his, theirs map[string]map[string]any,
+	err error) {
+	his, err = e.listedFor(all, parameter, e.Users[0])
+	if err != nil || len(his) == 0 {
+		return nil, nil, err
+	}
+	theirs, err = e.listedFor(all, parameter, e.Users[1])
+	if err != nil || len(theirs) == 0 {
+		return nil, nil, err
+	}
+	for id := range his {
+		if theirs[id] != nil {
+			return nil, nil, nil
+		}
+	}
+	return his, theirs, nil
+}
+
+// namedOwner says by which property an object of a response names the user as its owner;
+// empty: none does.
+func (e *examination) namedOwner(resp *message.Response, owner *User) (string, error) {
+	for _, at := range objectsOf(message.DecodeJSON(resp.Body)) {
+		if why, err := e.ownerProperty(at, owner); why != "" || err != nil {
+			return why, err
+		}
+	}
+	return "", nil
 }
 
 // canonicalBody is the body without differences of form; as it is when it is no JSON.
@@ -232,7 +257,8 @@ var reading = lazyregexp.New(`(?i)search|query|find|list|get|read|show|view|fetc
 // maxReferences bounds the operations that are asked for one kind of object.
 const maxReferences = 10
 
-// probeReferences asks, as another user, operations that name the object in a query or a body.
+// probeReferences asks, as another user, operations that name the object in a query or
+// a body. An authorization check by the path leaves those out.
 func (e *examination) probeReferences(mine *object, parameter string, stranger *User) error {
 	asked := 0
 	for _, o := range e.Operations {
@@ -357,8 +383,10 @@ func (e *examination) targetOf(o *Operation, k *kind) *message.Point {
 	return nil
 }
 
-// probeRetargeting changes and removes the object as another user, by operations that take its
-// identifier in a query or a body, and reads it as its owner. What removes comes last.
+// probeRetargeting changes and removes the object as another user, by operations that
+// take its identifier in a query or a body, and reads it as its owner. What removes
+// comes last. Such operations are often written later, and without the check of the
+// path.
 func (e *examination) probeRetargeting(k *kind, mine *object, stranger *User) error {
 	last := slices.Clone(e.Operations)
 	removes := func(o *Operation) int {

@@ -30,16 +30,7 @@ func (e *examination) probeExposedAddresses(owner, stranger *User) error {
 		return err
 	}
 	for _, resp := range answers {
-		var names []string
-		for _, value := range []string{owner.account.email, owner.account.phone} {
-			for _, at := range objectsHolding(message.DecodeJSON(resp.Body), value) {
-				for name, v := range at {
-					if v == value && contacts.MatchString(normalizeName(name)) && !slices.Contains(names, name) {
-						names = append(names, name)
-					}
-				}
-			}
-		}
+		names := contactMembers(resp, owner.account)
 		if len(names) == 0 {
 			continue
 		}
@@ -51,7 +42,6 @@ func (e *examination) probeExposedAddresses(owner, stranger *User) error {
 		if isSuccess(nobody) && (holdsValue(nobody, owner.account.email) || holdsValue(nobody, owner.account.phone)) {
 			who = "Even nobody, without a sign-in, gets the same."
 		}
-		slices.Sort(names)
 		e.RaiseAlert(activescan.Alert{Rule: personalData, Request: resp.Request,
 			Responses:     []*message.Response{resp, nobody},
 			ResponseNotes: []string{"another user", "nobody"},
@@ -63,6 +53,22 @@ func (e *examination) probeExposedAddresses(owner, stranger *User) error {
 					strings.Join(names, ", ")), who}})
 	}
 	return nil
+}
+
+// contactMembers returns the members of a response that hold an address of the account.
+func contactMembers(resp *message.Response, a *account) []string {
+	var names []string
+	for _, value := range []string{a.email, a.phone} {
+		for _, at := range objectsHolding(message.DecodeJSON(resp.Body), value) {
+			for name, v := range at {
+				if v == value && contacts.MatchString(normalizeName(name)) && !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // entrusted are names of properties that take what a user hands to the application alone.
@@ -86,9 +92,7 @@ const maxEntrusted = 3
 func (e *examination) probeConfidentialValues(owner, stranger *User) error {
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut ||
-			strings.Contains(o.Path, "{") || !o.takesProperty(entrusted) || o == e.register || o == e.login ||
-			sitemap.IsDangerous(o.Path) || asked == maxEntrusted {
+		if !e.takesConfidential(o) || asked == maxEntrusted {
 			continue
 		}
 		words := map[string]string{}
@@ -119,10 +123,17 @@ func (e *examination) probeConfidentialValues(owner, stranger *User) error {
 	return nil
 }
 
+// takesConfidential reports whether an operation takes what is for its owner alone, and is
+// neither the registration nor the sign-in, which are tested elsewhere.
+func (e *examination) takesConfidential(o *Operation) bool {
+	return o.Call == nil && (o.Method == http.MethodPost || o.Method == http.MethodPut) &&
+		!strings.Contains(o.Path, "{") && o.takesProperty(entrusted) && o != e.register && o != e.login &&
+		!sitemap.IsDangerous(o.Path)
+}
+
 // reportConfidentialLeak tells of answers to another user that hold what the request has handed over.
 func (e *examination) reportConfidentialLeak(r *message.Request, words map[string]string, answers []*message.Response,
-	owner,
-	stranger *User) error {
+	owner, stranger *User) error {
 	for _, resp := range answers {
 		var names []string
 		for _, name := range slices.Sorted(maps.Keys(words)) {
@@ -163,8 +174,7 @@ func operationTemplate(r *message.Request) string {
 func (e *examination) accountOperations(own bool) []*Operation {
 	var out []*Operation
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.bodySchema() == nil ||
-			sitemap.IsDangerous(o.Path) || o == e.register || o == e.login {
+		if !o.replacesBody() || o == e.register || o == e.login {
 			continue
 		}
 		if o.takesProperty(sitemap.IsPassword) &&
@@ -213,8 +223,9 @@ func (e *examination) applyChange(r *message.Request, as, owner *User) (map[stri
 	return after, append([]*message.Response{resp}, answers...), err
 }
 
-// probeAccountChange changes the account of one user as another one, with random words, and reads
-// it as its owner.
+// probeAccountChange changes the account of one user as another one, with random words,
+// and reads it as its owner. The words are random, so that only this request can have
+// written them.
 func (e *examination) probeAccountChange(owner, stranger *User) error {
 	before, _, err := e.ownProfile(owner)
 	if err != nil || len(before) == 0 {
@@ -262,12 +273,7 @@ func (e *examination) probeAccountRemoval(owner, stranger *User) error {
 		return err
 	}
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodDelete || len(pathParameters(o.Path)) != 1 ||
-			sitemap.IsDangerous(o.Path) {
-			continue
-		}
-		if path, parameter := o.collectionPath(); parameter == "" || !isUserIdentifier(parameter) &&
-			!users.MatchString(path) {
+		if !removesAccount(o) {
 			continue
 		}
 		r := e.accountRequest(o, owner.account, before, knowNothing, nil)
@@ -281,38 +287,51 @@ func (e *examination) probeAccountRemoval(owner, stranger *User) error {
 		if e.recordVerdict(o, resp); !isSuccess(resp) {
 			continue
 		}
-		if still, err := e.signInWithPassword(owner.account, owner.account.password); still != nil || err != nil {
-			return err
-		}
-		// That nobody signs in any more would prove nothing.
-		if other, err := e.signInWithPassword(stranger.account, stranger.account.password); other == nil || err != nil {
-			return err
-		}
-		login, err := e.signIn(owner.account.name, owner.account.email, owner.account.password)
-		if err != nil {
-			return nil
-		}
-		answers := []*message.Response{resp}
-		if after, err := e.sendAs(login, nil); err != nil {
-			return err
-		} else {
-			answers = append(answers, after)
-		}
-		for _, m := range e.made {
-			m.gone = m.gone || m.as == owner && m.of == e.register
-		}
-		e.RaiseAlert(activescan.Alert{Rule: objectWrite, Request: r, Responses: answers,
-			ResponseNotes: []string{"another user removes " +
-				"the account", "its owner signs in then"},
-			Message: fmt.Sprintf("%s %s removes the accounts of other users", o.Method, o.Path),
-			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, and "+
-				"signed in.", owner.Name(), stranger.Name()),
-				fmt.Sprintf("As %s that of %s was removed: the answer is %d.", stranger.Name(), owner.Name(),
-					resp.Status),
-				fmt.Sprintf("%s can no longer sign in with the same password (%d), and %s can.", owner.Name(),
-					answers[1].Status, stranger.Name())}})
+		return e.confirmRemoval(o, r, resp, owner, stranger)
+	}
+	return nil
+}
+
+// removesAccount reports whether the operation deletes a user whom its path names.
+func removesAccount(o *Operation) bool {
+	if o.Call != nil || o.Method != http.MethodDelete || len(pathParameters(o.Path)) != 1 ||
+		sitemap.IsDangerous(o.Path) {
+		return false
+	}
+	path, parameter := o.collectionPath()
+	return parameter != "" && (isUserIdentifier(parameter) || users.MatchString(path))
+}
+
+// confirmRemoval proves that the owner can no longer sign in, and that the other user still
+// can: that nobody signs in any more would prove nothing.
+func (e *examination) confirmRemoval(o *Operation, r *message.Request, resp *message.Response,
+	owner, stranger *User) error {
+	if still, err := e.signInWithPassword(owner.account, owner.account.password); still != nil || err != nil {
+		return err
+	}
+	if other, err := e.signInWithPassword(stranger.account, stranger.account.password); other == nil || err != nil {
+		return err
+	}
+	login, err := e.signIn(owner.account.name, owner.account.email, owner.account.password)
+	if err != nil {
 		return nil
 	}
+	after, err := e.sendAs(login, nil)
+	if err != nil {
+		return err
+	}
+	for _, m := range e.made {
+		m.gone = m.gone || m.as == owner && m.of == e.register
+	}
+	e.RaiseAlert(activescan.Alert{Rule: objectWrite, Request: r, Responses: []*message.Response{resp, after},
+		ResponseNotes: []string{"another user removes the account", "its owner signs in then"},
+		Message:       fmt.Sprintf("%s %s removes the accounts of other users", o.Method, o.Path),
+		Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, and "+
+			"signed in.", owner.Name(), stranger.Name()),
+			fmt.Sprintf("As %s that of %s was removed: the answer is %d.", stranger.Name(), owner.Name(),
+				resp.Status),
+			fmt.Sprintf("%s can no longer sign in with the same password (%d), and %s can.", owner.Name(),
+				after.Status, stranger.Name())}})
 	return nil
 }
 
@@ -373,9 +392,7 @@ var leaves = lazyregexp.New(`(?i)/(log|sign)[-_]?(out|off)/?$`)
 // findInsidePage finds a page that the user gets and nobody does; nil: there is none.
 func (e *examination) findInsidePage(as *User) (in, nobody *message.Response, err error) {
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") ||
-			sitemap.IsDangerous(o.Path) ||
-			o.Answer == nil || !isSuccess(o.Answer) {
+		if !o.isFixedRead() || o.Answer == nil || !isSuccess(o.Answer) {
 			continue
 		}
 		page, err := e.buildRequest(o, false, knowNothing, nil)
@@ -398,7 +415,8 @@ func (e *examination) findInsidePage(as *User) (in, nobody *message.Response, er
 // knowNothing knows no value of a request.
 func knowNothing(string, string, *apispec.Schema) (any, bool) { return nil, false }
 
-// probeLogout signs in once more, signs out, and asks again with what let it in.
+// probeLogout signs in once more, signs out, and asks again with what let it in. A
+// token that stays valid can be used by whoever has copied it (CWE-613).
 func (e *examination) probeLogout(u *User) error {
 	i := slices.IndexFunc(e.Operations, func(o *Operation) bool {
 		return o.Call == nil && leaves.MatchString(o.Path) && !strings.Contains(o.Path, "{") &&
@@ -455,30 +473,12 @@ var currents = lazyregexp.New(`old|current|existing|previous|present`)
 // where one is asked for, and while another session of his is open.
 func (e *examination) probePasswordChange(u *User) error {
 	for _, o := range e.Operations {
-		if o.Call != nil || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, o.Method) ||
-			strings.Contains(o.Path, "{") || sitemap.IsDangerous(o.Path) ||
-			o == e.register || o == e.login || !strings.Contains(normalizeName(o.nameWords()), "passw") ||
-			isRecovery(o) ||
-			!o.takesProperty(sitemap.IsPassword) || o.takesProperty(takesSentCode) {
+		if !e.changesOwnPassword(o) {
 			continue
 		}
-		asks := o.takesProperty(func(name string) bool {
-			return sitemap.IsPassword(name) && currents.MatchString(normalizeName(name))
-		})
-		if asks {
-			done, resp, err := e.changePassword(o, u, e.drawCredentials().password)
-			if err != nil {
+		if o.takesProperty(takesCurrentPassword) {
+			if err := e.probeWrongPassword(o, u); err != nil {
 				return err
-			}
-			if done {
-				e.RaiseAlert(activescan.Alert{Rule: unproven, Request: resp.Request,
-					Responses:     []*message.Response{resp},
-					ResponseNotes: []string{"with a wrong password as the present one"},
-					Message: fmt.Sprintf("%s %s changes the password without the right present one", o.Method,
-						o.Path),
-					Proof: []string{fmt.Sprintf("The account %s was registered, and a random text sent in the place "+
-						"of its present password: the answer is %d.", u.Name(), resp.Status),
-						"The user signs in with the new password then, and no longer with the one before."}})
 			}
 		}
 		s, err := e.signInWithPassword(u.account, u.account.password)
@@ -499,6 +499,37 @@ func (e *examination) probePasswordChange(u *User) error {
 				fmt.Sprintf("%s %s leaves the user's other sessions open", o.Method, o.Path), "changed the password")
 		}
 	}
+	return nil
+}
+
+// changesOwnPassword reports whether the operation sets the password of the user who asks:
+// neither of somebody whom the path names, nor with a code that was sent to him.
+func (e *examination) changesOwnPassword(o *Operation) bool {
+	return o.Call == nil && o.isWriteMethod() && !strings.Contains(o.Path, "{") && !sitemap.IsDangerous(o.Path) &&
+		o != e.register && o != e.login && strings.Contains(normalizeName(o.nameWords()), "passw") &&
+		!isRecovery(o) && o.takesProperty(sitemap.IsPassword) && !o.takesProperty(takesSentCode)
+}
+
+// takesCurrentPassword reports whether a property takes the password of before.
+func takesCurrentPassword(name string) bool {
+	return sitemap.IsPassword(name) && currents.MatchString(normalizeName(name))
+}
+
+// probeWrongPassword changes the password with a random text as the present one: a session
+// that was left open would be enough to take the account over.
+func (e *examination) probeWrongPassword(o *Operation, u *User) error {
+	done, resp, err := e.changePassword(o, u, e.drawCredentials().password)
+	if !done || err != nil {
+		return err
+	}
+	e.RaiseAlert(activescan.Alert{Rule: unproven, Request: resp.Request,
+		Responses:     []*message.Response{resp},
+		ResponseNotes: []string{"with a wrong password as the present one"},
+		Message: fmt.Sprintf("%s %s changes the password without the right present one", o.Method,
+			o.Path),
+		Proof: []string{fmt.Sprintf("The account %s was registered, and a random text sent in the place "+
+			"of its present password: the answer is %d.", u.Name(), resp.Status),
+			"The user signs in with the new password then, and no longer with the one before."}})
 	return nil
 }
 
@@ -546,37 +577,16 @@ var (
 	codes = lazyregexp.New(`^(otp|pin|code|onetime(code|password)|((reset|verification|verify|confirmation|security|sms|email)(password)?)?(code|pin|otp)|resetpasswordcode)$`)
 )
 
-// scanPasswordReset examines how a user gets another password: whether it tells who exists, and
-// whether codes can be guessed.
+// scanPasswordReset examines how a user gets another password: whether it tells who
+// exists, and whether codes can be guessed. Codes of few digits need a limit of
+// attempts (CWE-640).
 func (e *examination) scanPasswordReset(u *User) error {
-	sent := false
-	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPost || strings.Contains(o.Path, "{") ||
-			sitemap.IsDangerous(o.Path) ||
-			o == e.login || o == e.register || !o.takesProperty(isUserIdentifier) {
-			continue
-		}
-		if !isRecovery(o) || o.takesProperty(sitemap.IsPassword) || o.takesProperty(takesSentCode) {
-			continue
-		}
-		r, err := e.buildRequest(o, true, u.account.credentialValues, nil)
-		if err != nil {
-			continue
-		}
-		resp, err := e.sendAs(r, nil)
-		if err != nil {
-			return err
-		}
-		sent = sent || isSuccess(resp)
-		if !e.allowsBruteForce(o) {
-			continue
-		}
-		if err := e.probeEnumeration(o, u); err != nil {
-			return err
-		}
+	sent, err := e.requestResets(u)
+	if !sent || err != nil {
+		return err
 	}
 	for _, o := range e.Operations {
-		if !sent || o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut ||
+		if o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut ||
 			strings.Contains(o.Path, "{") || !o.takesProperty(isUserIdentifier) || !o.takesProperty(takesSentCode) {
 			continue
 		}
@@ -590,7 +600,42 @@ func (e *examination) scanPasswordReset(u *User) error {
 	return nil
 }
 
-// sendWrongCodes sends wrong codes for the account.
+// requestResets asks for a new password by every operation that takes who has forgotten it,
+// and reports whether one was accepted, so that a code has been sent.
+func (e *examination) requestResets(u *User) (sent bool, err error) {
+	for _, o := range e.Operations {
+		if !e.requestsReset(o) {
+			continue
+		}
+		r, err := e.buildRequest(o, true, u.account.credentialValues, nil)
+		if err != nil {
+			continue
+		}
+		resp, err := e.sendAs(r, nil)
+		if err != nil {
+			return sent, err
+		}
+		sent = sent || isSuccess(resp)
+		if !e.allowsBruteForce(o) {
+			continue
+		}
+		if err := e.probeEnumeration(o, u); err != nil {
+			return sent, err
+		}
+	}
+	return sent, nil
+}
+
+// requestsReset reports whether the operation sends somebody a way to a new password: it
+// takes who that is, and neither the password nor a code.
+func (e *examination) requestsReset(o *Operation) bool {
+	return o.Call == nil && o.Method == http.MethodPost && !strings.Contains(o.Path, "{") &&
+		!sitemap.IsDangerous(o.Path) && o != e.login && o != e.register && o.takesProperty(isUserIdentifier) &&
+		isRecovery(o) && !o.takesProperty(sitemap.IsPassword) && !o.takesProperty(takesSentCode)
+}
+
+// sendWrongCodes sends wrong codes for the account. A limit shows as another response,
+// and ends the test.
 func (e *examination) sendWrongCodes(o *Operation, u *User) error {
 	var answers []*message.Response
 	first, property := "", ""
