@@ -50,9 +50,9 @@ func StringValue(s string) Value { return Value{Kind: KindString, Str: s} }
 // CodeValue returns the text of code that is no constant.
 func CodeValue(text string) Value { return Value{Kind: KindCode, Str: text} }
 
-// LiteralValue returns the value of a text that may be a literal, such as most
-// languages write it: a number, a quoted string, true or false. Any other text is
-// code.
+// LiteralValue returns the value of a text that may be a literal, such as most languages write it:
+// a number, a quoted string, true or false. Any other text is code. The languages differ in
+// details, such as octal numbers; the engine resolves those before.
 func LiteralValue(text string) Value {
 	if v, ok := parseNumber(text, 0); ok {
 		return v
@@ -69,7 +69,7 @@ func LiteralValue(text string) Value {
 	return CodeValue(text)
 }
 
-// unquote takes the quotes off a text that is one quoted string.
+// unquote takes the quotes off a text that is one quoted string. Escapes stay as they are.
 func unquote(text string) (string, bool) {
 	if len(text) < 2 || strings.IndexByte("\"'`", text[0]) < 0 || text[len(text)-1] != text[0] {
 		return "", false
@@ -103,16 +103,18 @@ func (e *Expr) Holds(bind Binder, now time.Time) bool {
 
 // Eval returns the value of the expression. now is what today() returns.
 func (e *Expr) Eval(bind Binder, now time.Time) (Value, error) {
-	return evaluator{bind, now, e.base}.eval(e.root)
+	return evaluator{bind, now, e.base}.evalNode(e.root)
 }
 
+// An evaluator evaluates one expression for one match.
 type evaluator struct {
 	bind Binder
 	now  time.Time
 	base int
 }
 
-func (ev evaluator) eval(n *exprNode) (Value, error) {
+// evalNode evaluates a node and what is below it.
+func (ev evaluator) evalNode(n *exprNode) (Value, error) {
 	switch n.op {
 	case "":
 		return n.value, nil
@@ -123,12 +125,12 @@ func (ev evaluator) eval(n *exprNode) (Value, error) {
 		}
 		return v, nil
 	case "and", "or":
-		return ev.logic(n)
+		return ev.evalLogic(n)
 	}
 	args := make([]Value, len(n.args))
 	for i, a := range n.args {
 		var err error
-		if args[i], err = ev.eval(a); err != nil {
+		if args[i], err = ev.evalNode(a); err != nil {
 			return Value{}, err
 		}
 	}
@@ -136,21 +138,21 @@ func (ev evaluator) eval(n *exprNode) (Value, error) {
 		return Value{Kind: KindList, List: args}, nil
 	}
 	if _, ok := functions[n.op]; ok {
-		return ev.call(n, args)
+		return ev.callFunction(n, args)
 	}
 	if len(args) == 1 {
-		return unary(n.op, args[0])
+		return evalUnary(n.op, args[0])
 	}
-	return binary(n.op, args[0], args[1])
+	return evalBinary(n.op, args[0], args[1])
 }
 
-// logic evaluates both sides: one without a value leaves the whole without one,
+// evalLogic evaluates both sides: one without a value leaves the whole without one,
 // unless the other decides.
-func (ev evaluator) logic(n *exprNode) (Value, error) {
+func (ev evaluator) evalLogic(n *exprNode) (Value, error) {
 	decides := n.op == "or"
 	var failed error
 	for _, a := range n.args {
-		v, err := ev.eval(a)
+		v, err := ev.evalNode(a)
 		switch {
 		case err != nil:
 			failed = err
@@ -163,41 +165,52 @@ func (ev evaluator) logic(n *exprNode) (Value, error) {
 	return BoolValue(!decides), failed
 }
 
-func (ev evaluator) call(n *exprNode, args []Value) (Value, error) {
+// callFunction calls a function of the comparison language. A result of errUnknown makes
+// the comparison false, as in the format.
+func (ev evaluator) callFunction(n *exprNode, args []Value) (Value, error) {
 	switch n.op {
 	case "today":
 		return FloatValue(float64(ev.now.Unix())), nil
-	case "int":
-		return ev.integer(args[0])
-	case "float":
-		if v, ok := parseNumber(args[0].text(), 0); ok && args[0].Kind != KindList {
-			return FloatValue(v.number()), nil
-		}
-	case "str":
-		if args[0].Kind != KindList {
-			return StringValue(args[0].text()), nil
-		}
 	case "len":
 		if args[0].Kind == KindList {
 			return IntValue(int64(len(args[0].List))), nil
 		}
-		return IntValue(int64(utf8.RuneCountInString(args[0].text()))), nil
+		return IntValue(int64(utf8.RuneCountInString(args[0].asText()))), nil
 	case "re.match", "re.search":
 		if args[0].Kind == KindString || args[0].Kind == KindCode {
 			ok, err := n.regex.Match(args[0].Str)
 			return BoolValue(ok), err
 		}
+		return Value{}, errUnknown
+	}
+	return ev.convertValue(n.op, args[0])
+}
+
+// convertValue calls a function that reads a value as one of another kind.
+func (ev evaluator) convertValue(function string, v Value) (Value, error) {
+	switch function {
+	case "int":
+		return ev.toInteger(v)
+	case "float":
+		if f, ok := parseNumber(v.asText(), 0); ok && v.Kind != KindList {
+			return FloatValue(f.asFloat()), nil
+		}
+	case "str":
+		if v.Kind != KindList {
+			return StringValue(v.asText()), nil
+		}
 	case "strptime":
-		if t, err := time.Parse(time.DateOnly, args[0].text()); err == nil {
+		if t, err := time.Parse(time.DateOnly, v.asText()); err == nil {
 			return FloatValue(float64(t.Unix())), nil
 		}
 	case "parse_promql_duration":
-		return promDuration(args[0].text())
+		return promDuration(v.asText())
 	}
 	return Value{}, errUnknown
 }
 
-func (ev evaluator) integer(v Value) (Value, error) {
+// toInteger is int(): a float is cut, a text is read in the base of the condition.
+func (ev evaluator) toInteger(v Value) (Value, error) {
 	switch v.Kind {
 	case KindInt:
 		return v, nil
@@ -217,13 +230,14 @@ func (ev evaluator) integer(v Value) (Value, error) {
 	return Value{}, errUnknown
 }
 
-// units are those of a duration of Prometheus, in milliseconds
+// durationUnits are those of a duration of Prometheus, in milliseconds
 // (https://prometheus.io/docs/prometheus/latest/querying/basics/#time-durations).
-var units = map[string]int64{
+var durationUnits = map[string]int64{
 	"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000, "y": 31_536_000_000,
 }
 
-// promDuration reads "1h30m" and returns milliseconds.
+// promDuration reads "1h30m" and returns milliseconds. Rules for Prometheus compare such
+// durations.
 func promDuration(s string) (Value, error) {
 	total := int64(0)
 	for rest := s; rest != ""; {
@@ -234,7 +248,7 @@ func promDuration(s string) (Value, error) {
 		}
 		rest = rest[digits:]
 		unit := rest[:len(rest)-len(strings.TrimLeft(rest, "msdhwy"))]
-		size, ok := units[unit]
+		size, ok := durationUnits[unit]
 		if !ok {
 			return Value{}, errUnknown
 		}
@@ -247,8 +261,8 @@ func promDuration(s string) (Value, error) {
 	return IntValue(total), nil
 }
 
-// text returns what str() makes of a value.
-func (v Value) text() string {
+// asText returns what str() makes of a value.
+func (v Value) asText() string {
 	switch v.Kind {
 	case KindBool:
 		if v.Bool {
@@ -263,16 +277,19 @@ func (v Value) text() string {
 	return v.Str
 }
 
+// isNumber reports whether the value is an integer or a float.
 func (v Value) isNumber() bool { return v.Kind == KindInt || v.Kind == KindFloat }
 
-func (v Value) number() float64 {
+// asFloat returns a number as a float.
+func (v Value) asFloat() float64 {
 	if v.Kind == KindInt {
 		return float64(v.Int)
 	}
 	return v.Float
 }
 
-func unary(op string, v Value) (Value, error) {
+// evalUnary evaluates an operator of one operand.
+func evalUnary(op string, v Value) (Value, error) {
 	switch {
 	case op == "unary not" && v.Kind == KindBool:
 		return BoolValue(!v.Bool), nil
@@ -288,12 +305,14 @@ func unary(op string, v Value) (Value, error) {
 	return Value{}, errUnknown
 }
 
-func binary(op string, a, b Value) (Value, error) {
+// evalBinary evaluates an operator of two operands. Code that is no constant has no value,
+// except as an element that is searched for.
+func evalBinary(op string, a, b Value) (Value, error) {
 	switch op {
 	case "in":
-		return contains(a, b)
+		return containsValue(a, b)
 	case "not in":
-		v, err := contains(a, b)
+		v, err := containsValue(a, b)
 		return BoolValue(!v.Bool), err
 	}
 	if a.Kind == KindCode || b.Kind == KindCode {
@@ -301,29 +320,34 @@ func binary(op string, a, b Value) (Value, error) {
 	}
 	switch op {
 	case "==":
-		return BoolValue(equal(a, b)), nil
+		return BoolValue(equalValues(a, b)), nil
 	case "!=":
-		return BoolValue(!equal(a, b)), nil
+		return BoolValue(!equalValues(a, b)), nil
 	case "<", "<=", ">", ">=":
-		return compare(op, a, b)
+		return compareValues(op, a, b)
 	}
+	return arithmetic(op, a, b)
+}
+
+// arithmetic evaluates an operator of two numbers, or joins two strings.
+func arithmetic(op string, a, b Value) (Value, error) {
 	switch {
 	case a.Kind == KindInt && b.Kind == KindInt:
 		return intOp(op, a.Int, b.Int)
 	case a.isNumber() && b.isNumber():
-		return floatOp(op, a.number(), b.number())
+		return floatOp(op, a.asFloat(), b.asFloat())
 	case op == "+" && a.Kind == KindString && b.Kind == KindString:
 		return StringValue(a.Str + b.Str), nil
 	}
 	return Value{}, errUnknown
 }
 
-// contains is Python's in: an element of a list, or a part of a string.
-func contains(a, b Value) (Value, error) {
+// containsValue is Python's in: an element of a list, or a part of a string.
+func containsValue(a, b Value) (Value, error) {
 	switch {
 	case b.Kind == KindList && a.Kind != KindCode:
 		for _, e := range b.List {
-			if equal(a, e) {
+			if equalValues(a, e) {
 				return BoolValue(true), nil
 			}
 		}
@@ -334,12 +358,13 @@ func contains(a, b Value) (Value, error) {
 	return BoolValue(false), errUnknown
 }
 
-func equal(a, b Value) bool {
+// equalValues compares two values; an integer equals a float of its value, as in Python.
+func equalValues(a, b Value) bool {
 	if a.isNumber() && b.isNumber() {
 		if a.Kind == KindInt && b.Kind == KindInt {
 			return a.Int == b.Int
 		}
-		return a.number() == b.number()
+		return a.asFloat() == b.asFloat()
 	}
 	if a.Kind != b.Kind {
 		return false
@@ -352,7 +377,7 @@ func equal(a, b Value) bool {
 			return false
 		}
 		for i := range a.List {
-			if !equal(a.List[i], b.List[i]) {
+			if !equalValues(a.List[i], b.List[i]) {
 				return false
 			}
 		}
@@ -361,13 +386,14 @@ func equal(a, b Value) bool {
 	return a.Str == b.Str
 }
 
-func compare(op string, a, b Value) (Value, error) {
+// compareValues evaluates an order of two numbers or two strings. Other values have none.
+func compareValues(op string, a, b Value) (Value, error) {
 	order := 0
 	switch {
 	case a.Kind == KindInt && b.Kind == KindInt:
-		order = sign(a.Int < b.Int, a.Int > b.Int)
+		order = orderOf(a.Int < b.Int, a.Int > b.Int)
 	case a.isNumber() && b.isNumber():
-		order = sign(a.number() < b.number(), a.number() > b.number())
+		order = orderOf(a.asFloat() < b.asFloat(), a.asFloat() > b.asFloat())
 	case a.Kind == KindString && b.Kind == KindString:
 		order = strings.Compare(a.Str, b.Str)
 	default:
@@ -384,7 +410,8 @@ func compare(op string, a, b Value) (Value, error) {
 	return BoolValue(order >= 0), nil
 }
 
-func sign(less, more bool) int {
+// orderOf returns the order of two values, as cmp.Compare, of which one may be no number.
+func orderOf(less, more bool) int {
 	switch {
 	case less:
 		return -1
@@ -394,6 +421,7 @@ func sign(less, more bool) int {
 	return 0
 }
 
+// intOp evaluates an operator of two integers. A division by zero has no value.
 func intOp(op string, a, b int64) (Value, error) {
 	switch op {
 	case "+":
@@ -414,32 +442,42 @@ func intOp(op string, a, b int64) (Value, error) {
 			return IntValue(a % b), nil
 		}
 	case "**":
-		return power(a, b)
+		return intPower(a, b)
+	default:
+		return bitOp(op, a, b)
+	}
+	return Value{}, errUnknown
+}
+
+// bitOp evaluates an operator on the bits of two integers.
+func bitOp(op string, a, b int64) (Value, error) {
+	switch op {
 	case "&":
 		return IntValue(a & b), nil
 	case "|":
 		return IntValue(a | b), nil
 	case "^":
 		return IntValue(a ^ b), nil
-	case "<<", ">>":
-		if b < 0 || b > 62 {
-			return Value{}, errUnknown
-		}
-		if op == "<<" {
-			return IntValue(a << b), nil
-		}
+	}
+	if b < 0 || b > 62 {
+		return Value{}, errUnknown
+	}
+	switch op {
+	case "<<":
+		return IntValue(a << b), nil
+	case ">>":
 		return IntValue(a >> b), nil
 	}
 	return Value{}, errUnknown
 }
 
-// power has at most 63 steps: with a base beyond 1 the result has no room then.
-func power(a, b int64) (Value, error) {
+// intPower has at most 63 steps: with a base beyond 1 the result has no room then.
+func intPower(a, b int64) (Value, error) {
 	if f := math.Pow(float64(a), float64(b)); b < 0 || math.Abs(f) >= 1<<63 {
 		return FloatValue(f), nil
 	}
 	if a == 0 || a == 1 || a == -1 {
-		b = b&1 + 2*int64(sign(false, b > 1))
+		b = b&1 + 2*int64(orderOf(false, b > 1))
 	}
 	out := int64(1)
 	for ; b > 0; b-- {
@@ -448,6 +486,7 @@ func power(a, b int64) (Value, error) {
 	return IntValue(out), nil
 }
 
+// floatOp evaluates an operator of two floats.
 func floatOp(op string, a, b float64) (Value, error) {
 	switch op {
 	case "+":

@@ -55,10 +55,10 @@ func ParseExpr(text string, options ExprOption) (*Expr, error) {
 		return nil, fmt.Errorf("base %d is not between 2 and 36", options.Base)
 	}
 	p := exprParser{in: text, strip: options.Strip}
-	if err := p.next(); err != nil {
+	if err := p.nextToken(); err != nil {
 		return nil, err
 	}
-	root, err := p.binary(0, 0)
+	root, err := p.parseBinary(0, 0)
 	if err == nil && p.tok.kind != tokEnd {
 		err = fmt.Errorf("%q was not expected", p.tok.text)
 	}
@@ -88,6 +88,7 @@ func (e *Expr) Metavariables() []string {
 	return out
 }
 
+// A tokenKind says what an exprToken is.
 type tokenKind uint8
 
 const (
@@ -99,11 +100,14 @@ const (
 	tokOperator
 )
 
+// An exprToken is a token of an expression.
 type exprToken struct {
 	kind tokenKind
 	text string // of a string: what it stands for
 }
 
+// An exprParser reads an expression by precedence climbing: each level of operators is one call
+// deeper, and the depth is bounded. Label expressions of taint rules use its tokens.
 type exprParser struct {
 	in    string
 	pos   int
@@ -118,8 +122,8 @@ var operators = []string{
 	"!", "(", ")", "[", "]", "{", "}", ",",
 }
 
-// next reads one token.
-func (p *exprParser) next() error {
+// nextToken reads one token.
+func (p *exprParser) nextToken() error {
 	for p.pos < len(p.in) && strings.IndexByte(" \t\r\n\\", p.in[p.pos]) >= 0 {
 		p.pos++
 	}
@@ -129,50 +133,67 @@ func (p *exprParser) next() error {
 		return nil
 	}
 	switch c := rest[0]; {
-	case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9':
-		return p.take(tokNumber, numberLength(rest))
+	case isDigit(c) || c == '.' && len(rest) > 1 && isDigit(rest[1]):
+		return p.takeToken(tokNumber, numberLength(rest))
 	case c == '$':
-		n := 1
-		if strings.HasPrefix(rest[1:], "...") {
-			n = 4
-		}
-		for n < len(rest) && isNameByte(rest[n]) {
-			n++
-		}
-		return p.take(tokMetavariable, n)
+		return p.takeToken(tokMetavariable, sigilLength(rest))
 	case c == '"' || c == '\'':
-		return p.str("")
+		return p.stringToken("")
 	case isNameByte(c):
-		n := 1
-		for n < len(rest) && (isNameByte(rest[n]) || rest[n] == '.') {
-			n++
-		}
-		if n < len(rest) && n <= 2 && (rest[n] == '"' || rest[n] == '\'') {
-			p.pos += n
-			return p.str(strings.ToLower(rest[:n]))
-		}
-		return p.take(tokName, n)
+		return p.nameToken(rest)
 	}
 	for _, op := range operators {
 		if strings.HasPrefix(rest, op) {
-			return p.take(tokOperator, len(op))
+			return p.takeToken(tokOperator, len(op))
 		}
 	}
 	r, _ := utf8.DecodeRuneInString(rest)
 	return fmt.Errorf("character %q is not known", r)
 }
 
-func (p *exprParser) take(kind tokenKind, n int) error {
+// sigilLength returns the length of what begins like a metavariable. Whether it is one is
+// checked later, where the error can name it.
+func sigilLength(s string) int {
+	n := 1
+	if strings.HasPrefix(s[1:], "...") {
+		n = 4
+	}
+	for n < len(s) && isNameByte(s[n]) {
+		n++
+	}
+	return n
+}
+
+// nameToken reads a name, dots included, or a string whose prefix looks like one.
+func (p *exprParser) nameToken(rest string) error {
+	n := 1
+	for n < len(rest) && (isNameByte(rest[n]) || rest[n] == '.') {
+		n++
+	}
+	if n < len(rest) && n <= 2 && (rest[n] == '"' || rest[n] == '\'') {
+		p.pos += n
+		return p.stringToken(strings.ToLower(rest[:n]))
+	}
+	return p.takeToken(tokName, n)
+}
+
+// takeToken makes a token of the next bytes.
+func (p *exprParser) takeToken(kind tokenKind, n int) error {
 	p.tok = exprToken{kind, p.in[p.pos : p.pos+n]}
 	p.pos += n
 	return nil
 }
 
+// isDigit reports whether the byte is a decimal digit.
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// isNameByte reports whether the byte may stand in a name.
 func isNameByte(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	return c == '_' || isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// numberLength returns the length of the number at the start of s.
+// numberLength returns the length of the number at the start of s. It includes whatever looks like
+// a number; parseNumber decides.
 func numberLength(s string) int {
 	n := 0
 	for n < len(s) && (isNameByte(s[n]) || s[n] == '.' ||
@@ -182,8 +203,9 @@ func numberLength(s string) int {
 	return n
 }
 
-// str reads a string literal. Its prefix is "", "r", "b", "u" or two of them.
-func (p *exprParser) str(prefix string) error {
+// stringToken reads a string literal. Its prefix is "", "r", "b", "u" or two of them. A regular
+// expression keeps the escapes that Python would not replace.
+func (p *exprParser) stringToken(prefix string) error {
 	if strings.Trim(prefix, "rbu") != "" {
 		return fmt.Errorf("strings with the prefix %s are not supported", prefix)
 	}
@@ -224,20 +246,21 @@ const (
 	bindUnary = 11
 )
 
-// binary reads operators that bind at least as tightly as min.
-func (p *exprParser) binary(min, depth int) (*exprNode, error) {
-	left, err := p.unary(depth + 1)
+// parseBinary reads operators that bind at least as tightly as min. "not in" and "is not" are
+// operators of two words.
+func (p *exprParser) parseBinary(min, depth int) (*exprNode, error) {
+	left, err := p.parseUnary(depth + 1)
 	for err == nil {
-		op, ok := p.operator()
+		op, ok := p.peekOperator()
 		if !ok || precedence[op] < min {
 			return left, nil
 		}
-		if err = p.next(); err != nil {
+		if err = p.nextToken(); err != nil {
 			return nil, err
 		}
 		if second, two := map[string]string{"not in": "in", "is not": "not"}[op]; two {
 			if p.tok.text == second {
-				err = p.next()
+				err = p.nextToken()
 			} else if op == "is not" {
 				op = "is"
 			} else {
@@ -252,7 +275,7 @@ func (p *exprParser) binary(min, depth int) (*exprNode, error) {
 			tighter = precedence[op] // to the right
 		}
 		var right *exprNode
-		if right, err = p.binary(tighter, depth+1); err != nil {
+		if right, err = p.parseBinary(tighter, depth+1); err != nil {
 			return nil, err
 		}
 		left = &exprNode{op: canonicalOp(op), args: []*exprNode{left, right}}
@@ -260,9 +283,9 @@ func (p *exprParser) binary(min, depth int) (*exprNode, error) {
 	return nil, err
 }
 
-// operator returns the binary operator that comes next. Of those with two words it
+// peekOperator returns the binary operator that comes next. Of those with two words it
 // sees the first.
-func (p *exprParser) operator() (string, bool) {
+func (p *exprParser) peekOperator() (string, bool) {
 	op := p.tok.text
 	if p.tok.kind == tokName {
 		switch op {
@@ -278,6 +301,7 @@ func (p *exprParser) operator() (string, bool) {
 	return op, ok
 }
 
+// canonicalOp returns the operator that the evaluator knows for one of several spellings.
 func canonicalOp(op string) string {
 	switch op {
 	case "||":
@@ -292,8 +316,8 @@ func canonicalOp(op string) string {
 	return op
 }
 
-// unary reads an operand with the operators before it.
-func (p *exprParser) unary(depth int) (*exprNode, error) {
+// parseUnary reads an operand with the operators before it.
+func (p *exprParser) parseUnary(depth int) (*exprNode, error) {
 	if depth > maxExprDepth {
 		return nil, fmt.Errorf("it is nested more than %d deep", maxExprDepth)
 	}
@@ -303,19 +327,19 @@ func (p *exprParser) unary(depth int) (*exprNode, error) {
 		op, bind = "not", bindNot
 	case p.tok.kind == tokOperator && (op == "-" || op == "+" || op == "~"):
 	default:
-		return p.operand(depth)
+		return p.parseOperand(depth)
 	}
-	if err := p.next(); err != nil {
+	if err := p.nextToken(); err != nil {
 		return nil, err
 	}
-	arg, err := p.binary(bind, depth+1)
+	arg, err := p.parseBinary(bind, depth+1)
 	return &exprNode{op: "unary " + op, args: []*exprNode{arg}}, err
 }
 
-// operand reads a literal, a metavariable, a call, a list or a parenthesis.
-func (p *exprParser) operand(depth int) (*exprNode, error) {
+// parseOperand reads a literal, a metavariable, a call, a list or a parenthesis.
+func (p *exprParser) parseOperand(depth int) (*exprNode, error) {
 	tok := p.tok
-	if err := p.next(); err != nil {
+	if err := p.nextToken(); err != nil {
 		return nil, err
 	}
 	switch tok.kind {
@@ -328,60 +352,64 @@ func (p *exprParser) operand(depth int) (*exprNode, error) {
 	case tokString:
 		return &exprNode{value: StringValue(tok.text)}, nil
 	case tokMetavariable:
-		if !IsMetavariable(tok.text) {
-			return nil, fmt.Errorf("%q is no metavariable", tok.text)
-		}
-		n := &exprNode{op: "$", name: tok.text}
-		if p.strip {
-			n = &exprNode{op: "int", args: []*exprNode{n}}
-		}
-		return n, nil
+		return p.metavariableNode(tok.text)
 	case tokName:
-		return p.name(tok.text, depth)
-	case tokOperator:
-		switch tok.text {
-		case "(":
-			args, err := p.list(")", depth)
-			if err == nil && len(args) == 1 {
-				return args[0], nil
-			}
-			return &exprNode{op: "[", args: args}, err
-		case "[":
-			args, err := p.list("]", depth)
-			return &exprNode{op: "[", args: args}, err
-		}
-	}
-	if tok.kind == tokEnd {
+		return p.parseName(tok.text, depth)
+	case tokEnd:
 		return nil, fmt.Errorf("it ends too early")
+	}
+	switch tok.text {
+	case "(":
+		args, err := p.parseList(")", depth)
+		if err == nil && len(args) == 1 {
+			return args[0], nil
+		}
+		return &exprNode{op: "[", args: args}, err
+	case "[":
+		args, err := p.parseList("]", depth)
+		return &exprNode{op: "[", args: args}, err
 	}
 	return nil, fmt.Errorf("%q was not expected", tok.text)
 }
 
-// list reads what is between commas, and the closing token.
-func (p *exprParser) list(shut string, depth int) ([]*exprNode, error) {
+// metavariableNode returns the node of a metavariable, as an integer with the option strip.
+func (p *exprParser) metavariableNode(name string) (*exprNode, error) {
+	if !IsMetavariable(name) {
+		return nil, fmt.Errorf("%q is no metavariable", name)
+	}
+	n := &exprNode{op: "$", name: name}
+	if p.strip {
+		n = &exprNode{op: "int", args: []*exprNode{n}}
+	}
+	return n, nil
+}
+
+// parseList reads what is between commas, and the closing token. A comma may stand behind the last
+// one.
+func (p *exprParser) parseList(shut string, depth int) ([]*exprNode, error) {
 	var out []*exprNode
 	for p.tok.kind != tokOperator || p.tok.text != shut {
 		if p.tok.kind == tokEnd {
 			return nil, fmt.Errorf("%s is missing", shut)
 		}
-		n, err := p.binary(0, depth+1)
+		n, err := p.parseBinary(0, depth+1)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, n)
 		if p.tok.kind == tokOperator && p.tok.text == "," {
-			if err := p.next(); err != nil {
+			if err := p.nextToken(); err != nil {
 				return nil, err
 			}
 		} else if p.tok.text != shut {
 			return nil, fmt.Errorf("%s is missing before %q", shut, p.tok.text)
 		}
 	}
-	return out, p.next()
+	return out, p.nextToken()
 }
 
-// name reads a constant or a call.
-func (p *exprParser) name(name string, depth int) (*exprNode, error) {
+// parseName reads a constant or a call.
+func (p *exprParser) parseName(name string, depth int) (*exprNode, error) {
 	switch name {
 	case "True", "true":
 		return &exprNode{value: BoolValue(true)}, nil
@@ -392,10 +420,10 @@ func (p *exprParser) name(name string, depth int) (*exprNode, error) {
 	if !ok || p.tok.kind != tokOperator || p.tok.text != "(" {
 		return nil, fmt.Errorf("%s is not known", name)
 	}
-	if err := p.next(); err != nil {
+	if err := p.nextToken(); err != nil {
 		return nil, err
 	}
-	args, err := p.list(")", depth)
+	args, err := p.parseList(")", depth)
 	if err != nil {
 		return nil, err
 	}
@@ -403,19 +431,27 @@ func (p *exprParser) name(name string, depth int) (*exprNode, error) {
 		return nil, fmt.Errorf("%s takes %d arguments", name, want)
 	}
 	n := &exprNode{op: name, args: args}
-	if !strings.HasPrefix(name, "re.") {
-		return n, nil
+	if strings.HasPrefix(name, "re.") {
+		return n, n.compileRegex()
 	}
-	if args[0].op != "" || args[0].value.Kind != KindString {
-		return nil, fmt.Errorf("the first argument of %s must be a string literal", name)
+	return n, nil
+}
+
+// compileRegex compiles the expression of re.match and re.search once, which is why it has
+// to be a literal. re.match matches at the start of the text only, as in Python.
+func (n *exprNode) compileRegex() error {
+	first := n.args[0]
+	if first.op != "" || first.value.Kind != KindString {
+		return fmt.Errorf("the first argument of %s must be a string literal", n.op)
 	}
 	var flags pcre.Flags
-	if name == "re.match" {
+	if n.op == "re.match" {
 		flags = pcre.Anchored
 	}
-	n.regex, err = pcre.Compile(args[0].value.Str, flags)
-	n.args = args[1:]
-	return n, err
+	var err error
+	n.regex, err = pcre.Compile(first.value.Str, flags)
+	n.args = n.args[1:]
+	return err
 }
 
 // parseNumber reads an integer or a float as Python, C and their like write it. A
@@ -427,11 +463,8 @@ func parseNumber(text string, base int) (Value, bool) {
 		sign, digits = s[:1], s[1:]
 	}
 	lower := strings.ToLower(digits)
-	for prefix, b := range map[string]int{"0x": 16, "0o": 8, "0b": 2} {
-		if rest, ok := strings.CutPrefix(lower, prefix); ok {
-			n, err := strconv.ParseInt(sign+strings.TrimRight(rest, "lun"), b, 64)
-			return IntValue(n), err == nil
-		}
+	if v, prefixed, ok := parsePrefixed(sign, lower); prefixed {
+		return v, ok
 	}
 	if base == 0 {
 		base = 10
@@ -439,14 +472,25 @@ func parseNumber(text string, base int) (Value, bool) {
 	if n, err := strconv.ParseInt(s, base, 64); err == nil {
 		return IntValue(n), true
 	}
-	if trimmed := strings.TrimRight(lower, "lun"); trimmed != "" && trimmed != lower {
+	if trimmed := strings.TrimRight(lower, "lun"); trimmed != "" && trimmed != lower { // suffixes of C and JavaScript
 		if n, err := strconv.ParseInt(sign+trimmed, base, 64); err == nil {
 			return IntValue(n), true
 		}
 	}
-	if lower == "" || lower[0] != '.' && (lower[0] < '0' || lower[0] > '9') {
+	if lower == "" || lower[0] != '.' && !isDigit(lower[0]) {
 		return Value{}, false // not "inf" and "nan"
 	}
 	f, err := strconv.ParseFloat(sign+lower, 64)
 	return FloatValue(f), err == nil
+}
+
+// parsePrefixed reads an integer with the prefix of its base, such as "0x1f".
+func parsePrefixed(sign, lower string) (v Value, prefixed, ok bool) {
+	for prefix, b := range map[string]int{"0x": 16, "0o": 8, "0b": 2} {
+		if rest, found := strings.CutPrefix(lower, prefix); found {
+			n, err := strconv.ParseInt(sign+strings.TrimRight(rest, "lun"), b, 64)
+			return IntValue(n), true, err == nil
+		}
+	}
+	return Value{}, false, false
 }

@@ -46,30 +46,30 @@ func Language(name string) (string, bool) {
 	return l, ok
 }
 
-// languageList reads the languages of a rule, each once.
-func (b *builder) languageList(n *yaml.Node) []string {
+// readLanguages reads the languages of a rule, each once.
+func (b *builder) readLanguages(n *yaml.Node) []string {
 	var out []string
-	elements := b.list(n, "languages")
+	elements := b.readList(n, "languages")
 	for _, e := range elements {
-		if l := b.language(e); l != "" && !slices.Contains(out, l) {
+		if l := b.readLanguage(e); l != "" && !slices.Contains(out, l) {
 			out = append(out, l)
 		}
 	}
 	if n != nil && len(elements) == 0 {
-		b.fault(n.Line, "languages must name at least one")
+		b.reportFault(n.Line, "languages must name at least one")
 	}
 	if len(out) > 1 && (slices.Contains(out, LanguageGeneric) || slices.Contains(out, LanguageRegex)) {
-		b.fault(n.Line, "generic and regex stand alone in languages")
+		b.reportFault(n.Line, "generic and regex stand alone in languages")
 	}
 	return out
 }
 
-// language reads the name of a language, "" with a fault for an unknown one.
-func (b *builder) language(n *yaml.Node) string {
-	name := b.scalar(n, "a language")
+// readLanguage reads the name of a language, "" with a fault for an unknown one.
+func (b *builder) readLanguage(n *yaml.Node) string {
+	name := b.readScalar(n, "a language")
 	l, ok := Language(name)
 	if !ok {
-		b.fault(n.Line, "the language %q is not known", name)
+		b.reportFault(n.Line, "the language %q is not known", name)
 	}
 	return l
 }

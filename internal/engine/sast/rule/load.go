@@ -40,15 +40,8 @@ func Files(path string) ([]string, error) {
 		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && file != path {
 			return fs.SkipDir
 		}
-		if !d.Type().IsRegular() || !isRuleName(d.Name()) {
-			return nil
-		}
-		text, err := read(file)
-		if err != nil {
+		if ok, err := isRuleFile(file, d); !ok || err != nil {
 			return err
-		}
-		if !hasRules(text) {
-			return nil
 		}
 		if len(out) == maxFiles {
 			return fmt.Errorf("%s has more than %d rule files", path, maxFiles)
@@ -62,13 +55,25 @@ func Files(path string) ([]string, error) {
 	return out, nil
 }
 
+// isRuleFile reports whether a file of a folder has rules, by its name and then by its
+// text.
+func isRuleFile(file string, d fs.DirEntry) (bool, error) {
+	if !d.Type().IsRegular() || !isRuleName(d.Name()) {
+		return false, nil
+	}
+	text, err := readFile(file)
+	return err == nil && hasRules(text), err
+}
+
+// isRuleName reports whether a file may have rules, by its name.
 func isRuleName(name string) bool {
 	ext := filepath.Ext(name)
 	return (ext == ".yaml" || ext == ".yml") && !strings.Contains(name, ".test.") && !strings.Contains(name, ".fixed.")
 }
 
-// read reads a file that may be as large as a rule file may be, and one byte more.
-func read(path string) ([]byte, error) {
+// readFile reads a file that may be as large as a rule file may be, and one byte more. So a file
+// that is too large is reported as such.
+func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -87,20 +92,21 @@ func hasRules(text []byte) bool {
 	if err != nil {
 		return false
 	}
-	rules := member(doc, "rules")
+	rules := mappingValue(doc, "rules")
 	if rules == nil || rules.Kind != yaml.SequenceNode {
 		return false
 	}
 	for _, n := range rules.Content {
-		if member(n, "id") != nil {
+		if mappingValue(n, "id") != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// member returns the value of a key of a mapping, nil if there is none.
-func member(n *yaml.Node, key string) *yaml.Node {
+// mappingValue returns the value of a key of a mapping, nil if there is none. Anchors of YAML are
+// followed.
+func mappingValue(n *yaml.Node, key string) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
@@ -126,7 +132,7 @@ func (p Parser) Load(paths ...string) ([]*Rule, error) {
 			return nil, err
 		}
 		for _, file := range files {
-			text, err := read(file)
+			text, err := readFile(file)
 			if err != nil {
 				return nil, fmt.Errorf("read rules: %w", err)
 			}

@@ -39,19 +39,19 @@ func (p Parser) Parse(path string, text []byte) ([]*Rule, error) {
 		doc, err := documents.Next()
 		if errors.Is(err, io.EOF) {
 			if n == 0 {
-				r.fault(1, "the file is empty")
+				r.reportFault(1, "the file is empty")
 			}
 			break
 		}
 		if err != nil {
 			var e *document.Error
 			errors.As(err, &e)
-			r.fault(max(1, e.Line), "%s", e.Message)
+			r.reportFault(max(1, e.Line), "%s", e.Message)
 			break
 		}
-		b.document(doc)
+		b.readDocument(doc)
 	}
-	return b.rules, r.err()
+	return b.rules, r.joinFaults()
 }
 
 // A builder makes rules of the documents of one file.
@@ -66,61 +66,64 @@ type builder struct {
 	regex     bool // its patterns are regular expressions
 }
 
-func (b *builder) document(doc *yaml.Node) {
-	d := b.dict(doc, "a rule file")
+// readDocument reads the rules of one document. A rule with a fault is left out; the others are
+// used.
+func (b *builder) readDocument(doc *yaml.Node) {
+	d := b.readDict(doc, "a rule file")
 	if d == nil {
 		return
 	}
-	for _, n := range b.list(d.require("rules", "a rule file"), "rules") {
+	for _, n := range b.readList(d.require("rules", "a rule file"), "rules") {
 		faults := len(b.faults) + b.more
-		rule := b.one(n)
+		rule := b.readRule(n)
 		b.rule = ""
 		if rule != nil && faults == len(b.faults)+b.more {
 			b.rules = append(b.rules, rule)
 		}
 	}
-	d.finish("a rule file")
+	d.reportUnused("a rule file")
 }
 
 // goodID is what an id may be. The field allows the same characters.
 var goodID = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,200}$`)
 
-// one reads one rule.
-func (b *builder) one(n *yaml.Node) *Rule {
-	d := b.dict(n, "a rule")
+// readRule reads one rule. The id is read first, so that later faults can name the rule.
+func (b *builder) readRule(n *yaml.Node) *Rule {
+	d := b.readDict(n, "a rule")
 	if d == nil {
 		return nil
 	}
 	rule := &Rule{Path: b.path, Line: d.line}
 	if id := d.require("id", "a rule"); id != nil {
-		rule.ID = b.scalar(id, "id")
+		rule.ID = b.readScalar(id, "id")
 		switch {
 		case !goodID.MatchString(rule.ID):
-			b.fault(id.Line, "id must be letters, digits, dots, slashes, hyphens and underscores, not %q", rule.ID)
+			b.reportFault(id.Line, "id must be letters, digits, dots, slashes, hyphens and underscores, not %q",
+				rule.ID)
 		case b.seen[rule.ID] > 0:
-			b.fault(id.Line, "the id %s is that of the rule on line %d", rule.ID, b.seen[rule.ID])
+			b.reportFault(id.Line, "the id %s is that of the rule on line %d", rule.ID, b.seen[rule.ID])
 		default:
 			b.rule, b.seen[rule.ID] = rule.ID, d.line
 		}
 	}
-	if mode := b.unsupported(d); mode != "" {
-		b.fault(d.line, "%s is not supported", mode)
+	if mode := b.unsupportedMode(d); mode != "" {
+		b.reportFault(d.line, "%s is not supported", mode)
 		return nil
 	}
-	b.head(d, rule)
+	b.readHead(d, rule)
 	if d.has("options") {
-		rule.Options = b.options(d.take("options"))
+		rule.Options = b.readOptions(d.take("options"))
 	} else {
 		rule.Options = DefaultOptions()
 	}
-	b.mode(d, rule)
-	d.finish("a rule")
+	b.readMode(d, rule)
+	d.reportUnused("a rule")
 	return rule
 }
 
-// unsupported names what of the format this engine does not do, "" for nothing. It
+// unsupportedMode names what of the format this engine does not do, "" for nothing. It
 // takes the keys of it, so that they are not reported one by one.
-func (b *builder) unsupported(d *dict) string {
+func (b *builder) unsupportedMode(d *dict) string {
 	switch mode := d.byKey["mode"]; {
 	case mode != nil && (mode.value.Value == "join" || mode.value.Value == "extract" || mode.value.Value == "steps"):
 		return mode.value.Value + " mode"
@@ -136,32 +139,33 @@ func (b *builder) unsupported(d *dict) string {
 	return ""
 }
 
-// head reads what every rule has, whatever its mode.
-func (b *builder) head(d *dict, rule *Rule) {
-	rule.Message = b.scalar(d.require("message", "a rule"), "message")
-	rule.Severity = b.severity(d.require("severity", "a rule"))
-	rule.Languages = b.languageList(d.require("languages", "a rule"))
+// readHead reads what every rule has, whatever its mode. Keys about the rule itself, such as its
+// author, are read over.
+func (b *builder) readHead(d *dict, rule *Rule) {
+	rule.Message = b.readScalar(d.require("message", "a rule"), "message")
+	rule.Severity = b.readSeverity(d.require("severity", "a rule"))
+	rule.Languages = b.readLanguages(d.require("languages", "a rule"))
 	b.languages = rule.Languages
 	b.regex = len(rule.Languages) == 1 && rule.Languages[0] == LanguageRegex
 	if p := d.byKey["metadata"]; p != nil && p.value.Tag == "!!null" {
 		p.used = true // nothing is said, which is fine
 	} else if n := d.take("metadata"); n != nil {
-		m, ok := b.value(n).(map[string]any)
+		m, ok := b.readValue(n).(map[string]any)
 		if !ok {
-			b.fault(n.Line, "metadata must be a mapping")
+			b.reportFault(n.Line, "metadata must be a mapping")
 		}
 		rule.Metadata = m
 	}
 	if n := d.take("paths"); n != nil {
-		if p := b.dict(n, "paths"); p != nil {
-			rule.Include = b.globs(p.take("include"), "include")
-			rule.Exclude = b.globs(p.take("exclude"), "exclude")
-			p.finish("paths")
+		if p := b.readDict(n, "paths"); p != nil {
+			rule.Include = b.readGlobs(p.take("include"), "include")
+			rule.Exclude = b.readGlobs(p.take("exclude"), "exclude")
+			p.reportUnused("paths")
 		}
 	}
-	rule.Fix = d.str("fix")
-	rule.FixRegex = b.fixRegex(d.take("fix-regex"))
-	rule.MinVersion, rule.MaxVersion = d.str("min-version"), d.str("max-version")
+	rule.Fix = d.takeString("fix")
+	rule.FixRegex = b.readFixRegex(d.take("fix-regex"))
+	rule.MinVersion, rule.MaxVersion = d.takeString("min-version"), d.takeString("max-version")
 	for _, ignored := range []string{"product", "version", "author"} {
 		d.take(ignored) // about the rule, not about code
 	}
@@ -174,64 +178,68 @@ var severities = map[string]finding.Severity{
 	"INVENTORY": finding.Low, "EXPERIMENT": finding.Low,
 }
 
-func (b *builder) severity(n *yaml.Node) finding.Severity {
-	text := b.scalar(n, "severity")
+// readSeverity reads the severity in one of the two scales of the format.
+func (b *builder) readSeverity(n *yaml.Node) finding.Severity {
+	text := b.readScalar(n, "severity")
 	s, ok := severities[text]
 	if n != nil && !ok {
-		b.fault(n.Line, "severity must be CRITICAL, HIGH, MEDIUM, LOW, ERROR, WARNING or INFO, not %q", text)
+		b.reportFault(n.Line, "severity must be CRITICAL, HIGH, MEDIUM, LOW, ERROR, WARNING or INFO, not %q", text)
 	}
 	return s
 }
 
-func (b *builder) fixRegex(n *yaml.Node) *FixRegex {
+// readFixRegex reads a replacement of a part of a match; nil when there is none.
+func (b *builder) readFixRegex(n *yaml.Node) *FixRegex {
 	if n == nil {
 		return nil
 	}
-	d := b.dict(n, "fix-regex")
+	d := b.readDict(n, "fix-regex")
 	if d == nil {
 		return nil
 	}
-	fix := &FixRegex{Replacement: b.scalar(d.require("replacement", "fix-regex"), "replacement")}
-	fix.Regex = b.regexp(d.require("regex", "fix-regex"), pcre.Multiline)
-	fix.Count = d.integer("count", 1_000_000, 0)
-	d.finish("fix-regex")
+	fix := &FixRegex{Replacement: b.readScalar(d.require("replacement", "fix-regex"), "replacement")}
+	fix.Regex = b.readRegexp(d.require("regex", "fix-regex"), pcre.Multiline)
+	fix.Count = d.takeInt("count", 1_000_000, 0)
+	d.reportUnused("fix-regex")
 	return fix
 }
 
-// regexp compiles a regular expression, with a fault if it is none.
-func (b *builder) regexp(n *yaml.Node, flags pcre.Flags) *pcre.Regexp {
+// readRegexp compiles a regular expression, with a fault if it is none. The line is that of the
+// expression, so that an editor can jump there.
+func (b *builder) readRegexp(n *yaml.Node, flags pcre.Flags) *pcre.Regexp {
 	if n == nil {
 		return nil
 	}
-	re, err := pcre.Compile(b.scalar(n, "a regular expression"), flags)
+	re, err := pcre.Compile(b.readScalar(n, "a regular expression"), flags)
 	if err != nil {
-		b.fault(textLine(n), "%v", err)
+		b.reportFault(textLine(n), "%v", err)
 	}
 	return re
 }
 
-// mode reads the formula, or the parts of taint mode.
-func (b *builder) mode(d *dict, rule *Rule) {
-	mode := d.str("mode")
+// readMode reads the formula, or the parts of taint mode. A search rule has one formula, a taint
+// rule lists of them.
+func (b *builder) readMode(d *dict, rule *Rule) {
+	mode := d.takeString("mode")
 	if mode == "" && d.has("taint") {
 		mode = "taint"
 	}
 	switch mode {
 	case "", "search":
 		if n := d.take("match"); n != nil {
-			rule.Search = b.formula(n)
+			rule.Search = b.readFormula(n)
 		} else {
-			rule.Search = b.oldRoot(d, "a rule", false)
+			rule.Search = b.readOldRoot(d, "a rule", false)
 		}
 		if d.has("model") {
-			b.fault(d.byKey["model"].key.Line, "model is a key of rules in taint mode")
+			b.reportFault(d.byKey["model"].key.Line, "model is a key of rules in taint mode")
 		}
 	case "taint":
 		if b.regex || len(rule.Languages) == 1 && rule.Languages[0] == LanguageGeneric {
-			b.fault(d.line, "taint mode needs a programming language")
+			b.reportFault(d.line, "taint mode needs a programming language")
 		}
-		rule.Taint = b.taint(d)
+		rule.Taint = b.readTaint(d)
 	default:
-		b.fault(d.byKey["mode"].key.Line, "mode must be search or taint, not %q", mode)
+		b.reportFault(d.byKey["mode"].key.Line, "mode must be search or taint, not %q", mode)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // head is a rule without its formula.
 const head = "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [python]\n"
 
-// formulaOf parses a rule with the formula, which is indented by two.
+// readFormulaOf parses a rule with the formula, which is indented by two.
 func formulaOf(t *testing.T, text string) string {
 	t.Helper()
 	rules, err := Parse("r.yaml", []byte(head+text))

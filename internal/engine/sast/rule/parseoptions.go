@@ -41,89 +41,92 @@ var booleans = map[string]func(*Options) *bool{
 	"generic_caseless":                         func(o *Options) *bool { return &o.GenericCaseless },
 }
 
-// options reads the options of a rule.
-func (b *builder) options(n *yaml.Node) Options {
+// readOptions reads the options of a rule. Options of the format that this engine implies are read
+// and ignored; those that it cannot honour are faults.
+func (b *builder) readOptions(n *yaml.Node) Options {
 	o := DefaultOptions()
 	if n == nil {
 		return o
 	}
-	d := b.dict(n, "options")
+	d := b.readDict(n, "options")
 	if d == nil {
 		return o
 	}
 	for _, p := range d.pairs {
 		if field, ok := booleans[p.key.Value]; ok {
 			at := field(&o)
-			*at = d.boolean(p.key.Value, *at)
+			*at = d.takeBool(p.key.Value, *at)
 		}
 	}
 	if d.has("interfile") {
-		v := d.boolean("interfile", true)
+		v := d.takeBool("interfile", true)
 		o.Interfile = &v
 	}
 	for _, key := range []string{"taint_focus_on", "taint_match_on"} {
 		if d.has(key) {
-			o.TaintFocusOnSource = b.choice(d, key, "sink", "source") == "source"
+			o.TaintFocusOnSource = b.readChoice(d, key, "sink", "source") == "source"
 		}
 	}
-	o.CPPParseAsFunctionFirst = b.choice(d, "cpp_parsing_pref", "as_vardef_with_ctor", "as_fundef") == "as_fundef"
-	o.GenericEngine = b.choice(d, "generic_engine", Spacegrep, Aliengrep)
-	o.GenericComments = b.choice(d, "generic_comment_style", "", "c", "cpp", "shell")
-	o.GenericMaxSpan = d.integer("generic_ellipsis_max_span", 10_000, o.GenericMaxSpan)
-	o.GenericBraces = b.braces(d.take("generic_braces"))
-	o.GenericExtraBraces = b.braces(d.take("generic_extra_braces"))
-	for _, c := range b.strs(d.take("generic_extra_word_characters"), "generic_extra_word_characters", false) {
+	o.CPPParseAsFunctionFirst = b.readChoice(d, "cpp_parsing_pref", "as_vardef_with_ctor", "as_fundef") == "as_fundef"
+	o.GenericEngine = b.readChoice(d, "generic_engine", Spacegrep, Aliengrep)
+	o.GenericComments = b.readChoice(d, "generic_comment_style", "", "c", "cpp", "shell")
+	o.GenericMaxSpan = d.takeInt("generic_ellipsis_max_span", 10_000, o.GenericMaxSpan)
+	o.GenericBraces = b.readBraces(d.take("generic_braces"))
+	o.GenericExtraBraces = b.readBraces(d.take("generic_extra_braces"))
+	for _, c := range b.readStrings(d.take("generic_extra_word_characters"), "generic_extra_word_characters", false) {
 		o.GenericExtraWord += c
 	}
-	o.MaxMatchesPerFile = d.integer("max_match_per_file", 1_000_000, 0)
-	o.TimeoutSeconds = b.seconds(d.take("timeout"), "timeout")
-	o.DynamicTimeout = d.boolean("dynamic_timeout", false)
-	o.TimeoutUnit = max(1, d.integer("dynamic_timeout_unit_kb", 1_000_000, o.TimeoutUnit))
-	o.TimeoutFactor = max(1, d.integer("dynamic_timeout_max_multiplier", 1_000_000, o.TimeoutFactor))
+	o.MaxMatchesPerFile = d.takeInt("max_match_per_file", 1_000_000, 0)
+	o.TimeoutSeconds = b.readSeconds(d.take("timeout"), "timeout")
+	o.DynamicTimeout = d.takeBool("dynamic_timeout", false)
+	o.TimeoutUnit = max(1, d.takeInt("dynamic_timeout_unit_kb", 1_000_000, o.TimeoutUnit))
+	o.TimeoutFactor = max(1, d.takeInt("dynamic_timeout_max_multiplier", 1_000_000, o.TimeoutFactor))
 	if n := d.take("taint_fixpoint_timeout"); n != nil {
-		b.fault(n.Line, "taint_fixpoint_timeout is not supported: data is followed for many rules at once, within "+
+		b.reportFault(n.Line, "taint_fixpoint_timeout is not supported: data is followed for many rules at once, "+
+			"within "+
 			"limits of the engine")
 	}
-	d.boolean("guarded_taint_signatures", true) // ours is always so: branches that cannot be taken are cut
-	d.finish("options")
+	d.takeBool("guarded_taint_signatures", true) // ours is always so: branches that cannot be taken are cut
+	d.reportUnused("options")
 	return o
 }
 
-// choice reads one of some words; the first is what holds without the key.
-func (b *builder) choice(d *dict, key string, words ...string) string {
+// readChoice reads one of some words; the first is what holds without the key.
+func (b *builder) readChoice(d *dict, key string, words ...string) string {
 	n := d.take(key)
 	if n == nil {
 		return words[0]
 	}
-	text := b.scalar(n, key)
+	text := b.readScalar(n, key)
 	for _, w := range words {
 		if w == text && w != "" {
 			return w
 		}
 	}
-	b.fault(n.Line, "%s must be one of %v, not %q", key, words, text)
+	b.reportFault(n.Line, "%s must be one of %v, not %q", key, words, text)
 	return words[0]
 }
 
-func (b *builder) seconds(n *yaml.Node, what string) float64 {
+// readSeconds reads a duration in seconds, 0 when there is none.
+func (b *builder) readSeconds(n *yaml.Node, what string) float64 {
 	if n == nil {
 		return 0
 	}
-	v, err := strconv.ParseFloat(b.scalar(n, what), 64)
+	v, err := strconv.ParseFloat(b.readScalar(n, what), 64)
 	if err != nil || !(v >= 0 && v <= 3600) {
-		b.fault(n.Line, "%s must be seconds from 0 to 3600", what)
+		b.reportFault(n.Line, "%s must be seconds from 0 to 3600", what)
 		return 0
 	}
 	return v
 }
 
-// braces reads a list of pairs, each an opening and a closing character.
-func (b *builder) braces(n *yaml.Node) [][2]string {
+// readBraces reads a list of pairs, each an opening and a closing character.
+func (b *builder) readBraces(n *yaml.Node) [][2]string {
 	var out [][2]string
-	for _, e := range b.list(n, "a list of braces") {
-		pair := b.strs(e, "a pair of braces", false)
+	for _, e := range b.readList(n, "a list of braces") {
+		pair := b.readStrings(e, "a pair of braces", false)
 		if len(pair) != 2 || len(pair[0]) != 1 || len(pair[1]) != 1 {
-			b.fault(e.Line, "a pair of braces must be a list of two characters")
+			b.reportFault(e.Line, "a pair of braces must be a list of two characters")
 			continue
 		}
 		out = append(out, [2]string{pair[0], pair[1]})

@@ -6,27 +6,27 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// taint reads taint mode, in either spelling.
-func (b *builder) taint(d *dict) *Taint {
+// readTaint reads taint mode, in either spelling.
+func (b *builder) readTaint(d *dict) *Taint {
 	t := &taintReader{builder: b, out: &Taint{}}
 	if n := d.take("taint"); n != nil {
 		t.newer = true
-		inner := b.dict(n, "taint")
+		inner := b.readDict(n, "taint")
 		if inner == nil {
 			return nil
 		}
-		t.parts(inner, "")
-		t.model(d.take("model"))
-		inner.finish("taint")
+		t.readParts(inner, "")
+		t.readModel(d.take("model"))
+		inner.reportUnused("taint")
 	} else {
-		t.parts(d, "pattern-")
-		t.model(d.take("model"))
+		t.readParts(d, "pattern-")
+		t.readModel(d.take("model"))
 	}
 	if len(t.out.Sources) == 0 && (t.out.Model == nil || len(t.out.Model.Sources) == 0) {
-		b.fault(d.line, "taint mode needs at least one source")
+		b.reportFault(d.line, "taint mode needs at least one source")
 	}
 	if len(t.out.Sinks) == 0 && (t.out.Model == nil || len(t.out.Model.Sinks) == 0) {
-		b.fault(d.line, "taint mode needs at least one sink")
+		b.reportFault(d.line, "taint mode needs at least one sink")
 	}
 	return t.out
 }
@@ -38,23 +38,24 @@ type taintReader struct {
 	out   *Taint
 }
 
-// parts reads the four lists, whose keys begin with prefix.
-func (t *taintReader) parts(d *dict, prefix string) {
+// readParts reads the four lists, whose keys begin with prefix.
+func (t *taintReader) readParts(d *dict, prefix string) {
 	for _, p := range []struct {
 		key  string
 		read func(d *dict, what string)
 	}{
-		{"sources", t.source}, {"sinks", t.sink}, {"sanitizers", t.sanitizer}, {"propagators", t.propagator},
+		{"sources", t.readSource}, {"sinks", t.readSink}, {"sanitizers", t.readSanitizer},
+		{"propagators", t.readPropagator},
 	} {
 		key := prefix + p.key
-		for _, n := range t.list(d.take(key), key) {
-			t.part(n, key, p.read)
+		for _, n := range t.readList(d.take(key), key) {
+			t.readPart(n, key, p.read)
 		}
 	}
 }
 
-// part reads one element with read. In the newer spelling it may be text alone.
-func (t *taintReader) part(n *yaml.Node, key string, read func(*dict, string)) {
+// readPart reads one element with read. In the newer spelling it may be text alone.
+func (t *taintReader) readPart(n *yaml.Node, key string, read func(*dict, string)) {
 	if !t.enter(n) {
 		return
 	}
@@ -64,75 +65,83 @@ func (t *taintReader) part(n *yaml.Node, key string, read func(*dict, string)) {
 			Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "pattern", Line: to.Line}, to}}
 	}
 	what := "an element of " + key
-	if d := t.dict(n, what); d != nil {
+	if d := t.readDict(n, what); d != nil {
 		read(d, what)
-		d.finish(what)
+		d.reportUnused(what)
 	}
 }
 
-func (t *taintReader) formulaOf(d *dict, what string) *Formula {
+// readFormulaOf reads the formula of an element in the spelling of the rule.
+func (t *taintReader) readFormulaOf(d *dict, what string) *Formula {
 	if t.newer {
-		return t.newRoot(d, what, false)
+		return t.readNewRoot(d, what, false)
 	}
-	return t.oldRoot(d, what, false)
+	return t.readOldRoot(d, what, false)
 }
 
-func (t *taintReader) source(d *dict, what string) {
-	s := Source{Formula: t.formulaOf(d, what), Line: d.line}
-	s.Label = t.label(d)
-	s.Requires = t.requires(d)
-	s.BySideEffect = t.sideEffect(d, SideEffectNo)
-	s.Control = d.boolean("control", false)
-	s.Exact = d.boolean("exact", false)
+// readSource reads an element of pattern-sources.
+func (t *taintReader) readSource(d *dict, what string) {
+	s := Source{Formula: t.readFormulaOf(d, what), Line: d.line}
+	s.Label = t.readLabel(d)
+	s.Requires = t.readRequires(d)
+	s.BySideEffect = t.readSideEffect(d, SideEffectNo)
+	s.Control = d.takeBool("control", false)
+	s.Exact = d.takeBool("exact", false)
 	t.out.Sources = append(t.out.Sources, s)
 }
 
-func (t *taintReader) sanitizer(d *dict, what string) {
-	s := Sanitizer{Formula: t.formulaOf(d, what), Line: d.line}
-	s.BySideEffect = t.sideEffect(d, SideEffectNo)
-	s.Exact = d.boolean("exact", false)
-	s.NotConflicting = d.boolean("not_conflicting", false)
+// readSanitizer reads an element of pattern-sanitizers. The format has two spellings of
+// not_conflicting.
+func (t *taintReader) readSanitizer(d *dict, what string) {
+	s := Sanitizer{Formula: t.readFormulaOf(d, what), Line: d.line}
+	s.BySideEffect = t.readSideEffect(d, SideEffectNo)
+	s.Exact = d.takeBool("exact", false)
+	s.NotConflicting = d.takeBool("not_conflicting", false)
 	if d.has("not-conflicting") {
-		s.NotConflicting = d.boolean("not-conflicting", false)
+		s.NotConflicting = d.takeBool("not-conflicting", false)
 	}
 	t.out.Sanitizers = append(t.out.Sanitizers, s)
 }
 
-func (t *taintReader) propagator(d *dict, what string) {
-	p := Propagator{Formula: t.formulaOf(d, what), Line: d.line}
-	p.From, p.To = t.nameOf(d, "from", what), t.nameOf(d, "to", what)
-	p.BySideEffect = t.sideEffect(d, SideEffectYes)
-	p.Label = t.label(d)
-	p.Requires = t.requires(d)
-	p.ReplaceLabels = t.strs(d.take("replace-labels"), "replace-labels", false)
+// readPropagator reads an element of pattern-propagators.
+func (t *taintReader) readPropagator(d *dict, what string) {
+	p := Propagator{Formula: t.readFormulaOf(d, what), Line: d.line}
+	p.From, p.To = t.readMetavariable(d, "from", what), t.readMetavariable(d, "to", what)
+	p.BySideEffect = t.readSideEffect(d, SideEffectYes)
+	p.Label = t.readLabel(d)
+	p.Requires = t.readRequires(d)
+	p.ReplaceLabels = t.readStrings(d.take("replace-labels"), "replace-labels", false)
 	t.out.Propagators = append(t.out.Propagators, p)
 }
 
-func (t *taintReader) sink(d *dict, what string) {
-	s := Sink{Formula: t.formulaOf(d, what), Line: d.line}
-	s.Exact = d.boolean("exact", true)
-	s.AtExit = d.boolean("at-exit", false)
+// readSink reads an element of pattern-sinks. Its requires is an expression, or a list of
+// expressions for metavariables.
+func (t *taintReader) readSink(d *dict, what string) {
+	s := Sink{Formula: t.readFormulaOf(d, what), Line: d.line}
+	s.Exact = d.takeBool("exact", true)
+	s.AtExit = d.takeBool("at-exit", false)
 	n := d.byKey["requires"]
 	if n == nil || n.value.Kind != yaml.SequenceNode {
-		s.Requires = t.requires(d)
+		s.Requires = t.readRequires(d)
 	} else {
-		for _, e := range t.list(d.take("requires"), "requires") {
-			name, value := t.single(e, "requires")
+		for _, e := range t.readList(d.take("requires"), "requires") {
+			name, value := t.singleKey(e, "requires")
 			if value != nil {
-				s.RequiresEach = append(s.RequiresEach, MetavariableRequires{t.metavariable(value, name),
-					t.labels(value)})
+				s.RequiresEach = append(s.RequiresEach, MetavariableRequires{t.checkMetavariable(value, name),
+					t.parseLabels(value)})
 			}
 		}
 	}
 	t.out.Sinks = append(t.out.Sinks, s)
 }
 
-func (t *taintReader) sideEffect(d *dict, otherwise SideEffect) SideEffect {
+// readSideEffect reads by-side-effect, which is true, false or "only".
+func (t *taintReader) readSideEffect(d *dict, otherwise SideEffect) SideEffect {
 	n := d.take("by-side-effect")
 	if n == nil {
 		return otherwise
 	}
-	switch text := t.scalar(n, "by-side-effect"); text {
+	switch text := t.readScalar(n, "by-side-effect"); text {
 	case "true", "True":
 		return SideEffectYes
 	case "false", "False":
@@ -140,20 +149,22 @@ func (t *taintReader) sideEffect(d *dict, otherwise SideEffect) SideEffect {
 	case "only":
 		return SideEffectOnly
 	default:
-		t.fault(n.Line, "by-side-effect must be true, false or only, not %q", text)
+		t.reportFault(n.Line, "by-side-effect must be true, false or only, not %q", text)
 	}
 	return otherwise
 }
 
-func (t *taintReader) label(d *dict) string {
+// readLabel reads the label of a source or propagator, "" when there is none.
+func (t *taintReader) readLabel(d *dict) string {
 	n := d.take("label")
-	text := t.scalar(n, "label")
+	text := t.readScalar(n, "label")
 	if n != nil && !isLabel(text) {
-		t.fault(n.Line, "a label must be letters, digits and underscores, not %q", text)
+		t.reportFault(n.Line, "a label must be letters, digits and underscores, not %q", text)
 	}
 	return text
 }
 
+// isLabel reports whether a text is an identifier of Python, as the format wants it.
 func isLabel(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !isNameByte(s[i]) || i == 0 && s[i] >= '0' && s[i] <= '9' {
@@ -163,19 +174,20 @@ func isLabel(s string) bool {
 	return s != ""
 }
 
-func (t *taintReader) requires(d *dict) *LabelExpr {
+// readRequires reads the key requires, nil when there is none.
+func (t *taintReader) readRequires(d *dict) *LabelExpr {
 	n := d.take("requires")
 	if n == nil {
 		return nil
 	}
-	return t.labels(n)
+	return t.parseLabels(n)
 }
 
-// labels reads a label expression, with a fault for a malformed one.
-func (t *taintReader) labels(n *yaml.Node) *LabelExpr {
-	e, err := ParseLabels(t.scalar(n, "requires"))
+// parseLabels reads a label expression, with a fault for a malformed one.
+func (t *taintReader) parseLabels(n *yaml.Node) *LabelExpr {
+	e, err := ParseLabels(t.readScalar(n, "requires"))
 	if err != nil {
-		t.fault(n.Line, "%v", err)
+		t.reportFault(n.Line, "%v", err)
 	}
 	return e
 }
@@ -187,10 +199,10 @@ func ParseLabels(text string) (*LabelExpr, error) {
 		return nil, fmt.Errorf("requires has %d bytes; the limit is %d", len(text), maxExpr)
 	}
 	p := exprParser{in: text}
-	if err := p.next(); err != nil {
+	if err := p.nextToken(); err != nil {
 		return nil, fmt.Errorf("malformed requires: %w", err)
 	}
-	e, err := p.labelOr(0)
+	e, err := p.parseLabelOr(0)
 	if err == nil && p.tok.kind != tokEnd {
 		err = fmt.Errorf("%q was not expected", p.tok.text)
 	}
@@ -200,21 +212,22 @@ func ParseLabels(text string) (*LabelExpr, error) {
 	return e, nil
 }
 
-func (p *exprParser) labelOr(depth int) (*LabelExpr, error) {
-	return p.labelChain(LabelOr, "or", func() (*LabelExpr, error) {
-		return p.labelChain(LabelAnd, "and", func() (*LabelExpr, error) { return p.labelUnary(depth + 1) })
+// parseLabelOr reads alternatives, which are chains of "and".
+func (p *exprParser) parseLabelOr(depth int) (*LabelExpr, error) {
+	return p.parseLabelChain(LabelOr, "or", func() (*LabelExpr, error) {
+		return p.parseLabelChain(LabelAnd, "and", func() (*LabelExpr, error) { return p.parseLabelUnary(depth + 1) })
 	})
 }
 
-// labelChain reads operands between the same operator.
-func (p *exprParser) labelChain(op LabelOp, word string, operand func() (*LabelExpr, error)) (*LabelExpr, error) {
+// parseLabelChain reads operands between the same operator.
+func (p *exprParser) parseLabelChain(op LabelOp, word string, operand func() (*LabelExpr, error)) (*LabelExpr, error) {
 	first, err := operand()
 	if err != nil || p.tok.text != word {
 		return first, err
 	}
 	args := []*LabelExpr{first}
 	for p.tok.text == word {
-		if err := p.next(); err != nil {
+		if err := p.nextToken(); err != nil {
 			return nil, err
 		}
 		next, err := operand()
@@ -226,64 +239,75 @@ func (p *exprParser) labelChain(op LabelOp, word string, operand func() (*LabelE
 	return &LabelExpr{Op: op, Args: args}, nil
 }
 
-func (p *exprParser) labelUnary(depth int) (*LabelExpr, error) {
+// parseLabelUnary reads a label, a constant, a negation or a parenthesis.
+func (p *exprParser) parseLabelUnary(depth int) (*LabelExpr, error) {
 	if depth > maxExprDepth {
 		return nil, fmt.Errorf("it is nested more than %d deep", maxExprDepth)
 	}
 	tok := p.tok
-	if err := p.next(); err != nil {
+	if err := p.nextToken(); err != nil {
 		return nil, err
 	}
 	switch {
 	case tok.kind == tokOperator && tok.text == "(":
-		e, err := p.labelOr(depth + 1)
+		e, err := p.parseLabelOr(depth + 1)
 		if err == nil && p.tok.text != ")" {
 			err = fmt.Errorf(") is missing")
 		}
 		if err != nil {
 			return nil, err
 		}
-		return e, p.next()
+		return e, p.nextToken()
 	case tok.kind == tokName && tok.text == "not":
-		e, err := p.labelUnary(depth + 1)
+		e, err := p.parseLabelUnary(depth + 1)
 		return &LabelExpr{Op: LabelNot, Args: []*LabelExpr{e}}, err
-	case tok.kind == tokName && (tok.text == "True" || tok.text == "False"):
-		return &LabelExpr{Op: LabelConst, Value: tok.text == "True"}, nil
-	case tok.kind == tokName && isLabel(tok.text) && tok.text != "and" && tok.text != "or":
-		return &LabelExpr{Op: LabelIs, Label: tok.text}, nil
 	case tok.kind == tokEnd:
 		return nil, fmt.Errorf("it ends too early")
+	}
+	return labelOf(tok)
+}
+
+// labelOf returns the label or the constant that a token is.
+func labelOf(tok exprToken) (*LabelExpr, error) {
+	switch {
+	case tok.kind != tokName:
+	case tok.text == "True" || tok.text == "False":
+		return &LabelExpr{Op: LabelConst, Value: tok.text == "True"}, nil
+	case isLabel(tok.text) && tok.text != "and" && tok.text != "or":
+		return &LabelExpr{Op: LabelIs, Label: tok.text}, nil
 	}
 	return nil, fmt.Errorf("%q is no label", tok.text)
 }
 
-// model reads our own key.
-func (t *taintReader) model(n *yaml.Node) {
+// readModel reads our own key.
+func (t *taintReader) readModel(n *yaml.Node) {
 	if n == nil {
 		return
 	}
-	d := t.dict(n, "model")
+	d := t.readDict(n, "model")
 	if d == nil {
 		return
 	}
 	m := &Model{Line: d.line}
-	m.Sources = t.kinds(d.take("sources"), "sources", t.parser.KnownSource)
-	m.Sinks = t.kinds(d.take("sinks"), "sinks", t.parser.KnownSink)
-	m.Behind = d.boolean("behind", false)
-	d.finish("model")
+	m.Sources = t.readKinds(d.take("sources"), "sources", t.parser.KnownSource)
+	m.Sinks = t.readKinds(d.take("sinks"), "sinks", t.parser.KnownSink)
+	m.Behind = d.takeBool("behind", false)
+	d.reportUnused("model")
 	t.out.Model = m
 }
 
-func (t *taintReader) kinds(n *yaml.Node, what string, known func(string) bool) []string {
+// readKinds reads kinds of sources or sinks. One that the build does not know is a fault: the rule
+// would find nothing.
+func (t *taintReader) readKinds(n *yaml.Node, what string, known func(string) bool) []string {
 	if n == nil {
 		return nil
 	}
 	var out []string
-	for _, e := range t.list(n, what) {
-		kind := t.scalar(e, "an element of "+what)
+	for _, e := range t.readList(n, what) {
+		kind := t.readScalar(e, "an element of "+what)
 		out = append(out, kind)
 		if known != nil && !known(kind) {
-			t.fault(e.Line, "this build has no model of %s of the kind %q", what, kind)
+			t.reportFault(e.Line, "this build has no model of %s of the kind %q", what, kind)
 		}
 	}
 	return out

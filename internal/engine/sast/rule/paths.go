@@ -18,16 +18,16 @@ func Glob(pattern string) (*glob.Glob, error) {
 	return glob.Compile(pattern)
 }
 
-// globs reads a list of patterns of paths.
-func (b *builder) globs(n *yaml.Node, what string) []string {
+// readGlobs reads a list of patterns of paths.
+func (b *builder) readGlobs(n *yaml.Node, what string) []string {
 	if n == nil {
 		return nil
 	}
 	var out []string
-	for _, e := range b.list(n, what) {
-		pattern := b.scalar(e, "an element of "+what)
+	for _, e := range b.readList(n, what) {
+		pattern := b.readScalar(e, "an element of "+what)
 		if _, err := Glob(pattern); err != nil {
-			b.fault(e.Line, "%s has the malformed pattern %q", what, pattern)
+			b.reportFault(e.Line, "%s has the malformed pattern %q", what, pattern)
 		}
 		out = append(out, pattern)
 	}

@@ -44,7 +44,8 @@ type reader struct {
 	more   int // faults beyond maxFaults
 }
 
-func (r *reader) fault(line int, format string, args ...any) {
+// reportFault notes a fault. Beyond the limit faults are only counted.
+func (r *reader) reportFault(line int, format string, args ...any) {
 	if len(r.faults) >= maxFaults {
 		r.more++
 		return
@@ -52,8 +53,8 @@ func (r *reader) fault(line int, format string, args ...any) {
 	r.faults = append(r.faults, &Error{Path: r.path, Line: line, Rule: r.rule, Text: fmt.Sprintf(format, args...)})
 }
 
-// err joins the faults, by line.
-func (r *reader) err() error {
+// joinFaults joins the faults, by line. The order in which keys are read is not that of the file.
+func (r *reader) joinFaults() error {
 	slices.SortStableFunc(r.faults, func(a, b *Error) int { return a.Line - b.Line })
 	all := make([]error, 0, len(r.faults)+1)
 	for _, f := range r.faults {
@@ -73,22 +74,24 @@ func (r *reader) resolve(n *yaml.Node) *yaml.Node {
 	}
 	if r.limit--; r.limit <= 0 {
 		if r.limit == 0 {
-			r.fault(n.Line, "the file has more than %d values, aliases counted", maxNodes)
+			r.reportFault(n.Line, "the file has more than %d values, aliases counted", maxNodes)
 		}
 		return nil
 	}
 	return n
 }
 
-// enter counts the depth of what is read; leave ends it.
+// enter counts the depth of what is read; leave ends it. YAML lets a short file nest aliases
+// without end.
 func (r *reader) enter(n *yaml.Node) bool {
 	if r.depth++; r.depth > maxNested {
-		r.fault(n.Line, "values are nested more than %d deep", maxNested)
+		r.reportFault(n.Line, "values are nested more than %d deep", maxNested)
 		return false
 	}
 	return true
 }
 
+// leave ends what enter has begun.
 func (r *reader) leave() { r.depth-- }
 
 // A pair is a key of a mapping with its value.
@@ -106,53 +109,55 @@ type dict struct {
 	byKey map[string]*pair
 }
 
-// dict reads a mapping. what says in a fault what was to be one. It returns nil,
+// readDict reads a mapping. what says in a fault what was to be one. It returns nil,
 // with a fault, for anything else.
-func (r *reader) dict(n *yaml.Node, what string) *dict {
+func (r *reader) readDict(n *yaml.Node, what string) *dict {
 	line := n.Line
 	if n = r.resolve(n); n == nil {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		r.fault(line, "%s must be a mapping, not %s", what, describe(n))
+		r.reportFault(line, "%s must be a mapping, not %s", what, describeNode(n))
 		return nil
 	}
 	d := &dict{r: r, line: n.Line, byKey: map[string]*pair{}}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if key.Tag == "!!merge" {
-			d.merge(value)
+			d.mergePairs(value)
 			continue
 		}
 		if key.Kind != yaml.ScalarNode {
-			r.fault(key.Line, "a key of %s must be a word", what)
+			r.reportFault(key.Line, "a key of %s must be a word", what)
 			continue
 		}
 		if old := d.byKey[key.Value]; old != nil {
-			r.fault(key.Line, "%s stands twice; the first is on line %d", key.Value, old.key.Line)
+			r.reportFault(key.Line, "%s stands twice; the first is on line %d", key.Value, old.key.Line)
 			continue
 		}
-		d.add(key, value)
+		d.addPair(key, value)
 	}
 	return d
 }
 
-func (d *dict) add(key, value *yaml.Node) {
+// addPair adds a key, which the mapping does not have yet.
+func (d *dict) addPair(key, value *yaml.Node) {
 	p := &pair{key: key, value: value}
 	d.pairs = append(d.pairs, p)
 	d.byKey[key.Value] = p
 }
 
-// merge adds the pairs of "<<: *other" that the mapping does not have itself.
-func (d *dict) merge(value *yaml.Node) {
+// mergePairs adds the pairs of "<<: *other" that the mapping does not have itself. They are the
+// merge keys of YAML 1.1.
+func (d *dict) mergePairs(value *yaml.Node) {
 	n := d.r.resolve(value)
 	if n == nil || n.Kind != yaml.MappingNode {
-		d.r.fault(value.Line, "only a mapping can be merged")
+		d.r.reportFault(value.Line, "only a mapping can be merged")
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if key := n.Content[i]; d.byKey[key.Value] == nil && d.r.resolve(key) != nil {
-			d.add(key, n.Content[i+1])
+			d.addPair(key, n.Content[i+1])
 		}
 	}
 }
@@ -165,19 +170,21 @@ func (d *dict) take(key string) *yaml.Node {
 	}
 	p.used = true
 	if n := p.value; n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
-		d.r.fault(n.Line, "%s has no value", key)
+		d.r.reportFault(n.Line, "%s has no value", key)
 		return nil
 	}
 	return p.value
 }
 
+// has reports whether the key is there, even without a value.
 func (d *dict) has(key string) bool { return d.byKey[key] != nil }
 
-// finish reports the keys that nobody took.
-func (d *dict) finish(what string) {
+// reportUnused reports the keys that nobody took. A misspelled key would otherwise change nothing,
+// silently.
+func (d *dict) reportUnused(what string) {
 	for _, p := range d.pairs {
 		if !p.used {
-			d.r.fault(p.key.Line, "%s has no key %s", what, p.key.Value)
+			d.r.reportFault(p.key.Line, "%s has no key %s", what, p.key.Value)
 		}
 	}
 }
@@ -185,19 +192,19 @@ func (d *dict) finish(what string) {
 // require returns the value of a key that must be there.
 func (d *dict) require(key, what string) *yaml.Node {
 	if !d.has(key) {
-		d.r.fault(d.line, "%s needs the key %s", what, key)
+		d.r.reportFault(d.line, "%s needs the key %s", what, key)
 		return nil
 	}
 	return d.take(key)
 }
 
-// str returns a scalar as text, "" if the key is not there.
-func (d *dict) str(key string) string {
-	return d.r.scalar(d.take(key), key)
+// takeString returns a scalar as text, "" if the key is not there.
+func (d *dict) takeString(key string) string {
+	return d.r.readScalar(d.take(key), key)
 }
 
-// scalar returns the text of a scalar, "" for nil.
-func (r *reader) scalar(n *yaml.Node, what string) string {
+// readScalar returns the text of a scalar, "" for nil.
+func (r *reader) readScalar(n *yaml.Node, what string) string {
 	if n == nil {
 		return ""
 	}
@@ -206,14 +213,14 @@ func (r *reader) scalar(n *yaml.Node, what string) string {
 		return ""
 	}
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		r.fault(line, "%s must be text, not %s", what, describe(n))
+		r.reportFault(line, "%s must be text, not %s", what, describeNode(n))
 		return ""
 	}
 	return n.Value
 }
 
-// boolean returns a truth value, otherwise if the key is not there.
-func (d *dict) boolean(key string, otherwise bool) bool {
+// takeBool returns a truth value, otherwise if the key is not there.
+func (d *dict) takeBool(key string, otherwise bool) bool {
 	n := d.take(key)
 	if n == nil {
 		return otherwise
@@ -225,27 +232,27 @@ func (d *dict) boolean(key string, otherwise bool) bool {
 	if v, err := strconv.ParseBool(n.Value); err == nil && n.Tag == "!!bool" {
 		return v
 	}
-	d.r.fault(line, "%s must be true or false, not %s", key, describe(n))
+	d.r.reportFault(line, "%s must be true or false, not %s", key, describeNode(n))
 	return otherwise
 }
 
-// integer returns an integer from 0 to max, otherwise if the key is not there.
-func (d *dict) integer(key string, max, otherwise int) int {
+// takeInt returns an integer from 0 to max, otherwise if the key is not there.
+func (d *dict) takeInt(key string, max, otherwise int) int {
 	n := d.take(key)
 	if n == nil {
 		return otherwise
 	}
-	text := d.r.scalar(n, key)
+	text := d.r.readScalar(n, key)
 	v, err := strconv.Atoi(text)
 	if err != nil || v < 0 || v > max {
-		d.r.fault(n.Line, "%s must be an integer from 0 to %d, not %q", key, max, text)
+		d.r.reportFault(n.Line, "%s must be an integer from 0 to %d, not %q", key, max, text)
 		return otherwise
 	}
 	return v
 }
 
-// list returns the elements of a sequence, with a fault for anything else.
-func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
+// readList returns the elements of a sequence, with a fault for anything else.
+func (r *reader) readList(n *yaml.Node, what string) []*yaml.Node {
 	if n == nil {
 		return nil
 	}
@@ -254,30 +261,30 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		r.fault(line, "%s must be a list, not %s", what, describe(n))
+		r.reportFault(line, "%s must be a list, not %s", what, describeNode(n))
 		return nil
 	}
 	return n.Content
 }
 
-// strs returns the elements of a list of texts. A single text is a list of one if
+// readStrings returns the elements of a list of texts. A single text is a list of one if
 // single is set.
-func (r *reader) strs(n *yaml.Node, what string, single bool) []string {
+func (r *reader) readStrings(n *yaml.Node, what string, single bool) []string {
 	if n == nil {
 		return nil
 	}
 	if to := r.resolve(n); single && to != nil && to.Kind == yaml.ScalarNode {
-		return []string{r.scalar(to, what)}
+		return []string{r.readScalar(to, what)}
 	}
 	var out []string
-	for _, e := range r.list(n, what) {
-		out = append(out, r.scalar(e, "an element of "+what))
+	for _, e := range r.readList(n, what) {
+		out = append(out, r.readScalar(e, "an element of "+what))
 	}
 	return out
 }
 
-// value turns a node into JSON's kinds of values.
-func (r *reader) value(n *yaml.Node) any {
+// readValue turns a node into JSON's kinds of values.
+func (r *reader) readValue(n *yaml.Node) any {
 	if n = r.resolve(n); n == nil || !r.enter(n) {
 		return nil
 	}
@@ -287,19 +294,24 @@ func (r *reader) value(n *yaml.Node) any {
 		out := map[string]any{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if key := n.Content[i]; key.Kind == yaml.ScalarNode {
-				out[key.Value] = r.value(n.Content[i+1])
+				out[key.Value] = r.readValue(n.Content[i+1])
 			} else {
-				r.fault(key.Line, "a key of metadata must be a word")
+				r.reportFault(key.Line, "a key of metadata must be a word")
 			}
 		}
 		return out
 	case yaml.SequenceNode:
 		out := make([]any, 0, len(n.Content))
 		for _, e := range n.Content {
-			out = append(out, r.value(e))
+			out = append(out, r.readValue(e))
 		}
 		return out
 	}
+	return scalarValue(n)
+}
+
+// scalarValue turns a scalar into a value of JSON. Infinity is none, and stays text.
+func scalarValue(n *yaml.Node) any {
 	switch n.Tag {
 	case "!!null":
 		return nil
@@ -315,8 +327,8 @@ func (r *reader) value(n *yaml.Node) any {
 	return n.Value
 }
 
-// describe says what a node is, in a few words.
-func describe(n *yaml.Node) string {
+// describeNode says what a node is, in a few words.
+func describeNode(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
 		return "a mapping"
@@ -332,7 +344,8 @@ func describe(n *yaml.Node) string {
 	return strconv.Quote(n.Value)
 }
 
-// textLine returns the line on which the text of a scalar begins.
+// textLine returns the line on which the text of a scalar begins. The text of a block scalar
+// begins on the line below its key.
 func textLine(n *yaml.Node) int {
 	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 		return n.Line + 1
