@@ -57,7 +57,7 @@ type Graph struct {
 	targets   [][]int32
 	callbacks [][]int32 // functions that an unknown callee is given
 	allocates []int32   // by call: 1 + the class that it makes an object of
-	holds     []int32   // by variable: its place in held
+	heldIndex []int32   // by variable: its place in held
 	held      [][]value
 	sccs      [][]*ir.Function
 	exposed   map[string][]int32 // by module: the functions that its value holds
@@ -87,23 +87,25 @@ func Build(ctx context.Context, files []*ir.File, o Options) (*Graph, error) {
 		}
 	}
 	l := newLinker(g.Files, o.Modules)
-	each(o.Workers, len(g.Files), func(i int) { l.file(g.Files[i]) })
+	runParallel(o.Workers, len(g.Files), func(i int) { l.linkFile(g.Files[i]) })
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	g.hierarchy.build(g)
+	g.hierarchy.buildClasses(g)
 	t := newTypes(g)
-	each(o.Workers, len(g.Functions), func(i int) { t.calls(g.Functions[i]) })
+	runParallel(o.Workers, len(g.Functions), func(i int) { t.typeCalls(g.Functions[i]) })
 	s := newSolver(g, o)
-	if err := s.run(ctx); err != nil {
+	if err := s.solveCalls(ctx); err != nil {
 		return nil, err
 	}
-	g.sccs = g.components()
+	g.sccs = g.findComponents()
 	return g, nil
 }
 
-// each calls f for every number below n, on several goroutines.
-func each(workers, n int, f func(int)) {
+// runParallel calls f for every number below n, on several goroutines. Functions and files are
+// independent of each other in the passes that use it, so the result does not depend on the
+// workers.
+func runParallel(workers, n int, f func(int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(workers, n) {
@@ -116,24 +118,26 @@ func each(workers, n int, f func(int)) {
 	wg.Wait()
 }
 
-// call returns the number of a call in the program.
-func (g *Graph) call(fn *ir.Function, c *ir.Call) int32 {
+// callNumber returns the number of a call in the program. Results are kept by call in arrays of
+// the whole program.
+func (g *Graph) callNumber(fn *ir.Function, c *ir.Call) int32 {
 	return g.callBase[fn.ID] + fn.Code[c.Instr].X
 }
 
 // Targets returns the functions that the call may run, by ID. None means that it
 // leaves the program, or that nothing is known of the callee.
 func (g *Graph) Targets(fn *ir.Function, c *ir.Call) []*ir.Function {
-	return g.functions(g.targets[g.call(fn, c)])
+	return g.functionList(g.targets[g.callNumber(fn, c)])
 }
 
 // Callbacks returns the functions of the program that a call without targets is
 // given as arguments, which the callee may run.
 func (g *Graph) Callbacks(fn *ir.Function, c *ir.Call) []*ir.Function {
-	return g.functions(g.callbacks[g.call(fn, c)])
+	return g.functionList(g.callbacks[g.callNumber(fn, c)])
 }
 
-func (g *Graph) functions(ids []int32) []*ir.Function {
+// functionList returns the functions with the IDs.
+func (g *Graph) functionList(ids []int32) []*ir.Function {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -147,7 +151,7 @@ func (g *Graph) functions(ids []int32) []*ir.Function {
 // Allocates returns the class of the program that the call makes an object of, nil
 // when it makes none or it is not certain. Its Targets are the constructors.
 func (g *Graph) Allocates(fn *ir.Function, c *ir.Call) *ir.Class {
-	if i := g.allocates[g.call(fn, c)]; i > 0 {
+	if i := g.allocates[g.callNumber(fn, c)]; i > 0 {
 		return g.Classes[i-1]
 	}
 	return nil
@@ -156,7 +160,7 @@ func (g *Graph) Allocates(fn *ir.Function, c *ir.Call) *ir.Class {
 // FunctionValues returns the functions that a variable may hold, by ID.
 func (g *Graph) FunctionValues(fn *ir.Function, v ir.Var) []*ir.Function {
 	var list []*ir.Function
-	for _, x := range g.values(fn, v) {
+	for _, x := range g.valuesOf(fn, v) {
 		if x.kind() == functionValue {
 			list = append(list, g.Functions[x.index()])
 		}
@@ -168,7 +172,7 @@ func (g *Graph) FunctionValues(fn *ir.Function, v ir.Var) []*ir.Function {
 // Instances returns the classes whose objects a variable may hold, by ID.
 func (g *Graph) Instances(fn *ir.Function, v ir.Var) []*ir.Class {
 	var list []*ir.Class
-	for _, x := range g.values(fn, v) {
+	for _, x := range g.valuesOf(fn, v) {
 		if x.kind() == instanceValue {
 			list = append(list, g.Classes[x.index()])
 		}
@@ -177,11 +181,13 @@ func (g *Graph) Instances(fn *ir.Function, v ir.Var) []*ir.Class {
 	return list
 }
 
-func (g *Graph) values(fn *ir.Function, v ir.Var) []value {
+// valuesOf returns what the analysis has found that a variable may hold; nothing for a variable of
+// another function.
+func (g *Graph) valuesOf(fn *ir.Function, v ir.Var) []value {
 	if v < 0 || int(v) >= fn.Vars {
 		return nil
 	}
-	return g.held[g.holds[g.varBase[fn.ID]+int32(v)]]
+	return g.held[g.heldIndex[g.varBase[fn.ID]+int32(v)]]
 }
 
 // SCCs returns the strongly connected components of the call graph, callees before

@@ -13,211 +13,251 @@ const (
 	anyKey     = "[*]"
 )
 
-// constraints enters the nodes, edges and watches of a function.
-func (s *solver) constraints(fn *ir.Function) {
+// addConstraints enters the nodes, edges and watches of a function. Captured variables are shared
+// between both functions, so their nodes have edges in both directions.
+func (s *solver) addConstraints(fn *ir.Function) {
 	for _, c := range fn.Captures {
 		if fn.Parent != nil {
-			in, out := s.variable(fn, c.Inner), s.variable(fn.Parent, c.Outer)
-			s.edge(out, in)
-			s.edge(in, out)
+			in, out := s.variableNode(fn, c.Inner), s.variableNode(fn.Parent, c.Outer)
+			s.addEdge(out, in)
+			s.addEdge(in, out)
 		}
 	}
 	for _, p := range fn.Params {
 		if p.Rest != ir.One {
-			s.add(s.variable(fn, p.Var), newValue(packValue, fn.ID<<1))
+			s.addValue(s.variableNode(fn, p.Var), newValue(packValue, fn.ID<<1))
 		}
 	}
 	if fn.Generator {
-		s.add(s.resultOf(fn.ID), newValue(packValue, fn.ID<<1|1))
+		s.addValue(s.resultNode(fn.ID), newValue(packValue, fn.ID<<1|1))
 	}
 	for i := range fn.Code {
-		s.instruction(fn, int32(i))
+		s.addInstruction(fn, int32(i))
 	}
 }
 
-// instruction enters what one instruction does.
-func (s *solver) instruction(fn *ir.Function, i int32) {
+// addInstruction enters what one instruction does.
+func (s *solver) addInstruction(fn *ir.Function, i int32) {
 	in := &fn.Code[i]
-	node := func(v ir.Var) int32 { return s.variable(fn, v) }
 	switch in.Op {
 	case ir.Copy, ir.Cast, ir.Iterate, ir.Await, ir.Enter, ir.Slice, ir.Catch:
 		if in.A != ir.NoVar {
-			s.edge(node(in.A), node(in.Dst))
+			s.addEdge(s.variableNode(fn, in.A), s.variableNode(fn, in.Dst))
 		}
-	case ir.Closure:
-		s.add(node(in.Dst), newValue(functionValue, fn.File.Functions[in.X].ID))
-	case ir.ClassValue:
-		s.add(node(in.Dst), newValue(classValue, fn.File.Classes[in.X].ID))
-	case ir.New:
-		if c, ok := s.classes[in.Text]; ok {
-			s.add(node(in.Dst), newValue(instanceValue, c))
-			return
-		}
-		s.add(node(in.Dst), s.site())
-	case ir.LoadField:
-		s.on(node(in.A), act{do: doLoad, fn: fn.ID, at: i, name: s.fieldName(in.Text)})
+	case ir.Closure, ir.ClassValue, ir.New:
+		s.addValue(s.variableNode(fn, in.Dst), s.createdValue(fn, in))
+	case ir.LoadField, ir.LoadIndex, ir.Next:
+		s.addWatch(s.variableNode(fn, in.A), watchAction{kind: doLoad, fn: fn.ID, at: i, name: s.loadedField(in)})
 	case ir.StoreField:
-		s.on(node(in.A), act{do: doStore, fn: fn.ID, at: node(in.B), name: s.fieldName(in.Text)})
-	case ir.LoadIndex, ir.Next:
-		key := anyKey
-		if in.Op == ir.LoadIndex && in.Text != "" {
-			key = in.Text
-		}
-		s.on(node(in.A), act{do: doLoad, fn: fn.ID, at: i, name: s.fieldName(key)})
+		s.addWatch(s.variableNode(fn, in.A),
+			watchAction{kind: doStore, fn: fn.ID, at: s.variableNode(fn, in.B), name: s.fieldNumber(in.Text)})
 	case ir.StoreIndex:
-		key := unknownKey
-		if in.Text != "" && in.Text != "..." {
-			key = in.Text
-		}
-		s.on(node(in.A), act{do: doStore, fn: fn.ID, at: node(in.C), name: s.fieldName(key)})
-		if in.Text == "..." {
-			s.edge(node(in.C), node(in.A))
-		}
+		s.addElementStore(fn, in)
 	case ir.LoadGlobal:
 		s.loadGlobal(fn, i)
 	case ir.StoreGlobal:
-		s.edge(node(in.B), s.global(in.Text))
+		s.addEdge(s.variableNode(fn, in.B), s.globalNode(in.Text))
 		if in.A != ir.NoVar {
-			s.on(node(in.A), act{do: doStore, fn: fn.ID, at: node(in.B), name: s.fieldName(lastPart(in.Text))})
+			s.addWatch(s.variableNode(fn, in.A), watchAction{kind: doStore, fn: fn.ID, at: s.variableNode(fn, in.B),
+				name: s.fieldNumber(lastPart(in.Text))})
 		}
 	case ir.Return:
 		if in.A != ir.NoVar {
-			s.edge(node(in.A), s.resultOf(fn.ID))
+			s.addEdge(s.variableNode(fn, in.A), s.resultNode(fn.ID))
 		}
 	case ir.Yield:
 		if in.A != ir.NoVar {
-			s.yields(fn, in)
+			s.addYield(fn, in)
 		}
 	case ir.Invoke:
-		s.invoke(fn, i)
+		s.addCall(fn, i)
 	}
 }
 
-// yields puts what a generator gives into what it returns.
-func (s *solver) yields(fn *ir.Function, in *ir.Instr) {
+// createdValue returns the value that an instruction creates. All instances of a class of
+// the program are one value; each literal is one of its own.
+func (s *solver) createdValue(fn *ir.Function, in *ir.Instr) value {
+	switch in.Op {
+	case ir.Closure:
+		return newValue(functionValue, fn.File.Functions[in.X].ID)
+	case ir.ClassValue:
+		return newValue(classValue, fn.File.Classes[in.X].ID)
+	}
+	if c, ok := s.classes[in.Text]; ok {
+		return newValue(instanceValue, c)
+	}
+	return s.newSite()
+}
+
+// loadedField returns the field that an instruction reads: that of a constant key, or the
+// one that holds all elements.
+func (s *solver) loadedField(in *ir.Instr) int32 {
+	if in.Op == ir.LoadField || in.Op == ir.LoadIndex && in.Text != "" {
+		return s.fieldNumber(in.Text)
+	}
+	return s.fieldNumber(anyKey)
+}
+
+// addElementStore enters the store of an element, or of all elements of a collection
+// ("..."), which then holds what that collection is.
+func (s *solver) addElementStore(fn *ir.Function, in *ir.Instr) {
+	key := unknownKey
+	if in.Text != "" && in.Text != "..." {
+		key = in.Text
+	}
+	collection, element := s.variableNode(fn, in.A), s.variableNode(fn, in.C)
+	s.addWatch(collection, watchAction{kind: doStore, fn: fn.ID, at: element, name: s.fieldNumber(key)})
+	if in.Text == "..." {
+		s.addEdge(element, collection)
+	}
+}
+
+// addYield puts what a generator gives into what it returns. What iterates over the result reads
+// the elements of the pack.
+func (s *solver) addYield(fn *ir.Function, in *ir.Instr) {
 	if in.Text == "from" {
-		s.edge(s.variable(fn, in.A), s.resultOf(fn.ID))
+		s.addEdge(s.variableNode(fn, in.A), s.resultNode(fn.ID))
 		return
 	}
-	s.edge(s.variable(fn, in.A), s.field(newValue(packValue, fn.ID<<1|1), s.fieldName(anyKey)))
+	s.addEdge(s.variableNode(fn, in.A), s.fieldNode(newValue(packValue, fn.ID<<1|1), s.fieldNumber(anyKey)))
 }
 
-// site returns a value for what an instruction makes.
-func (s *solver) site() value {
+// newSite returns a value for what an instruction makes. Values are told apart by where they are
+// made, as usual in a points-to analysis.
+func (s *solver) newSite() value {
 	s.sites++
 	return newValue(siteValue, s.sites)
 }
 
-// loadGlobal enters the value of a qualified name.
+// loadGlobal enters the value of a qualified name. It may be declared by the program, assigned by
+// any file, or be a member of the object that the source writes in front of it.
 func (s *solver) loadGlobal(fn *ir.Function, i int32) {
 	in := &fn.Code[i]
-	dst := s.variable(fn, in.Dst)
+	dst := s.variableNode(fn, in.Dst)
 	if c, ok := s.classes[in.Text]; ok {
-		s.add(dst, newValue(classValue, c))
+		s.addValue(dst, newValue(classValue, c))
 	}
 	for _, f := range s.byName[in.Text] {
-		s.add(dst, newValue(functionValue, f))
+		s.addValue(dst, newValue(functionValue, f))
 	}
 	if m, ok := s.modules[in.Text]; ok {
-		s.add(dst, newValue(moduleValue, m))
+		s.addValue(dst, newValue(moduleValue, m))
 	}
-	s.edge(s.global(in.Text), dst)
+	s.addEdge(s.globalNode(in.Text), dst)
 	if in.A != ir.NoVar {
-		s.on(s.variable(fn, in.A), act{do: doLoad, fn: fn.ID, at: i, name: s.fieldName(lastPart(in.Text))})
+		s.addWatch(s.variableNode(fn, in.A),
+			watchAction{kind: doLoad, fn: fn.ID, at: i, name: s.fieldNumber(lastPart(in.Text))})
 	}
 }
 
-// invoke enters a call: what is certain at once, the rest when values arrive.
-func (s *solver) invoke(fn *ir.Function, i int32) {
-	in := &fn.Code[i]
-	c := fn.Call(in)
-	switch c.Kind {
-	case ir.CallInit:
-		p := passed{receiver: -1}
-		if c.Receiver != ir.NoVar {
-			p.receiver = s.variable(fn, c.Receiver)
-		}
-		s.link(fn, c, fn.File.Functions[c.Direct].ID, p)
+// addCall enters a call: what is certain at once, the rest when values arrive.
+func (s *solver) addCall(fn *ir.Function, i int32) {
+	c := fn.Call(&fn.Code[i])
+	if s.linkFixed(fn, c) {
 		return
-	case ir.CallSuper, ir.CallSelf:
-		s.upwards(fn, c)
-		return
-	case ir.CallNew:
-		if id, ok := s.classes[c.Qualified]; ok {
-			s.construct(fn, c, id)
-			return
-		}
 	}
 	if c.Direct >= 0 {
 		f := fn.File.Functions[c.Direct]
-		s.direct(fn, c, f.ID)
+		s.linkDirect(fn, c, f.ID)
 		if c.Callee == ir.NoVar { // what decorators made of it goes by the same name
-			s.on(s.global(f.Qualified), act{do: doCall, fn: fn.ID, at: i})
+			s.addWatch(s.globalNode(f.Qualified), watchAction{kind: doCall, fn: fn.ID, at: i})
 		}
-	} else if s.static(fn, c) {
+	} else if s.linkStatic(fn, c) {
 		return
 	} else if c.Qualified != "" && (c.Kind == ir.CallNew || c.Kind == ir.CallMethod) {
-		s.on(s.global(c.Qualified), act{do: doCall, fn: fn.ID, at: i})
+		s.addWatch(s.globalNode(c.Qualified), watchAction{kind: doCall, fn: fn.ID, at: i})
 	}
 	if c.Callee != ir.NoVar {
-		s.on(s.variable(fn, c.Callee), act{do: doCall, fn: fn.ID, at: i})
+		s.addWatch(s.variableNode(fn, c.Callee), watchAction{kind: doCall, fn: fn.ID, at: i})
 	}
 	if c.Kind == ir.CallMethod && c.Receiver != ir.NoVar {
-		s.on(s.variable(fn, c.Receiver), act{do: doDispatch, fn: fn.ID, at: i, name: -1})
+		s.addWatch(s.variableNode(fn, c.Receiver), watchAction{kind: doDispatch, fn: fn.ID, at: i, name: -1})
 	}
 }
 
-// direct links a function that is certain. With new it makes an object.
-func (s *solver) direct(fn *ir.Function, c *ir.Call, f int32) {
+// linkFixed links a call whose kind alone decides its targets: initializers, calls of the
+// superclass, and constructors of a class of the program. It reports whether it did.
+func (s *solver) linkFixed(fn *ir.Function, c *ir.Call) bool {
+	switch c.Kind {
+	case ir.CallInit:
+		p := callContext{receiver: -1}
+		if c.Receiver != ir.NoVar {
+			p.receiver = s.variableNode(fn, c.Receiver)
+		}
+		s.linkTarget(fn, c, fn.File.Functions[c.Direct].ID, p)
+		return true
+	case ir.CallSuper, ir.CallSelf:
+		s.linkSuper(fn, c)
+		return true
+	case ir.CallNew:
+		if id, ok := s.classes[c.Qualified]; ok {
+			s.linkConstructor(fn, c, id)
+			return true
+		}
+	}
+	return false
+}
+
+// linkDirect links a function that is certain. With new it makes an object. Functions are
+// constructors only in JavaScript.
+func (s *solver) linkDirect(fn *ir.Function, c *ir.Call, f int32) {
 	if c.Kind != ir.CallNew {
-		s.link(fn, c, f, passed{receiver: -1})
+		s.linkTarget(fn, c, f, callContext{receiver: -1})
 		return
 	}
-	s.made(fn, c, f)
+	s.linkConstructed(fn, c, f)
 }
 
-// made links a function that is called with new.
-func (s *solver) made(fn *ir.Function, c *ir.Call, f int32) {
+// linkConstructed links a function that is called with new. The object is one value for each such
+// function.
+func (s *solver) linkConstructed(fn *ir.Function, c *ir.Call, f int32) {
 	v := newValue(madeValue, f)
-	s.link(fn, c, f, passed{receiver: -1, this: v, is: true})
+	s.linkTarget(fn, c, f, callContext{receiver: -1, this: v, hasThis: true})
 	if dst := fn.Code[c.Instr].Dst; dst != ir.NoVar {
-		s.add(s.variable(fn, dst), v)
+		s.addValue(s.variableNode(fn, dst), v)
 	}
 }
 
-// static links a call whose qualified name the program declares: a function, a
+// linkStatic links a call whose qualified name the program declares: a function, a
 // method of a class or of one above it, or the class itself. It reports whether it
 // did.
-func (s *solver) static(fn *ir.Function, c *ir.Call) bool {
+func (s *solver) linkStatic(fn *ir.Function, c *ir.Call) bool {
 	if c.Qualified == "" {
 		return false
 	}
 	if id, ok := s.classes[c.Qualified]; ok && fn.File.Lang.Semantics.SelfParameter {
-		s.construct(fn, c, id)
+		s.linkConstructor(fn, c, id)
 		return true
 	}
-	list := s.byName[c.Qualified]
-	if len(list) == 0 {
-		if i := strings.LastIndexByte(c.Qualified, '.'); i > 0 {
-			if id, ok := s.classes[c.Qualified[:i]]; ok {
-				list = s.lookup(id, c.Qualified[i+1:])
-			}
-		}
-	}
+	list := s.functionsNamed(c.Qualified)
 	if len(list) == 0 {
 		return false
 	}
 	if f := s.Functions[list[0]]; f.Class != nil && !f.Static && c.Receiver != ir.NoVar && c.Type != "" {
 		return false // a method of an object, which may be overridden
 	}
-	for _, f := range s.overloaded(s.Graph, list, fn, c) {
+	for _, f := range s.selectOverloads(s.Graph, list, fn, c) {
 		if c.Kind == ir.CallNew {
-			s.made(fn, c, f)
+			s.linkConstructed(fn, c, f)
 		} else {
-			s.link(fn, c, f, s.explicitSelf(fn, c, f, classOf(s, c.Qualified)))
+			s.linkTarget(fn, c, f, s.explicitSelf(fn, c, f, classOf(s, c.Qualified)))
 		}
 	}
 	return true
+}
+
+// functionsNamed returns the functions that a qualified name means: declared under it, or
+// inherited by the class that it begins with.
+func (s *solver) functionsNamed(q string) []int32 {
+	if list := s.byName[q]; len(list) > 0 {
+		return list
+	}
+	if i := strings.LastIndexByte(q, '.'); i > 0 {
+		if id, ok := s.classes[q[:i]]; ok {
+			return s.lookupMethod(id, q[i+1:])
+		}
+	}
+	return nil
 }
 
 // classOf returns the class that the qualified name of a member begins with, as a
@@ -233,20 +273,21 @@ func classOf(s *solver, q string) value {
 
 // explicitSelf returns what a call of a method through its class passes: where the
 // receiver is a parameter it is the first argument, or the class.
-func (s *solver) explicitSelf(fn *ir.Function, c *ir.Call, f int32, class value) passed {
+func (s *solver) explicitSelf(fn *ir.Function, c *ir.Call, f int32, class value) callContext {
 	callee := s.Functions[f]
 	if callee.OnClass {
-		return passed{receiver: -1, this: class, is: class != 0}
+		return callContext{receiver: -1, this: class, hasThis: class != 0}
 	}
 	if args := fn.Args(c); callee.Class != nil && !callee.Static && fn.File.Lang.Semantics.SelfParameter &&
 		len(args) > 0 {
-		return passed{receiver: s.variable(fn, args[0].Value), skip: 1}
+		return callContext{receiver: s.variableNode(fn, args[0].Value), skip: 1}
 	}
-	return passed{receiver: -1}
+	return callContext{receiver: -1}
 }
 
-// upwards links a call of the superclass' part, or of another constructor.
-func (s *solver) upwards(fn *ir.Function, c *ir.Call) {
+// linkSuper links a call of the superclass' part, or of another constructor. A class without a
+// constructor of its own inherits that of the nearest class above.
+func (s *solver) linkSuper(fn *ir.Function, c *ir.Call) {
 	class := memberOf(fn)
 	if class == nil {
 		return
@@ -258,20 +299,20 @@ func (s *solver) upwards(fn *ir.Function, c *ir.Call) {
 	}
 	var list []int32
 	if c.Kind == ir.CallSelf {
-		list = s.own(class.ID, name)
+		list = s.ownMethods(class.ID, name)
 	} else {
 		for _, b := range s.bases[class.ID] {
-			if list = s.lookup(b, name); list == nil && constructor {
-				list = s.constructors(b)
+			if list = s.lookupMethod(b, name); list == nil && constructor {
+				list = s.constructorsOf(b)
 			}
 			if list != nil {
 				break
 			}
 		}
 	}
-	for _, f := range s.overloaded(s.Graph, list, fn, c) {
+	for _, f := range s.selectOverloads(s.Graph, list, fn, c) {
 		if f != fn.ID || c.Kind != ir.CallSelf {
-			s.link(fn, c, f, passed{receiver: s.variable(fn, c.Receiver)})
+			s.linkTarget(fn, c, f, callContext{receiver: s.variableNode(fn, c.Receiver)})
 		}
 	}
 }
@@ -286,46 +327,50 @@ func memberOf(fn *ir.Function) *ir.Class {
 	return nil
 }
 
-// construct links the making of an object of a class.
-func (s *solver) construct(fn *ir.Function, c *ir.Call, class int32) {
-	s.allocates[s.call(fn, c)] = class + 1
+// linkConstructor links the making of an object of a class. The class counts as instantiated at
+// this call, which package taint asks for.
+func (s *solver) linkConstructor(fn *ir.Function, c *ir.Call, class int32) {
+	s.allocates[s.callNumber(fn, c)] = class + 1
 	v := newValue(instanceValue, class)
 	if dst := fn.Code[c.Instr].Dst; dst != ir.NoVar {
-		s.add(s.variable(fn, dst), v)
+		s.addValue(s.variableNode(fn, dst), v)
 	}
-	for _, f := range s.overloaded(s.Graph, s.constructors(class), fn, c) {
-		s.link(fn, c, f, passed{receiver: -1, this: v, is: true, constructs: true})
+	for _, f := range s.selectOverloads(s.Graph, s.constructorsOf(class), fn, c) {
+		s.linkTarget(fn, c, f, callContext{receiver: -1, this: v, hasThis: true, constructs: true})
 	}
 	if fn.File.Lang.Semantics.SelfParameter { // what makes the object may return another one
-		for _, f := range s.lookup(class, "__new__") {
-			s.link(fn, c, f, passed{receiver: -1, this: newValue(classValue, class), is: true})
+		for _, f := range s.lookupMethod(class, "__new__") {
+			s.linkTarget(fn, c, f, callContext{receiver: -1, this: newValue(classValue, class), hasThis: true})
 		}
 	}
 }
 
-// seed gives the methods of classes that no code of the program makes objects of,
-// such as those that a framework makes, an object of their class as receiver.
-func (s *solver) seed() {
+// seedReceivers gives the methods of classes that no code of the program makes objects of, such as
+// those that a framework makes, an object of their class as receiver. Without one nothing would be
+// known of the fields in handlers and other entry points.
+func (s *solver) seedReceivers() {
 	for i, c := range s.Classes {
-		if c.Kind == "interface" || slices.ContainsFunc(s.below(int32(i)), func(k int32) bool { return s.created[k] }) {
+		if c.Kind == "interface" || slices.ContainsFunc(s.subclasses(int32(i)), func(k int32) bool {
+			return s.instantiated[k]
+		}) {
 			continue
 		}
 		v := newValue(instanceValue, int32(i))
-		for _, k := range s.above(int32(i)) {
+		for _, k := range s.superclasses(int32(i)) {
 			above := s.Classes[k]
 			for _, m := range above.Methods {
-				s.receive(m, v)
+				s.addReceiver(m, v)
 			}
 			if above.Init != nil {
-				s.receive(above.Init, v)
+				s.addReceiver(above.Init, v)
 			}
 		}
 	}
 }
 
-// receive gives a method a receiver.
-func (s *solver) receive(m *ir.Function, v value) {
+// addReceiver gives a method a receiver. Class methods and lambdas have no receiver of their own.
+func (s *solver) addReceiver(m *ir.Function, v value) {
 	if m.This != ir.NoVar && !m.OnClass && m.Locals[m.This].Kind == ir.Receiver {
-		s.add(s.variable(m, m.This), v)
+		s.addValue(s.variableNode(m, m.This), v)
 	}
 }

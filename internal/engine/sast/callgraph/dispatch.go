@@ -9,48 +9,49 @@ import (
 
 // This file acts on values that reach calls and members.
 
-// passed says what a call passes to a function beside its arguments.
-type passed struct {
+// A callContext is what a call passes to a function beside its arguments.
+type callContext struct {
 	receiver   int32 // node, or -1
 	this       value // the receiver, when it is one value
-	is         bool  // this is set
+	hasThis    bool  // this is set
 	skip       int   // leading arguments that are none of the parameters
 	constructs bool  // the result is not that of the call
 }
 
-// act acts on a value.
-func (s *solver) act(a act, v value) {
+// runWatch acts on a value. It runs once for each value that reaches the node.
+func (s *solver) runWatch(a watchAction, v value) {
 	fn := s.Functions[a.fn]
-	switch a.do {
+	switch a.kind {
 	case doLoad:
-		s.load(fn, &fn.Code[a.at], v, a.name)
+		s.loadMember(fn, &fn.Code[a.at], v, a.name)
 	case doStore:
-		s.store(v, a.name, a.at)
+		s.storeMember(v, a.name, a.at)
 	case doDispatch:
-		s.dispatch(fn, fn.Call(&fn.Code[a.at]), v)
+		s.dispatchMethod(fn, fn.Call(&fn.Code[a.at]), v)
 	case doCall:
-		s.callValue(fn, fn.Call(&fn.Code[a.at]), v, passed{receiver: -1})
+		s.callValue(fn, fn.Call(&fn.Code[a.at]), v, callContext{receiver: -1})
 	case doSpread:
-		s.edge(s.field(v, s.fieldName(anyKey)), a.at)
+		s.addEdge(s.fieldNode(v, s.fieldNumber(anyKey)), a.at)
 	case doCallback:
-		s.callback(fn, &fn.Calls[a.at], v, a.name)
+		s.addCallback(fn, &fn.Calls[a.at], v, a.name)
 	case doFluent:
 		if v.kind() == siteValue || v.kind() == packValue {
-			s.add(a.at, v)
+			s.addValue(a.at, v)
 		}
 	case doProto:
-		s.inherit(newValue(madeValue, a.at), v)
-		s.bequeath(v, a.at)
+		s.addPrototype(newValue(madeValue, a.at), v)
+		s.addHeir(v, a.at)
 	case doMethod:
 		if v.kind() == functionValue {
-			s.receive(s.Functions[v.index()], newValue(madeValue, a.at))
+			s.addReceiver(s.Functions[v.index()], newValue(madeValue, a.at))
 		}
 	}
 }
 
-// load gives a field of the value to the instruction's result.
-func (s *solver) load(fn *ir.Function, in *ir.Instr, v value, name int32) {
-	dst := s.variable(fn, in.Dst)
+// loadMember gives a field of the value to the instruction's result. Members that the
+// program declares have no fields of their own: methods of a class, functions of a module.
+func (s *solver) loadMember(fn *ir.Function, in *ir.Instr, v value, name int32) {
+	dst := s.variableNode(fn, in.Dst)
 	field := in.Text
 	if in.Op == ir.LoadGlobal {
 		field = lastPart(in.Text)
@@ -58,185 +59,216 @@ func (s *solver) load(fn *ir.Function, in *ir.Instr, v value, name int32) {
 	switch v.kind() {
 	case functionValue:
 		if field == "prototype" && in.Op != ir.Next {
-			s.add(dst, newValue(madeValue, v.index()))
+			s.addValue(dst, newValue(madeValue, v.index()))
 			return
 		}
 	case instanceValue:
 		if in.Op == ir.LoadField {
-			for _, m := range s.lookup(v.index(), field) {
-				s.add(dst, newValue(functionValue, m))
-				if this := s.Functions[m].This; this != ir.NoVar {
-					s.add(s.variable(s.Functions[m], this), v)
-				}
-			}
+			s.loadMethod(dst, v, field)
 		}
 	case classValue:
 		if field == "prototype" {
-			s.add(dst, newValue(instanceValue, v.index()))
+			s.addValue(dst, newValue(instanceValue, v.index()))
 			return
 		}
-		for _, m := range s.lookup(v.index(), field) {
-			s.add(dst, newValue(functionValue, m))
+		for _, m := range s.lookupMethod(v.index(), field) {
+			s.addValue(dst, newValue(functionValue, m))
 		}
-		s.edge(s.global(s.Classes[v.index()].Qualified+"."+field), dst)
+		s.addEdge(s.globalNode(s.Classes[v.index()].Qualified+"."+field), dst)
 	case moduleValue:
-		q := s.Files[v.index()].Module + "." + field
-		for _, f := range s.byName[q] {
-			s.add(dst, newValue(functionValue, f))
-		}
-		if class, ok := s.classes[q]; ok {
-			s.add(dst, newValue(classValue, class))
-		}
-		s.edge(s.global(q), dst)
+		s.loadExport(dst, s.Files[v.index()].Module+"."+field)
 		return
 	}
-	s.edge(s.field(v, name), dst)
+	s.addEdge(s.fieldNode(v, name), dst)
 	if in.Op == ir.LoadIndex && in.Text != "" {
-		s.edge(s.field(v, s.fieldName(unknownKey)), dst)
+		s.addEdge(s.fieldNode(v, s.fieldNumber(unknownKey)), dst)
 	}
 }
 
-// store gives the field of the value what the node holds.
-func (s *solver) store(v value, name, from int32) {
-	if v.kind() == functionValue && name == s.fieldName("prototype") {
-		s.on(from, act{do: doProto, at: v.index()})
+// loadMethod gives the methods of an object's class to a node: a method value, whose
+// receiver is the object it was taken from.
+func (s *solver) loadMethod(dst int32, v value, name string) {
+	for _, m := range s.lookupMethod(v.index(), name) {
+		s.addValue(dst, newValue(functionValue, m))
+		if this := s.Functions[m].This; this != ir.NoVar {
+			s.addValue(s.variableNode(s.Functions[m], this), v)
+		}
 	}
-	s.edge(from, s.field(v, name))
+}
+
+// loadExport gives what a module exports under the name to a node.
+func (s *solver) loadExport(dst int32, q string) {
+	for _, f := range s.byName[q] {
+		s.addValue(dst, newValue(functionValue, f))
+	}
+	if class, ok := s.classes[q]; ok {
+		s.addValue(dst, newValue(classValue, class))
+	}
+	s.addEdge(s.globalNode(q), dst)
+}
+
+// storeMember gives the field of the value what the node holds. A function that is stored in the
+// prototype becomes a method of what the constructor makes.
+func (s *solver) storeMember(v value, name, from int32) {
+	if v.kind() == functionValue && name == s.fieldNumber("prototype") {
+		s.addWatch(from, watchAction{kind: doProto, at: v.index()})
+	}
+	s.addEdge(from, s.fieldNode(v, name))
 	switch v.kind() {
 	case siteValue, packValue:
-		s.edge(from, s.field(v, s.fieldName(anyKey)))
+		s.addEdge(from, s.fieldNode(v, s.fieldNumber(anyKey)))
 	case madeValue:
-		s.on(from, act{do: doMethod, at: v.index()})
+		s.addWatch(from, watchAction{kind: doMethod, at: v.index()})
 	}
 }
 
-// bequeath makes the functions in an object methods of what a function makes, whose
+// addHeir makes the functions in an object methods of what a function makes, whose
 // prototype the object is: callers that are not part of the program call them with
 // such a receiver.
-func (s *solver) bequeath(proto value, maker int32) {
+func (s *solver) addHeir(proto value, maker int32) {
 	if slices.Contains(s.heirs[proto], maker) {
 		return
 	}
 	s.heirs[proto] = append(s.heirs[proto], maker)
-	for _, f := range slices.Clone(s.of[proto]) {
-		s.on(f.node, act{do: doMethod, at: maker})
+	for _, f := range slices.Clone(s.fieldsOf[proto]) {
+		s.addWatch(f.node, watchAction{kind: doMethod, at: maker})
 	}
 }
 
-// inherit gives an object the fields of another one.
-func (s *solver) inherit(v, proto value) {
+// addPrototype gives an object the fields of another one. Later fields are inherited too, see
+// fieldNode.
+func (s *solver) addPrototype(v, proto value) {
 	if v == proto || slices.Contains(s.protos[v], proto) {
 		return
 	}
 	s.protos[v] = append(s.protos[v], proto)
-	for _, f := range slices.Clone(s.of[v]) {
-		s.edge(s.field(proto, f.name), f.node)
+	for _, f := range slices.Clone(s.fieldsOf[v]) {
+		s.addEdge(s.fieldNode(proto, f.name), f.node)
 	}
 }
 
-// dispatch links a method call on the value.
-func (s *solver) dispatch(fn *ir.Function, c *ir.Call, v value) {
-	m := &fn.File.Lang.Semantics
+// dispatchMethod links a method call on the value.
+func (s *solver) dispatchMethod(fn *ir.Function, c *ir.Call, v value) {
 	switch v.kind() {
 	case instanceValue:
-		if list := s.lookup(v.index(), c.Name); list != nil {
-			for _, f := range s.overloaded(s.Graph, list, fn, c) {
-				s.link(fn, c, f, passed{receiver: -1, this: v, is: true})
+		if list := s.lookupMethod(v.index(), c.Name); list != nil {
+			for _, f := range s.selectOverloads(s.Graph, list, fn, c) {
+				s.linkTarget(fn, c, f, callContext{receiver: -1, this: v, hasThis: true})
 			}
 			return
 		}
 	case classValue:
-		for _, f := range s.overloaded(s.Graph, s.lookup(v.index(), c.Name), fn, c) {
-			s.link(fn, c, f, s.explicitSelf(fn, c, f, v))
+		for _, f := range s.selectOverloads(s.Graph, s.lookupMethod(v.index(), c.Name), fn, c) {
+			s.linkTarget(fn, c, f, s.explicitSelf(fn, c, f, v))
 		}
 	case moduleValue:
-		q := s.Files[v.index()].Module + "." + c.Name
-		for _, f := range s.overloaded(s.Graph, s.byName[q], fn, c) {
-			s.link(fn, c, f, passed{receiver: -1})
-		}
-		if class, ok := s.classes[q]; ok {
-			s.callValue(fn, c, newValue(classValue, class), passed{receiver: -1})
-		}
-		s.on(s.global(q), act{do: doCall, fn: fn.ID, at: c.Instr})
+		s.callExport(fn, c, s.Files[v.index()].Module+"."+c.Name)
 		return
 	case functionValue:
-		switch {
-		case m.ImplicitThis:
-			s.callValue(fn, c, v, passed{receiver: -1})
-			return
-		case c.Name == "call" && m.KeysAreFields:
-			p := passed{receiver: -1, skip: 1}
-			if args := fn.Args(c); len(args) > 0 {
-				p.receiver = s.variable(fn, args[0].Value)
-			}
-			s.callValue(fn, c, v, p)
-			return
-		case c.Name == "apply" && m.KeysAreFields:
-			s.apply(fn, c, v)
-			return
-		case c.Name == "bind" && m.KeysAreFields:
-			s.bindReceiver(fn, c, v)
+		if s.callFunctionMethod(fn, c, v) {
 			return
 		}
 	}
-	s.on(s.field(v, s.fieldName(c.Name)), act{do: doCall, fn: fn.ID, at: c.Instr})
+	s.addWatch(s.fieldNode(v, s.fieldNumber(c.Name)), watchAction{kind: doCall, fn: fn.ID, at: c.Instr})
 }
 
-// bindReceiver leads f.bind(this) to f, which has that receiver wherever it is called.
+// callExport links a call of what a module exports under the name.
+func (s *solver) callExport(fn *ir.Function, c *ir.Call, q string) {
+	for _, f := range s.selectOverloads(s.Graph, s.byName[q], fn, c) {
+		s.linkTarget(fn, c, f, callContext{receiver: -1})
+	}
+	if class, ok := s.classes[q]; ok {
+		s.callValue(fn, c, newValue(classValue, class), callContext{receiver: -1})
+	}
+	s.addWatch(s.globalNode(q), watchAction{kind: doCall, fn: fn.ID, at: c.Instr})
+}
+
+// callFunctionMethod links a call of a method of a function value: JavaScript's call,
+// apply and bind, and the only method of a functional interface (Java). It reports whether
+// the method is one of those.
+func (s *solver) callFunctionMethod(fn *ir.Function, c *ir.Call, v value) bool {
+	m := &fn.File.Lang.Semantics
+	switch {
+	case m.ImplicitThis:
+		s.callValue(fn, c, v, callContext{receiver: -1})
+	case !m.KeysAreFields:
+		return false
+	case c.Name == "call":
+		p := callContext{receiver: -1, skip: 1}
+		if args := fn.Args(c); len(args) > 0 {
+			p.receiver = s.variableNode(fn, args[0].Value)
+		}
+		s.callValue(fn, c, v, p)
+	case c.Name == "apply":
+		s.linkApply(fn, c, v)
+	case c.Name == "bind":
+		s.bindReceiver(fn, c, v)
+	default:
+		return false
+	}
+	return true
+}
+
+// bindReceiver leads f.bind(this) to f, which has that receiver wherever it is called. The
+// receiver holds for every call of the function, which is less precise than a bound copy but needs
+// no new value.
 func (s *solver) bindReceiver(fn *ir.Function, c *ir.Call, v value) {
 	if dst := fn.Code[c.Instr].Dst; dst != ir.NoVar {
-		s.add(s.variable(fn, dst), v)
+		s.addValue(s.variableNode(fn, dst), v)
 	}
 	f := s.Functions[v.index()]
 	if args := fn.Args(c); len(args) > 0 && f.This != ir.NoVar && f.Locals[f.This].Kind == ir.Receiver {
-		s.edge(s.variable(fn, args[0].Value), s.variable(f, f.This))
+		s.addEdge(s.variableNode(fn, args[0].Value), s.variableNode(f, f.This))
 	}
 }
 
-// apply links f.apply(this, arguments).
-func (s *solver) apply(fn *ir.Function, c *ir.Call, v value) {
+// linkApply links f.apply(this, arguments). The elements of the array may go to any parameter.
+func (s *solver) linkApply(fn *ir.Function, c *ir.Call, v value) {
 	args := fn.Args(c)
-	p := passed{receiver: -1, skip: len(args)}
+	p := callContext{receiver: -1, skip: len(args)}
 	if len(args) > 0 {
-		p.receiver = s.variable(fn, args[0].Value)
+		p.receiver = s.variableNode(fn, args[0].Value)
 	}
 	s.callValue(fn, c, v, p)
 	if len(args) > 1 {
 		f := s.Functions[v.index()]
 		for _, param := range f.Params {
-			s.on(s.variable(fn, args[1].Value), act{do: doSpread, fn: fn.ID, at: s.variable(f, param.Var)})
+			s.addWatch(s.variableNode(fn, args[1].Value),
+				watchAction{kind: doSpread, fn: fn.ID, at: s.variableNode(f, param.Var)})
 		}
 	}
 }
 
-// callValue links a call of the value.
-func (s *solver) callValue(fn *ir.Function, c *ir.Call, v value, p passed) {
+// callValue links a call of the value. A class is called with new, or by itself where the language
+// has no such word (Python); an object by its method __call__.
+func (s *solver) callValue(fn *ir.Function, c *ir.Call, v value, p callContext) {
 	switch v.kind() {
 	case functionValue:
 		if c.Kind == ir.CallNew {
-			s.made(fn, c, v.index())
+			s.linkConstructed(fn, c, v.index())
 			return
 		}
 		if p.receiver < 0 && c.Receiver != ir.NoVar && (s.Functions[v.index()].Class == nil ||
 			c.Kind == ir.CallFunction) {
-			p.receiver = s.variable(fn, c.Receiver)
+			p.receiver = s.variableNode(fn, c.Receiver)
 		}
-		s.link(fn, c, v.index(), p)
+		s.linkTarget(fn, c, v.index(), p)
 	case classValue:
 		if c.Kind == ir.CallNew || fn.File.Lang.Semantics.SelfParameter {
-			s.construct(fn, c, v.index())
+			s.linkConstructor(fn, c, v.index())
 		}
 	case instanceValue:
-		for _, f := range s.lookup(v.index(), "__call__") {
-			s.link(fn, c, f, passed{receiver: -1, this: v, is: true})
+		for _, f := range s.lookupMethod(v.index(), "__call__") {
+			s.linkTarget(fn, c, f, callContext{receiver: -1, this: v, hasThis: true})
 		}
 	}
 }
 
-// link makes the function a target of the call: arguments go to parameters, the
-// result comes back.
-func (s *solver) link(fn *ir.Function, c *ir.Call, f int32, p passed) {
-	call := s.call(fn, c)
+// linkTarget makes the function a target of the call: arguments go to parameters, the result comes
+// back. Targets are bounded: a call with very many, such as one of toString, tells nothing and
+// costs time. What is left out is counted in Truncated.
+func (s *solver) linkTarget(fn *ir.Function, c *ir.Call, f int32, p callContext) {
+	call := s.callNumber(fn, c)
 	known := slices.Contains(s.targets[call], f)
 	if !known {
 		if len(s.targets[call]) >= s.limit {
@@ -247,50 +279,53 @@ func (s *solver) link(fn *ir.Function, c *ir.Call, f int32, p passed) {
 	}
 	callee := s.Functions[f]
 	if callee.This != ir.NoVar && callee.Locals[callee.This].Kind == ir.Receiver {
-		this := s.variable(callee, callee.This)
-		if p.is {
-			s.add(this, p.this)
+		this := s.variableNode(callee, callee.This)
+		if p.hasThis {
+			s.addValue(this, p.this)
 		}
 		if p.receiver >= 0 {
-			s.edge(p.receiver, this)
+			s.addEdge(p.receiver, this)
 		}
 	}
 	if known {
 		return
 	}
-	s.arguments(fn, c, callee, p.skip)
+	s.passArguments(fn, c, callee, p.skip)
 	if dst := fn.Code[c.Instr].Dst; dst != ir.NoVar && !p.constructs {
-		s.edge(s.resultOf(f), s.variable(fn, dst))
+		s.addEdge(s.resultNode(f), s.variableNode(fn, dst))
 	}
 }
 
-// arguments leads arguments to parameters.
-func (s *solver) arguments(fn *ir.Function, c *ir.Call, callee *ir.Function, skip int) {
+// passArguments leads arguments to parameters. Arguments by name that no parameter takes are
+// fields of the parameter for the rest.
+func (s *solver) passArguments(fn *ir.Function, c *ir.Call, callee *ir.Function, skip int) {
 	pack := newValue(packValue, callee.ID<<1)
 	position := -skip
 	for _, a := range fn.Args(c) {
-		from := s.variable(fn, a.Value)
+		from := s.variableNode(fn, a.Value)
 		switch {
 		case a.Rest != ir.One:
 			for k := max(position, 0); k < len(callee.Params); k++ {
-				s.on(from, act{do: doSpread, fn: fn.ID, at: s.variable(callee, callee.Params[k].Var)})
+				s.addWatch(from,
+					watchAction{kind: doSpread, fn: fn.ID, at: s.variableNode(callee, callee.Params[k].Var)})
 			}
 		case a.Name != "":
-			if p := named(callee, a.Name); p != nil {
-				s.edge(from, s.variable(callee, p.Var))
+			if p := namedParam(callee, a.Name); p != nil {
+				s.addEdge(from, s.variableNode(callee, p.Var))
 			} else {
-				s.edge(from, s.field(pack, s.fieldName(a.Name)))
+				s.addEdge(from, s.fieldNode(pack, s.fieldNumber(a.Name)))
 			}
 		default:
 			if position >= 0 {
-				s.positional(from, position, callee, pack)
+				s.passPositional(from, position, callee, pack)
 			}
 			position++
 		}
 	}
 }
 
-func named(callee *ir.Function, name string) *ir.Param {
+// namedParam returns the parameter that takes an argument of the name, nil for none.
+func namedParam(callee *ir.Function, name string) *ir.Param {
 	for i := range callee.Params {
 		if p := &callee.Params[i]; p.Name == name && p.Rest == ir.One {
 			return p
@@ -299,24 +334,25 @@ func named(callee *ir.Function, name string) *ir.Param {
 	return nil
 }
 
-// positional leads an argument to the parameter at the position.
-func (s *solver) positional(from int32, position int, callee *ir.Function, pack value) {
+// passPositional leads an argument to the parameter at the position.
+func (s *solver) passPositional(from int32, position int, callee *ir.Function, pack value) {
 	for k := range callee.Params {
 		p := &callee.Params[k]
 		switch {
 		case p.Rest == ir.Positional && k <= position:
-			s.edge(from, s.field(pack, s.fieldName(anyKey)))
+			s.addEdge(from, s.fieldNode(pack, s.fieldNumber(anyKey)))
 			return
 		case k == position && p.Rest == ir.One && !p.ByName:
-			s.edge(from, s.variable(callee, p.Var))
+			s.addEdge(from, s.variableNode(callee, p.Var))
 			return
 		}
 	}
 }
 
-// byType links a method call by the type that its receiver is declared with: the
-// method of the type, and those of the types below it.
-func (s *solver) byType(fn *ir.Function, c *ir.Call) {
+// linkByType links a method call by the type that its receiver is declared with: the method of the
+// type, and those of the types below it. It is class hierarchy analysis, narrowed to classes that
+// the program makes objects of (rapid type analysis).
+func (s *solver) linkByType(fn *ir.Function, c *ir.Call) {
 	if c.Kind != ir.CallMethod || c.Type == "" {
 		return
 	}
@@ -324,30 +360,32 @@ func (s *solver) byType(fn *ir.Function, c *ir.Call) {
 	if !ok {
 		return
 	}
-	below := s.below(class)
-	if some := slices.DeleteFunc(slices.Clone(below), func(k int32) bool { return !s.created[k] }); len(some) > 0 {
+	below := s.subclasses(class)
+	if some := slices.DeleteFunc(slices.Clone(below), func(k int32) bool { return !s.instantiated[k] }); len(some) > 0 {
 		below = some
 	}
 	receiver := int32(-1)
 	if c.Receiver != ir.NoVar {
-		receiver = s.variable(fn, c.Receiver)
+		receiver = s.variableNode(fn, c.Receiver)
 	}
 	for _, k := range below {
-		for _, f := range s.overloaded(s.Graph, s.lookup(k, c.Name), fn, c) {
-			s.link(fn, c, f, passed{receiver: receiver, this: newValue(instanceValue, k), is: true})
+		for _, f := range s.selectOverloads(s.Graph, s.lookupMethod(k, c.Name), fn, c) {
+			s.linkTarget(fn, c, f, callContext{receiver: receiver, this: newValue(instanceValue, k), hasThis: true})
 		}
 	}
 }
 
-// leavesSurely is leaves for a call whose receiver has no type of the program.
-func (s *solver) leavesSurely(fn *ir.Function, c *ir.Call) {
+// treatUntypedAsUnknown treats a call as one of unknown code when its receiver has no type of the
+// program. It runs before linkByType, so that callbacks of libraries are known by then.
+func (s *solver) treatUntypedAsUnknown(fn *ir.Function, c *ir.Call) {
 	if _, ok := s.classes[c.Type]; !ok {
-		s.leaves(fn, c)
+		s.treatAsUnknown(fn, c)
 	}
 }
 
-// keeps reports whether a method of unknown code with the name keeps its arguments.
-func keeps(name string) bool {
+// keepsArguments reports whether a method of unknown code with the name keeps its arguments. Names
+// of methods are all that is known of code that is not there.
+func keepsArguments(name string) bool {
 	for _, verb := range []string{"add", "push", "put", "set", "append", "insert", "offer", "unshift", "enqueue",
 		"register", "extend"} {
 		if strings.HasPrefix(strings.ToLower(name), verb) {
@@ -357,44 +395,44 @@ func keeps(name string) bool {
 	return false
 }
 
-// leaves treats a call as one of unknown code: it may keep its arguments in its
+// treatAsUnknown treats a call as one of unknown code: it may keep its arguments in its
 // receiver, return a function that it is given, or a collection or what is in it
 // that is its receiver, and call functions with what the receiver holds.
-func (s *solver) leaves(fn *ir.Function, c *ir.Call) {
-	if call := s.call(fn, c); s.opened[call] {
+func (s *solver) treatAsUnknown(fn *ir.Function, c *ir.Call) {
+	if call := s.callNumber(fn, c); s.opened[call] {
 		return
 	} else {
 		s.opened[call] = true
 	}
-	kept := c.Kind == ir.CallNew || keeps(c.Name)
+	kept := c.Kind == ir.CallNew || keepsArguments(c.Name)
 	dst := fn.Code[c.Instr].Dst
 	receiver := int32(-1)
 	if c.Kind == ir.CallNew && dst != ir.NoVar {
-		s.add(s.variable(fn, dst), s.site())
-		receiver = s.variable(fn, dst)
+		s.addValue(s.variableNode(fn, dst), s.newSite())
+		receiver = s.variableNode(fn, dst)
 	} else if c.Receiver != ir.NoVar {
-		receiver = s.variable(fn, c.Receiver)
+		receiver = s.variableNode(fn, c.Receiver)
 		if dst != ir.NoVar {
-			s.on(receiver, act{do: doFluent, fn: fn.ID, at: s.variable(fn, dst)})
-			s.on(receiver, act{do: doSpread, fn: fn.ID, at: s.variable(fn, dst)})
+			s.addWatch(receiver, watchAction{kind: doFluent, fn: fn.ID, at: s.variableNode(fn, dst)})
+			s.addWatch(receiver, watchAction{kind: doSpread, fn: fn.ID, at: s.variableNode(fn, dst)})
 		}
 	}
 	for _, a := range fn.Args(c) {
-		from := s.variable(fn, a.Value)
+		from := s.variableNode(fn, a.Value)
 		if receiver >= 0 && kept {
-			s.on(receiver, act{do: doStore, fn: fn.ID, at: from, name: s.fieldName(anyKey)})
+			s.addWatch(receiver, watchAction{kind: doStore, fn: fn.ID, at: from, name: s.fieldNumber(anyKey)})
 		}
-		s.on(from, act{do: doCallback, fn: fn.ID, at: fn.Code[c.Instr].X, name: receiver})
+		s.addWatch(from, watchAction{kind: doCallback, fn: fn.ID, at: fn.Code[c.Instr].X, name: receiver})
 	}
 }
 
-// callback notes a function that unknown code is given. It may be called with what
-// the receiver holds.
-func (s *solver) callback(fn *ir.Function, c *ir.Call, v value, receiver int32) {
-	call := s.call(fn, c)
+// addCallback notes a function that unknown code is given. It may be called with what the receiver
+// holds. The callee may also return it wrapped, such as a bound or memoized function.
+func (s *solver) addCallback(fn *ir.Function, c *ir.Call, v value, receiver int32) {
+	call := s.callNumber(fn, c)
 	if dst := fn.Code[c.Instr].Dst; dst != ir.NoVar && c.Kind != ir.CallNew &&
 		(v.kind() == functionValue || v.kind() == classValue) {
-		s.add(s.variable(fn, dst), v) // it may be wrapped: bound, made a promise, memoized
+		s.addValue(s.variableNode(fn, dst), v) // it may be wrapped: bound, made a promise, memoized
 	}
 	switch v.kind() {
 	case functionValue:
@@ -403,7 +441,7 @@ func (s *solver) callback(fn *ir.Function, c *ir.Call, v value, receiver int32) 
 			f := s.Functions[v.index()]
 			for _, p := range f.Params {
 				if receiver >= 0 && p.Rest == ir.One {
-					s.on(receiver, act{do: doSpread, fn: fn.ID, at: s.variable(f, p.Var)})
+					s.addWatch(receiver, watchAction{kind: doSpread, fn: fn.ID, at: s.variableNode(f, p.Var)})
 				}
 			}
 		}

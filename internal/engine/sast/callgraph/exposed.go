@@ -21,8 +21,9 @@ type exposed struct {
 	list []int32
 }
 
-// expose notes the functions that each module's value holds, and its members.
-func (s *solver) expose() {
+// findExposed notes the functions that each module's value holds, and its members. In a library
+// these are the entry points: its callers are not part of the program.
+func (s *solver) findExposed() {
 	s.Graph.exposed = map[string][]int32{}
 	for _, f := range s.Files {
 		if f.Lang.Semantics.Exports == "" || f.Module == "" {
@@ -33,7 +34,7 @@ func (s *solver) expose() {
 			continue
 		}
 		e := exposed{solver: s, seen: map[value]bool{}}
-		e.node(n, 0)
+		e.visitNode(n, 0)
 		if len(e.list) > 0 {
 			slices.Sort(e.list)
 			s.Graph.exposed[f.Module] = slices.Compact(e.list)
@@ -41,7 +42,8 @@ func (s *solver) expose() {
 	}
 }
 
-func (e *exposed) node(n int32, depth int) {
+// visitNode notes the functions that a node may hold, and goes on with the members of its values.
+func (e *exposed) visitNode(n int32, depth int) {
 	for _, v := range e.pool[e.set[n]] {
 		if e.seen[v] || len(e.list) >= maxExposed {
 			continue
@@ -50,7 +52,7 @@ func (e *exposed) node(n int32, depth int) {
 		switch v.kind() {
 		case functionValue:
 			e.list = append(e.list, v.index())
-			e.members(newValue(madeValue, v.index()), depth)
+			e.visitMembers(newValue(madeValue, v.index()), depth)
 		case classValue, instanceValue:
 			for _, m := range e.Classes[v.index()].Methods {
 				e.list = append(e.list, m.ID)
@@ -58,19 +60,20 @@ func (e *exposed) node(n int32, depth int) {
 		case moduleValue: // that module tells itself
 			continue
 		}
-		e.members(v, depth)
+		e.visitMembers(v, depth)
 	}
 }
 
-func (e *exposed) members(v value, depth int) {
+// visitMembers visits the fields of a value.
+func (e *exposed) visitMembers(v value, depth int) {
 	if depth >= maxMembers {
 		return
 	}
-	for _, f := range e.of[v] {
-		e.node(f.node, depth+1)
+	for _, f := range e.fieldsOf[v] {
+		e.visitNode(f.node, depth+1)
 	}
 }
 
 // Exposed returns the functions that somebody can call who has the module with the name:
 // what was assigned to the module as a whole, and its members, by ID.
-func (g *Graph) Exposed(module string) []*ir.Function { return g.functions(g.exposed[module]) }
+func (g *Graph) Exposed(module string) []*ir.Function { return g.functionList(g.exposed[module]) }

@@ -15,24 +15,26 @@ const newName = "<new>"
 
 // hierarchy knows the classes of the program.
 type hierarchy struct {
-	classes  map[string]int32   // by qualified name
-	byName   map[string][]int32 // functions, by qualified name
-	names    map[string]int32   // numbers of member names
-	methods  map[int64][]int32  // by class and member name
-	members  [][]string         // by class: the names of its methods
-	bases    [][]int32          // by class: those in the program
-	subs     [][]int32          // by class
-	declared []*ir.Class
-	created  []bool // by class: some code makes an object of it
+	classes      map[string]int32   // by qualified name
+	byName       map[string][]int32 // functions, by qualified name
+	names        map[string]int32   // numbers of member names
+	methods      map[int64][]int32  // by class and member name
+	members      [][]string         // by class: the names of its methods
+	bases        [][]int32          // by class: those in the program
+	subs         [][]int32          // by class
+	declared     []*ir.Class
+	instantiated []bool // by class: some code makes an object of it
 }
 
-func (h *hierarchy) build(g *Graph) {
+// buildClasses enters the classes, functions and members of the program. The first class
+// of a name wins, which is the one of the first path.
+func (h *hierarchy) buildClasses(g *Graph) {
 	h.classes, h.byName, h.names, h.methods = map[string]int32{}, map[string][]int32{}, map[string]int32{},
 		map[int64][]int32{}
 	h.declared = g.Classes
 	n := len(g.Classes)
 	h.members = make([][]string, n)
-	h.bases, h.subs, h.created = make([][]int32, n), make([][]int32, n), make([]bool, n)
+	h.bases, h.subs, h.instantiated = make([][]int32, n), make([][]int32, n), make([]bool, n)
 	for i, c := range g.Classes {
 		if _, ok := h.classes[c.Qualified]; !ok {
 			h.classes[c.Qualified] = int32(i)
@@ -48,28 +50,34 @@ func (h *hierarchy) build(g *Graph) {
 		}
 	}
 	for i, c := range g.Classes {
-		for _, m := range c.Methods {
-			h.addMethod(int32(i), m.Name, m.ID)
-			if m.Kind == ir.Constructor {
-				h.addMethod(int32(i), newName, m.ID)
-			}
-		}
-		for _, b := range c.Bases {
-			if k, ok := h.classes[b]; ok && k != int32(i) && !slices.Contains(h.bases[i], k) {
-				h.bases[i] = append(h.bases[i], k)
-				h.subs[k] = append(h.subs[k], int32(i))
-			}
-		}
+		h.addClass(int32(i), c)
 	}
-	h.satisfy(g)
-	h.create(g)
+	h.addImplicitInterfaces(g)
+	h.findInstantiated(g)
 }
 
-// create notes which classes have objects.
-func (h *hierarchy) create(g *Graph) {
+// addClass enters the methods of a class and the classes above it that the program has.
+func (h *hierarchy) addClass(i int32, c *ir.Class) {
+	for _, m := range c.Methods {
+		h.addMethod(i, m.Name, m.ID)
+		if m.Kind == ir.Constructor {
+			h.addMethod(i, newName, m.ID)
+		}
+	}
+	for _, b := range c.Bases {
+		if k, ok := h.classes[b]; ok && k != i && !slices.Contains(h.bases[i], k) {
+			h.bases[i] = append(h.bases[i], k)
+			h.subs[k] = append(h.subs[k], i)
+		}
+	}
+}
+
+// findInstantiated notes which classes have objects. A class that is used as a value may be
+// instantiated by whoever gets it.
+func (h *hierarchy) findInstantiated(g *Graph) {
 	note := func(q string) {
 		if c, ok := h.classes[q]; ok {
-			h.created[c] = true
+			h.instantiated[c] = true
 		}
 	}
 	for _, fn := range g.Functions {
@@ -83,14 +91,16 @@ func (h *hierarchy) create(g *Graph) {
 			case ir.New:
 				note(in.Text)
 			case ir.ClassValue:
-				h.created[fn.File.Classes[in.X].ID] = true
+				h.instantiated[fn.File.Classes[in.X].ID] = true
 			}
 		}
 	}
 }
 
-// satisfy makes the types of Go that have all methods of an interface its subtypes.
-func (h *hierarchy) satisfy(g *Graph) {
+// addImplicitInterfaces makes the types of Go that have all methods of an interface its subtypes.
+// Go's interfaces are satisfied without a declaration. Only names are compared, as signatures
+// would need the types of all packages.
+func (h *hierarchy) addImplicitInterfaces(g *Graph) {
 	having := map[string][]int32{}
 	for i, c := range g.Classes {
 		if c.Kind != "interface" && c.File.Lang.Semantics.ImportsFolders {
@@ -116,9 +126,10 @@ func (h *hierarchy) satisfy(g *Graph) {
 	}
 }
 
+// hasAll reports whether a class has a method of each name.
 func (h *hierarchy) hasAll(c int32, names []string) bool {
 	for _, n := range names {
-		if len(h.lookup(c, n)) == 0 {
+		if len(h.lookupMethod(c, n)) == 0 {
 			return false
 		}
 	}
@@ -128,13 +139,14 @@ func (h *hierarchy) hasAll(c int32, names []string) bool {
 // memberNames returns the names of the methods of a class and of those it embeds.
 func (h *hierarchy) memberNames(c int32) []string {
 	var list []string
-	for _, k := range h.above(c) {
+	for _, k := range h.superclasses(c) {
 		list = append(list, h.members[k]...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
+// addMethod enters a method of a class. A name may have several, which are overloads.
 func (h *hierarchy) addMethod(c int32, name string, fn int32) {
 	id, ok := h.names[name]
 	if !ok {
@@ -150,8 +162,8 @@ func (h *hierarchy) addMethod(c int32, name string, fn int32) {
 	}
 }
 
-// own returns the methods that the class itself declares under the name.
-func (h *hierarchy) own(c int32, name string) []int32 {
+// ownMethods returns the methods that the class itself declares under the name.
+func (h *hierarchy) ownMethods(c int32, name string) []int32 {
 	id, ok := h.names[name]
 	if !ok {
 		return nil
@@ -159,27 +171,30 @@ func (h *hierarchy) own(c int32, name string) []int32 {
 	return h.methods[int64(c)<<32|int64(id)]
 }
 
-// lookup returns the methods that the name means for an object of the class: its
-// own, or those of the nearest class above.
-func (h *hierarchy) lookup(c int32, name string) []int32 {
-	if list := h.own(c, name); list != nil || len(h.bases[c]) == 0 {
+// lookupMethod returns the methods that the name means for an object of the class: its own, or
+// those of the nearest class above. The nearest is the first in breadth, which agrees with the
+// languages' rules except for diamonds.
+func (h *hierarchy) lookupMethod(c int32, name string) []int32 {
+	if list := h.ownMethods(c, name); list != nil || len(h.bases[c]) == 0 {
 		return list
 	}
-	for _, k := range h.above(c) {
-		if list := h.own(k, name); list != nil {
+	for _, k := range h.superclasses(c) {
+		if list := h.ownMethods(k, name); list != nil {
 			return list
 		}
 	}
 	return nil
 }
 
-// above returns the class and those above it, the nearest first.
-func (h *hierarchy) above(c int32) []int32 { return walk(c, h.bases) }
+// superclasses returns the class and those above it, the nearest first.
+func (h *hierarchy) superclasses(c int32) []int32 { return walkClasses(c, h.bases) }
 
-// below returns the class and those below it.
-func (h *hierarchy) below(c int32) []int32 { return walk(c, h.subs) }
+// subclasses returns the class and those below it.
+func (h *hierarchy) subclasses(c int32) []int32 { return walkClasses(c, h.subs) }
 
-func walk(c int32, next [][]int32) []int32 {
+// walkClasses returns a class and those that are reached from it, in breadth. Circles are possible
+// in broken source.
+func walkClasses(c int32, next [][]int32) []int32 {
 	list := []int32{c}
 	if len(next[c]) == 0 {
 		return list
@@ -205,25 +220,29 @@ func (g *Graph) Class(qualified string) *ir.Class {
 }
 
 // Function returns the functions with the qualified name.
-func (g *Graph) Function(qualified string) []*ir.Function { return g.functions(g.byName[qualified]) }
+func (g *Graph) Function(qualified string) []*ir.Function { return g.functionList(g.byName[qualified]) }
 
 // Method returns the methods that the name means for an object of the class; several
 // when it is overloaded.
 func (g *Graph) Method(c *ir.Class, name string) []*ir.Function {
-	return g.functions(g.lookup(c.ID, name))
+	return g.functionList(g.lookupMethod(c.ID, name))
 }
 
 // Constructors returns the constructors that making an object of the class runs:
 // its own, or the inherited ones; and its Initializer when it has none of its own.
-func (g *Graph) Constructors(c *ir.Class) []*ir.Function { return g.functions(g.constructors(c.ID)) }
+func (g *Graph) Constructors(c *ir.Class) []*ir.Function {
+	return g.functionList(g.constructorsOf(c.ID))
+}
 
-func (h *hierarchy) constructors(c int32) []int32 {
-	if list := h.own(c, newName); list != nil {
+// constructorsOf returns the constructors that run for a new object of the class, see
+// Graph.Constructors.
+func (h *hierarchy) constructorsOf(c int32) []int32 {
+	if list := h.ownMethods(c, newName); list != nil {
 		return list
 	}
 	var list []int32
-	for _, k := range h.above(c) {
-		if own := h.own(k, newName); own != nil {
+	for _, k := range h.superclasses(c) {
+		if own := h.ownMethods(k, newName); own != nil {
 			return append(list, own...)
 		}
 		if init := h.declared[k].Init; init != nil {
@@ -237,7 +256,7 @@ func (h *hierarchy) constructors(c int32) []int32 {
 // not, the nearest first; not its own.
 func (g *Graph) Supertypes(c *ir.Class) []string {
 	var list []string
-	for _, k := range g.above(c.ID) {
+	for _, k := range g.superclasses(c.ID) {
 		for _, b := range g.Classes[k].Bases {
 			if !slices.Contains(list, b) {
 				list = append(list, b)
@@ -277,7 +296,7 @@ func (g *Graph) Subtypes(of string) []*ir.Class {
 	}
 	var ids []int32
 	for _, r := range roots {
-		ids = append(ids, g.below(r)...)
+		ids = append(ids, g.subclasses(r)...)
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -288,9 +307,10 @@ func (g *Graph) Subtypes(of string) []*ir.Class {
 	return list
 }
 
-// overloaded chooses among functions of one name those that take the arguments: by
-// their number, then by the types that are known of both sides.
-func (h *hierarchy) overloaded(g *Graph, list []int32, fn *ir.Function, c *ir.Call) []int32 {
+// selectOverloads chooses among functions of one name those that take the arguments: by their
+// number, then by the types that are known of both sides. When none fits all are kept: a call
+// without a target would lose its data.
+func (h *hierarchy) selectOverloads(g *Graph, list []int32, fn *ir.Function, c *ir.Call) []int32 {
 	if len(list) < 2 {
 		return list
 	}
@@ -298,7 +318,7 @@ func (h *hierarchy) overloaded(g *Graph, list []int32, fn *ir.Function, c *ir.Ca
 	var fit []int32
 	best := -1
 	for _, id := range list {
-		score := takes(g.Functions[id], fn, args)
+		score := scoreArguments(g.Functions[id], fn, args)
 		if score < 0 || score < best {
 			continue
 		}
@@ -313,30 +333,22 @@ func (h *hierarchy) overloaded(g *Graph, list []int32, fn *ir.Function, c *ir.Ca
 	return fit
 }
 
-// takes returns how many arguments have the very type of their parameters, -1 when
-// their numbers do not agree.
-func takes(callee, fn *ir.Function, args []ir.Arg) int {
+// scoreArguments returns how well arguments fit the parameters of a function: two for each
+// argument of the parameter's very type, one for a function without a rest parameter; -1
+// when their numbers do not agree.
+func scoreArguments(callee, fn *ir.Function, args []ir.Arg) int {
 	n := len(callee.Params)
 	rest := n > 0 && callee.Params[n-1].Rest == ir.Positional
 	for _, a := range args {
 		if a.Rest != ir.One {
-			return 0
+			return 0 // how many arguments there are is not known
 		}
 	}
-	if len(args) > n && !rest {
+	if len(args) > n && !rest || needsMore(callee, len(args)) {
 		return -1
 	}
-	for i := len(args); i < n; i++ {
-		p := &callee.Params[i]
-		if p.Rest == ir.One && callee.File.Tree.Child(p.Node, tree.RoleValue) < 0 {
-			return -1
-		}
-	}
 	score := 0
-	for i, a := range args {
-		if i >= n {
-			break
-		}
+	for i, a := range args[:min(n, len(args))] {
 		if t := fn.File.Names.Type(a.Node); t != "" && lastPart(t) == lastPart(callee.Params[i].Type) {
 			score += 2
 		}
@@ -347,6 +359,19 @@ func takes(callee, fn *ir.Function, args []ir.Arg) int {
 	return score
 }
 
+// needsMore reports whether one of the parameters behind the number of arguments has no
+// default.
+func needsMore(callee *ir.Function, given int) bool {
+	for i := given; i < len(callee.Params); i++ {
+		p := &callee.Params[i]
+		if p.Rest == ir.One && callee.File.Tree.Child(p.Node, tree.RoleValue) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// lastPart returns the last part of a dotted name or a path.
 func lastPart(q string) string {
 	for i := len(q) - 1; i >= 0; i-- {
 		if q[i] == '.' || q[i] == '/' {

@@ -22,46 +22,54 @@ type linker struct {
 // maxAliases bounds how often a name is replaced by what it means.
 const maxAliases = 8
 
+// newLinker enters what the files declare. Aliases are resolved from the file that
+// declares them, once all modules are known.
 func newLinker(files []*ir.File, modules []Module) *linker {
 	l := &linker{modules: map[string]bool{}, names: map[string]bool{}, structs: map[string]bool{},
 		vars: map[string]bool{}, goPaths: modules,
 		aliases: map[string]string{}, stars: map[string][]string{}, byBase: map[string][]string{}}
 	for _, f := range files {
-		if key := family(f) + f.Module; !l.modules[key] {
-			l.modules[key] = true
-			if key[0] == '/' {
-				l.byBase[path.Base(key)] = append(l.byBase[path.Base(key)], f.Module)
-			}
-		}
-		for _, c := range f.Classes {
-			l.names[c.Qualified] = true
-			if c.Kind == "struct" {
-				l.structs[c.Qualified] = true
-			}
-		}
-		for _, fn := range f.Functions {
-			l.names[fn.Qualified] = true
-		}
-		if f.Lang.Semantics.ImportsFolders {
-			l.variables(f)
-		}
+		l.addDeclarations(f)
 	}
 	for _, f := range files { // what they mean is found from the file
 		n := &fileLinker{l, f, map[string]string{}}
 		for _, a := range f.Aliases {
 			if _, ok := l.aliases[a.Name]; !ok && !l.names[a.Name] {
-				l.aliases[a.Name] = n.place(a.Means)
+				l.aliases[a.Name] = n.locateName(a.Means)
 			}
 		}
 		for _, m := range f.Reexports {
-			l.stars[f.Module] = append(l.stars[f.Module], n.module(m))
+			l.stars[f.Module] = append(l.stars[f.Module], n.locateModule(m))
 		}
 	}
 	return l
 }
 
-// variables notes the variables of a package that a file declares.
-func (l *linker) variables(f *ir.File) {
+// addDeclarations enters the module, classes, functions and package variables of a file.
+func (l *linker) addDeclarations(f *ir.File) {
+	if key := moduleFamily(f) + f.Module; !l.modules[key] {
+		l.modules[key] = true
+		if key[0] == '/' {
+			l.byBase[path.Base(key)] = append(l.byBase[path.Base(key)], f.Module)
+		}
+	}
+	for _, c := range f.Classes {
+		l.names[c.Qualified] = true
+		if c.Kind == "struct" {
+			l.structs[c.Qualified] = true
+		}
+	}
+	for _, fn := range f.Functions {
+		l.names[fn.Qualified] = true
+	}
+	if f.Lang.Semantics.ImportsFolders {
+		l.addVariables(f)
+	}
+}
+
+// addVariables notes the variables of a package that a file declares. A Go file uses variables of
+// other files of its package by their bare names.
+func (l *linker) addVariables(f *ir.File) {
 	for _, v := range f.Functions[0].Locals {
 		if v.Kind == ir.Declared {
 			l.vars[f.Module+"."+v.Name] = true
@@ -74,10 +82,10 @@ func (l *linker) variables(f *ir.File) {
 	}
 }
 
-// means follows other names to what they mean.
-func (l *linker) means(q string) string {
+// resolveAlias follows other names to what they mean. Aliases may form circles.
+func (l *linker) resolveAlias(q string) string {
 	for range maxAliases {
-		next := l.follow(q)
+		next := l.followAlias(q)
 		if next == q {
 			break
 		}
@@ -86,8 +94,9 @@ func (l *linker) means(q string) string {
 	return q
 }
 
-// follow replaces the longest part of the name that is another name.
-func (l *linker) follow(q string) string {
+// followAlias replaces the longest part of the name that is another name. Modules that pass on all
+// names of others are searched as well.
+func (l *linker) followAlias(q string) string {
 	if l.names[q] {
 		return q
 	}
@@ -96,7 +105,7 @@ func (l *linker) follow(q string) string {
 			return a + q[end:]
 		}
 		for _, m := range l.stars[q[:end]] {
-			if end < len(q) && l.reaches(m+q[end:]) {
+			if end < len(q) && l.isReachable(m+q[end:]) {
 				return m + q[end:]
 			}
 		}
@@ -104,8 +113,8 @@ func (l *linker) follow(q string) string {
 	return q
 }
 
-// reaches reports whether the program declares the name or its first parts.
-func (l *linker) reaches(q string) bool {
+// isReachable reports whether the program declares the name or its first parts.
+func (l *linker) isReachable(q string) bool {
 	if l.names[q] || l.aliases[q] != "" {
 		return true
 	}
@@ -113,10 +122,12 @@ func (l *linker) reaches(q string) bool {
 	return i > 0 && (l.names[q[:i]] || l.aliases[q[:i]] != "" || len(l.stars[q[:i]]) > 0 && !l.names[q])
 }
 
+// isModule reports whether the program has a module of the name.
 func (l *linker) isModule(q string) bool { return l.modules["/"+q] || l.modules["."+q] }
 
-// family tells modules of languages apart that name them differently.
-func family(f *ir.File) string {
+// moduleFamily tells modules of languages apart that name them differently. A path of JavaScript
+// and a module of Python may be spelled alike.
+func moduleFamily(f *ir.File) string {
 	switch m := &f.Lang.Semantics; {
 	case m.ImportsFolders:
 		return "#"
@@ -133,107 +144,116 @@ type fileLinker struct {
 	known map[string]string
 }
 
-// file links the names of a file.
-func (l *linker) file(f *ir.File) {
+// linkFile links the names of a file. Files are linked in parallel: each only changes its own
+// names.
+func (l *linker) linkFile(f *ir.File) {
 	n := &fileLinker{l, f, map[string]string{}}
 	for _, c := range f.Classes {
 		for i, b := range c.Bases {
-			c.Bases[i] = n.name(b)
+			c.Bases[i] = n.linkName(b)
 		}
 		for i := range c.Fields {
-			c.Fields[i].Type = n.name(c.Fields[i].Type)
+			c.Fields[i].Type = n.linkName(c.Fields[i].Type)
 		}
 	}
 	for i, r := range f.Reexports {
-		f.Reexports[i] = n.module(r)
+		f.Reexports[i] = n.locateModule(r)
 	}
 	for _, fn := range f.Functions {
-		n.function(fn)
+		n.linkFunction(fn)
 	}
 }
 
-func (n *fileLinker) function(fn *ir.Function) {
+// linkFunction links the names in the signature and the code of a function.
+func (n *fileLinker) linkFunction(fn *ir.Function) {
 	if fn.Owner != "" {
-		owner := n.name(fn.Owner)
+		owner := n.linkName(fn.Owner)
 		if fn.Qualified == fn.Owner+"."+fn.Name {
 			fn.Qualified = owner + "." + fn.Name
 		}
 		fn.Owner = owner
 	}
 	for i := range fn.Results {
-		fn.Results[i] = n.name(fn.Results[i])
+		fn.Results[i] = n.linkName(fn.Results[i])
 	}
 	for i := range fn.Params {
-		fn.Params[i].Type = n.name(fn.Params[i].Type)
+		fn.Params[i].Type = n.linkName(fn.Params[i].Type)
 	}
 	for i := range fn.Locals {
-		fn.Locals[i].Type = n.name(fn.Locals[i].Type)
+		fn.Locals[i].Type = n.linkName(fn.Locals[i].Type)
 	}
 	for i := range fn.Calls {
 		c := &fn.Calls[i]
-		c.Qualified, c.Type = n.name(c.Qualified), n.name(c.Type)
+		c.Qualified, c.Type = n.linkName(c.Qualified), n.linkName(c.Type)
 	}
 	for i := range fn.Code {
-		switch in := &fn.Code[i]; in.Op {
-		case ir.LoadGlobal, ir.StoreGlobal, ir.Cast, ir.TypeTest:
-			in.Text = n.name(in.Text)
-		case ir.New:
-			if in.Text != "" && in.Text[0] != '[' && in.Text[0] != '{' && in.Text[0] != '(' {
-				in.Text = n.name(in.Text)
-			}
-			if in.X == ir.ZeroValue && !n.structs[in.Text] {
-				in.Op, in.Text, in.X = ir.Const, "null", int32(ir.ConstNull)
-			}
-		case ir.Catch:
-			types := strings.Split(in.Text, "|")
-			for k := range types {
-				types[k] = n.name(types[k])
-			}
-			in.Text = strings.Join(types, "|")
-		}
+		n.linkInstr(&fn.Code[i])
 	}
 }
 
-// name returns the program's name for a name of the file.
-func (n *fileLinker) name(q string) string {
+// linkInstr links the name in an instruction.
+func (n *fileLinker) linkInstr(in *ir.Instr) {
+	switch in.Op {
+	case ir.LoadGlobal, ir.StoreGlobal, ir.Cast, ir.TypeTest:
+		in.Text = n.linkName(in.Text)
+	case ir.New:
+		if in.Text != "" && in.Text[0] != '[' && in.Text[0] != '{' && in.Text[0] != '(' {
+			in.Text = n.linkName(in.Text)
+		}
+		if in.X == ir.ZeroValue && !n.structs[in.Text] { // a variable of a type that is no struct is nil
+			in.Op, in.Text, in.X = ir.Const, "null", int32(ir.ConstNull)
+		}
+	case ir.Catch:
+		types := strings.Split(in.Text, "|")
+		for k := range types {
+			types[k] = n.linkName(types[k])
+		}
+		in.Text = strings.Join(types, "|")
+	}
+}
+
+// linkName returns the program's name for a name of the file. Results are kept, as a file uses few
+// names many times.
+func (n *fileLinker) linkName(q string) string {
 	if q == "" {
 		return ""
 	}
 	if r, ok := n.known[q]; ok {
 		return r
 	}
-	r := n.place(q)
+	r := n.locateName(q)
 	if n.f.Lang.Semantics.FileModule {
-		r = n.means(r)
+		r = n.resolveAlias(r)
 	}
 	n.known[q] = r
 	return r
 }
 
-// place returns the name with the place of its module in the tree.
-func (n *fileLinker) place(q string) string {
+// locateName returns the name with the place of its module in the tree.
+func (n *fileLinker) locateName(q string) string {
 	switch m := &n.f.Lang.Semantics; {
 	case m.ImportsFolders:
-		return n.folder(q)
+		return n.resolveFolder(q)
 	case m.SlashModules:
-		return n.slash(q)
+		return n.resolveSlash(q)
 	case m.FileModule:
-		return n.dotted(q)
+		return n.resolveDotted(q)
 	}
-	return n.packaged(q)
+	return n.resolvePackaged(q)
 }
 
-// module returns the place of a module all of whose names are passed on.
-func (n *fileLinker) module(q string) string {
+// locateModule returns the place of a module all of whose names are passed on.
+func (n *fileLinker) locateModule(q string) string {
 	if n.f.Lang.Semantics.SlashModules {
-		return n.slash(q)
+		return n.resolveSlash(q)
 	}
 	return n.onPath(q)
 }
 
-// packaged resolves a name of a language with declared packages. What the file does
-// not declare may come from a package that is imported as a whole.
-func (n *fileLinker) packaged(q string) string {
+// resolvePackaged resolves a name of a language with declared packages. What the file does not
+// declare may come from a package that is imported as a whole. With two such packages outside of
+// the program it cannot be decided, and the name stays.
+func (n *fileLinker) resolvePackaged(q string) string {
 	rest, own := strings.CutPrefix(q, n.f.Module+".")
 	if n.names[q] {
 		return q
@@ -266,15 +286,16 @@ func (n *fileLinker) packaged(q string) string {
 	return q
 }
 
-// dotted resolves a name that begins with a module as Python finds it: from the
-// folders that may be on its path, which are those around the file, and "src".
-func (n *fileLinker) dotted(q string) string {
-	if n.names[q] || n.prefix(q, 0) {
+// resolveDotted resolves a name that begins with a module as Python finds it: from the folders
+// that may be on its path, which are those around the file, and "src". Names that a file gets by
+// "from m import *" are found through its re-exports.
+func (n *fileLinker) resolveDotted(q string) string {
+	if n.names[q] || n.hasModulePrefix(q, 0) {
 		return q
 	}
-	if first, _, _ := strings.Cut(q, "."); !n.imports(first) {
+	if first, _, _ := strings.Cut(q, "."); !n.importsName(first) {
 		for _, m := range n.f.Reexports {
-			if at := n.onPath(m) + "." + q; n.reaches(at) {
+			if at := n.onPath(m) + "." + q; n.isReachable(at) {
 				return at
 			}
 		}
@@ -282,9 +303,10 @@ func (n *fileLinker) dotted(q string) string {
 	return n.onPath(q)
 }
 
-// onPath finds the module that the name begins with.
+// onPath finds the module that the name begins with. Applications are often started from a folder
+// of the repository, which is then the root of their modules.
 func (n *fileLinker) onPath(q string) string {
-	if n.prefix(q, 0) {
+	if n.hasModulePrefix(q, 0) {
 		return q
 	}
 	dir := path.Dir(n.f.Tree.Path)
@@ -294,7 +316,7 @@ func (n *fileLinker) onPath(q string) string {
 				continue
 			}
 			at := strings.ReplaceAll(root, "/", ".") + "." + q
-			if n.prefix(at, len(root)+1) {
+			if n.hasModulePrefix(at, len(root)+1) {
 				return at
 			}
 		}
@@ -305,8 +327,8 @@ func (n *fileLinker) onPath(q string) string {
 	}
 }
 
-// imports reports whether the file imports something under the name.
-func (n *fileLinker) imports(name string) bool {
+// importsName reports whether the file imports something under the name.
+func (n *fileLinker) importsName(name string) bool {
 	for _, in := range n.f.Imports {
 		if in.Local == name {
 			return true
@@ -315,9 +337,9 @@ func (n *fileLinker) imports(name string) bool {
 	return false
 }
 
-// prefix reports whether the dotted name begins with a module that is longer than
+// hasModulePrefix reports whether the dotted name begins with a module that is longer than
 // the number of bytes.
-func (n *fileLinker) prefix(q string, longer int) bool {
+func (n *fileLinker) hasModulePrefix(q string, longer int) bool {
 	for end := len(q); end > longer; end = strings.LastIndexByte(q[:end], '.') {
 		if n.modules["."+q[:end]] {
 			return true
@@ -326,19 +348,13 @@ func (n *fileLinker) prefix(q string, longer int) bool {
 	return false
 }
 
-// slash resolves a name that begins with the path of a module from some root: "@/db"
+// resolveSlash resolves a name that begins with the path of a module from some root: "@/db"
 // and "src/db", which configurations of bundlers and compilers map to folders.
-func (n *fileLinker) slash(q string) string {
+func (n *fileLinker) resolveSlash(q string) string {
 	if n.names[q] || !strings.Contains(q, "/") {
 		return q
 	}
-	bare := q
-	if q[0] == '@' || q[0] == '~' || q[0] == '#' { // "@/db", "#root/db.js"
-		_, bare, _ = strings.Cut(q, "/")
-		for _, x := range n.f.Lang.Semantics.ModuleExtensions {
-			bare = strings.Replace(bare, x+".", ".", 1)
-		}
-	}
+	bare := n.trimRootAlias(q)
 	for dir := path.Dir(n.f.Tree.Path); ; dir = path.Dir(dir) {
 		for _, root := range []string{dir, path.Join(dir, "src")} {
 			if at := path.Join(root, bare); n.pathPrefix(at) {
@@ -355,7 +371,20 @@ func (n *fileLinker) slash(q string) string {
 	return q
 }
 
-// onlyPath returns the name in the only module whose path ends as the bare one does.
+// trimRootAlias returns a path without the alias of a root folder, "@/db" or "#root/db.js".
+func (n *fileLinker) trimRootAlias(q string) string {
+	if q[0] != '@' && q[0] != '~' && q[0] != '#' {
+		return q
+	}
+	_, bare, _ := strings.Cut(q, "/")
+	for _, x := range n.f.Lang.Semantics.ModuleExtensions {
+		bare = strings.Replace(bare, x+".", ".", 1)
+	}
+	return bare
+}
+
+// onlyPath returns the name in the only module whose path ends as the bare one does. With several
+// such modules the name stays as it is.
 func (n *fileLinker) onlyPath(q, bare string) string {
 	slash := strings.LastIndexByte(bare, '/')
 	for end := len(bare); end > slash; end = strings.LastIndexByte(bare[:end], '.') {
@@ -389,9 +418,9 @@ func (n *fileLinker) pathPrefix(q string) bool {
 	return false
 }
 
-// folder resolves a name of Go: a package's import path, or a bare name of the own
+// resolveFolder resolves a name of Go: a package's import path, or a bare name of the own
 // package, which another file of the folder declares.
-func (n *fileLinker) folder(q string) string {
+func (n *fileLinker) resolveFolder(q string) string {
 	slash := strings.LastIndexByte(q, '/')
 	dot := strings.IndexByte(q[slash+1:], '.')
 	if slash < 0 {
@@ -399,7 +428,7 @@ func (n *fileLinker) folder(q string) string {
 		if dot >= 0 {
 			first = q[:dot]
 		}
-		if own := n.f.Module; own != "" && (n.names[own+"."+first] || n.vars[own+"."+first] && !n.imports(first)) {
+		if own := n.f.Module; own != "" && (n.names[own+"."+first] || n.vars[own+"."+first] && !n.importsName(first)) {
 			return own + "." + q
 		}
 	}
@@ -413,7 +442,8 @@ func (n *fileLinker) folder(q string) string {
 	return q
 }
 
-// goFolder returns the folder of an import path.
+// goFolder returns the folder of an import path: by the modules of the program, else the
+// nearest folder whose path ends in the import path.
 func (n *fileLinker) goFolder(importPath string) (string, bool) {
 	for _, m := range n.goPaths {
 		if rest, ok := strings.CutPrefix(importPath, m.Path); ok && (rest == "" || rest[0] == '/') {
@@ -428,7 +458,13 @@ func (n *fileLinker) goFolder(importPath string) (string, bool) {
 	if n.f.Lang.Semantics.Standard[first] || strings.Contains(first, ".") && len(n.goPaths) > 0 {
 		return "", false // the standard library, or a module that is known to be elsewhere
 	}
-	for rest := importPath; ; { // where the module is, nobody tells: the nearest folder that ends so
+	return n.nearestFolder(importPath)
+}
+
+// nearestFolder returns the folder of the program that ends in the longest end of an
+// import path, looked for from the file outwards. It is used without a go.mod.
+func (n *fileLinker) nearestFolder(importPath string) (string, bool) {
+	for rest := importPath; ; {
 		for dir := path.Dir(n.f.Tree.Path); ; dir = path.Dir(dir) {
 			if at := path.Join(dir, rest); n.modules["#"+at] {
 				return at, true

@@ -6,12 +6,12 @@ import (
 	"merlon/internal/engine/sast/ir"
 )
 
-// components finds the strongly connected components of the call graph, callees
-// first (Tarjan, Depth-First Search and Linear Graph Algorithms, 1972), without
-// recursion.
-func (g *Graph) components() [][]*ir.Function {
+// findComponents finds the strongly connected components of the call graph, callees first (Tarjan,
+// Depth-First Search and Linear Graph Algorithms, 1972), without recursion. Package taint analyzes
+// callees before callers and iterates within a component.
+func (g *Graph) findComponents() [][]*ir.Function {
 	n := len(g.Functions)
-	edges := g.calledBy()
+	edges := g.calleesOf()
 	index, low := make([]int32, n), make([]int32, n)
 	on := make([]bool, n)
 	var stack []int32
@@ -53,7 +53,7 @@ func (g *Graph) components() [][]*ir.Function {
 				for _, id := range ids {
 					on[id] = false
 				}
-				result = append(result, g.functions(ids))
+				result = append(result, g.functionList(ids))
 			}
 			work = work[:len(work)-1]
 			if len(work) > 0 {
@@ -65,8 +65,9 @@ func (g *Graph) components() [][]*ir.Function {
 	return result
 }
 
-// calledBy returns for each function those that run when it runs.
-func (g *Graph) calledBy() [][]int32 {
+// calleesOf returns for each function those that may run when it runs: targets, callbacks, and
+// nested functions that it creates.
+func (g *Graph) calleesOf() [][]int32 {
 	edges := make([][]int32, len(g.Functions))
 	for i, fn := range g.Functions {
 		var list []int32

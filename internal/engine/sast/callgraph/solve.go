@@ -13,6 +13,7 @@ const maxValues = 24
 // A value is what the analysis follows: a kind in the low bits, a number above.
 type value int32
 
+// A valueKind says what a value stands for.
 type valueKind int32
 
 const (
@@ -26,9 +27,14 @@ const (
 	kindBits      = 3
 )
 
+// newValue returns the value of a kind with a number.
 func newValue(k valueKind, index int32) value { return value(index<<kindBits | int32(k)) }
-func (v value) kind() valueKind               { return valueKind(v & (1<<kindBits - 1)) }
-func (v value) index() int32                  { return int32(v) >> kindBits }
+
+// kind returns what the value stands for.
+func (v value) kind() valueKind { return valueKind(v & (1<<kindBits - 1)) }
+
+// index returns the number of the value among those of its kind.
+func (v value) index() int32 { return int32(v) >> kindBits }
 
 // A solver finds what variables hold. Nodes stand for variables, results, globals
 // and fields; edges lead from a node to those that hold what it holds; a watch acts
@@ -42,47 +48,53 @@ type solver struct {
 	first []int32   // by node: its first edge, or -1
 	edges []edge
 	watch []int32 // by node: its first watch, or -1
-	acts  []act
+	acts  []watchAction
 
-	result  int32 // the node of the result of function 0
-	globals map[string]int32
-	fields  map[fieldKey]int32
-	of      map[value][]fieldName // the fields of an object that have nodes
-	protos  map[value][]value     // objects whose fields an object has too
-	heirs   map[value][]int32     // by object: the functions that have it as their prototype
-	sites   int32
-	modules map[string]int32 // files, by the module's name
+	result   int32 // the node of the result of function 0
+	globals  map[string]int32
+	fields   map[fieldKey]int32
+	fieldsOf map[value][]fieldName // the fields of an object that have nodes
+	protos   map[value][]value     // objects whose fields an object has too
+	heirs    map[value][]int32     // by object: the functions that have it as their prototype
+	sites    int32
+	modules  map[string]int32 // files, by the module's name
 
-	queue   []arrival
-	solving bool
-	known   map[int64]struct{} // edges that were made while solving
-	fields0 map[string]int32   // numbers of field names
-	opened  []bool             // by call: it was treated as leaving the program
+	queue        []arrival
+	solving      bool
+	known        map[int64]struct{} // edges that were made while solving
+	fieldNumbers map[string]int32   // numbers of field names
+	opened       []bool             // by call: it was treated as leaving the program
 }
 
+// An edge leads to a node; next is the next edge of the same node, since lists of edges share one
+// array.
 type edge struct{ to, next int32 }
 
+// An arrival is a value that has reached a node and has yet to be passed on.
 type arrival struct {
 	node int32
 	v    value
 }
 
+// A fieldKey identifies the field of a value.
 type fieldKey struct {
 	of   value
 	name int32
 }
 
+// A fieldName is a field of a value with its node.
 type fieldName struct{ name, node int32 }
 
-// An act is what a watch does.
-type act struct {
-	do   action
+// An watchAction is what a watch does.
+type watchAction struct {
+	kind action
 	fn   int32
 	at   int32 // an instruction, or the number of an argument
 	next int32
 	name int32 // of a field; a node
 }
 
+// An action is what a watch does with a value that arrives.
 type action uint8
 
 const (
@@ -98,10 +110,12 @@ const (
 	doMethod                 // becomes a method of what the function in at makes
 )
 
+// newSolver numbers the calls and variables of the program. Nodes of variables and results come
+// first, so that they need no map.
 func newSolver(g *Graph, o Options) *solver {
 	s := &solver{Graph: g, limit: o.MaxTargets, globals: map[string]int32{}, fields: map[fieldKey]int32{},
-		of: map[value][]fieldName{}, protos: map[value][]value{}, heirs: map[value][]int32{},
-		fields0: map[string]int32{}, pool: make([][]value, 1)}
+		fieldsOf: map[value][]fieldName{}, protos: map[value][]value{}, heirs: map[value][]int32{},
+		fieldNumbers: map[string]int32{}, pool: make([][]value, 1)}
 	calls, vars := int32(0), int32(0)
 	g.callBase, g.varBase = make([]int32, len(g.Functions)), make([]int32, len(g.Functions))
 	for i, fn := range g.Functions {
@@ -118,23 +132,23 @@ func newSolver(g *Graph, o Options) *solver {
 	}
 	s.opened = make([]bool, calls)
 	s.result = vars
-	s.grow(int(vars) + len(g.Functions))
+	s.growNodes(int(vars) + len(g.Functions))
 	return s
 }
 
-// keep leaves in the graph what variables hold.
-func (s *solver) keep() {
-	s.holds, s.held = slices.Clone(s.set[:s.result]), make([][]value, 1)
-	for i, p := range s.holds {
+// keepValues leaves in the graph what variables hold.
+func (s *solver) keepValues() {
+	s.heldIndex, s.held = slices.Clone(s.set[:s.result]), make([][]value, 1)
+	for i, p := range s.heldIndex {
 		if p != 0 {
-			s.holds[i] = int32(len(s.held))
+			s.heldIndex[i] = int32(len(s.held))
 			s.held = append(s.held, s.pool[p])
 		}
 	}
 }
 
-// grow makes room for nodes.
-func (s *solver) grow(n int) {
+// growNodes makes room for nodes.
+func (s *solver) growNodes(n int) {
 	from := len(s.set)
 	s.set = append(s.set, make([]int32, n)...)
 	s.first = append(s.first, make([]int32, n)...)
@@ -144,15 +158,20 @@ func (s *solver) grow(n int) {
 	}
 }
 
+// newNode returns a node that holds nothing yet.
 func (s *solver) newNode() int32 {
-	s.grow(1)
+	s.growNodes(1)
 	return int32(len(s.set) - 1)
 }
 
-func (s *solver) variable(fn *ir.Function, v ir.Var) int32 { return s.varBase[fn.ID] + int32(v) }
-func (s *solver) resultOf(fn int32) int32                  { return s.result + fn }
+// variableNode returns the node of a variable.
+func (s *solver) variableNode(fn *ir.Function, v ir.Var) int32 { return s.varBase[fn.ID] + int32(v) }
 
-func (s *solver) global(q string) int32 {
+// resultNode returns the node of what a function returns.
+func (s *solver) resultNode(fn int32) int32 { return s.result + fn }
+
+// globalNode returns the node of the global with the qualified name.
+func (s *solver) globalNode(q string) int32 {
 	n, ok := s.globals[q]
 	if !ok {
 		n = s.newNode()
@@ -161,35 +180,38 @@ func (s *solver) global(q string) int32 {
 	return n
 }
 
-func (s *solver) fieldName(name string) int32 {
-	n, ok := s.fields0[name]
+// fieldNumber returns the number of a field's name, which keys compare faster than the text.
+func (s *solver) fieldNumber(name string) int32 {
+	n, ok := s.fieldNumbers[name]
 	if !ok {
-		n = int32(len(s.fields0))
-		s.fields0[name] = n
+		n = int32(len(s.fieldNumbers))
+		s.fieldNumbers[name] = n
 	}
 	return n
 }
 
-// field returns the node of a field of an object.
-func (s *solver) field(of value, name int32) int32 {
+// fieldNode returns the node of a field of an object. Objects with prototypes inherit their
+// fields, also those that appear later.
+func (s *solver) fieldNode(of value, name int32) int32 {
 	k := fieldKey{of, name}
 	n, ok := s.fields[k]
 	if !ok {
 		n = s.newNode()
 		s.fields[k] = n
-		s.of[of] = append(s.of[of], fieldName{name, n})
+		s.fieldsOf[of] = append(s.fieldsOf[of], fieldName{name, n})
 		for _, p := range s.protos[of] {
-			s.edge(s.field(p, name), n)
+			s.addEdge(s.fieldNode(p, name), n)
 		}
 		for _, maker := range s.heirs[of] {
-			s.on(n, act{do: doMethod, at: maker})
+			s.addWatch(n, watchAction{kind: doMethod, at: maker})
 		}
 	}
 	return n
 }
 
-// add puts a value into a node.
-func (s *solver) add(node int32, v value) {
+// addValue puts a value into a node. Sets are bounded: a node that would hold more holds the first
+// ones, which is counted in Full.
+func (s *solver) addValue(node int32, v value) {
 	p := s.set[node]
 	if p == 0 {
 		s.pool = append(s.pool, nil)
@@ -206,8 +228,8 @@ func (s *solver) add(node int32, v value) {
 	s.queue = append(s.queue, arrival{node, v})
 }
 
-// edge makes one node hold what another one holds.
-func (s *solver) edge(from, to int32) {
+// addEdge makes one node hold what another one holds. Values that are there already flow at once.
+func (s *solver) addEdge(from, to int32) {
 	if from == to {
 		return
 	}
@@ -221,44 +243,46 @@ func (s *solver) edge(from, to int32) {
 	s.edges = append(s.edges, edge{to, s.first[from]})
 	s.first[from] = int32(len(s.edges) - 1)
 	for _, v := range s.pool[s.set[from]] {
-		s.add(to, v)
+		s.addValue(to, v)
 	}
 }
 
-// on makes the act happen for each value of the node.
-func (s *solver) on(node int32, a act) {
+// addWatch makes the act happen for each value of the node. Values that are there already are
+// handled at once.
+func (s *solver) addWatch(node int32, a watchAction) {
 	a.next = s.watch[node]
 	s.acts = append(s.acts, a)
 	s.watch[node] = int32(len(s.acts) - 1)
 	for _, v := range slices.Clone(s.pool[s.set[node]]) {
-		s.act(a, v)
+		s.runWatch(a, v)
 	}
 }
 
-// run finds all targets.
-func (s *solver) run(ctx context.Context) error {
+// solveCalls finds all targets. The later passes are for calls that have no target: first those
+// that surely leave the program, then by declared type, then the rest.
+func (s *solver) solveCalls(ctx context.Context) error {
 	for _, fn := range s.Functions {
-		s.constraints(fn)
+		s.addConstraints(fn)
 	}
 	s.solving, s.known = true, map[int64]struct{}{}
-	s.seed()
-	if err := s.settle(ctx); err != nil {
+	s.seedReceivers()
+	if err := s.propagate(ctx); err != nil {
 		return err
 	}
-	for _, pass := range []func(*ir.Function, *ir.Call){s.leavesSurely, s.byType, s.leaves} {
+	for _, pass := range []func(*ir.Function, *ir.Call){s.treatUntypedAsUnknown, s.linkByType, s.treatAsUnknown} {
 		for _, fn := range s.Functions {
 			for i := range fn.Calls {
-				if c := &fn.Calls[i]; len(s.targets[s.call(fn, c)]) == 0 {
+				if c := &fn.Calls[i]; len(s.targets[s.callNumber(fn, c)]) == 0 {
 					pass(fn, c)
 				}
 			}
 		}
-		if err := s.settle(ctx); err != nil {
+		if err := s.propagate(ctx); err != nil {
 			return err
 		}
 	}
-	s.keep()
-	s.expose()
+	s.keepValues()
+	s.findExposed()
 	for i := range s.targets {
 		slices.Sort(s.targets[i])
 		slices.Sort(s.callbacks[i])
@@ -266,8 +290,9 @@ func (s *solver) run(ctx context.Context) error {
 	return nil
 }
 
-// settle spreads values until nothing changes.
-func (s *solver) settle(ctx context.Context) error {
+// propagate spreads values until nothing changes. Values are passed on in the order of their
+// arrival, so that the result is the same in every run.
+func (s *solver) propagate(ctx context.Context) error {
 	for n := 0; len(s.queue) > 0; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -276,10 +301,10 @@ func (s *solver) settle(ctx context.Context) error {
 		s.queue = nil
 		for _, a := range batch {
 			for e := s.first[a.node]; e >= 0; e = s.edges[e].next {
-				s.add(s.edges[e].to, a.v)
+				s.addValue(s.edges[e].to, a.v)
 			}
 			for w := s.watch[a.node]; w >= 0; w = s.acts[w].next {
-				s.act(s.acts[w], a.v)
+				s.runWatch(s.acts[w], a.v)
 			}
 		}
 	}

@@ -16,6 +16,7 @@ type types struct {
 	globals map[string]string // types of module variables and static fields
 }
 
+// newTypes collects the declared types of variables at the top of files and of fields.
 func newTypes(g *Graph) *types {
 	t := &types{Graph: g, globals: map[string]string{}}
 	for _, f := range g.Files {
@@ -35,26 +36,26 @@ func newTypes(g *Graph) *types {
 	return t
 }
 
-// calls gives the calls of a function the types of their receivers.
-func (t *types) calls(fn *ir.Function) {
-	f := &typed{types: t, Function: fn}
+// typeCalls gives the calls of a function the types of their receivers.
+func (t *types) typeCalls(fn *ir.Function) {
+	f := &functionTypes{types: t, Function: fn}
 	for i := range fn.Calls {
 		if c := &fn.Calls[i]; c.Type == "" && c.Kind == ir.CallMethod && c.Receiver != ir.NoVar {
-			c.Type = f.of(c.Receiver, 0)
+			c.Type = f.typeOf(c.Receiver, 0)
 		}
 	}
 }
 
-// typed finds types in one function.
-type typed struct {
+// functionTypes finds the types of variables in one function.
+type functionTypes struct {
 	*types
 	*ir.Function
 	once map[ir.Var]int32 // the only assignments of variables; -1 where there are several
 }
 
-// assignment returns the only instruction that gives a variable its value, -1 when
-// there are several.
-func (f *typed) assignment(v ir.Var) int32 {
+// onlyAssignment returns the only instruction that gives a variable its value, -1 when there are
+// several. With several the type could be any of theirs.
+func (f *functionTypes) onlyAssignment(v ir.Var) int32 {
 	if !f.IsLocal(v) {
 		return f.Def(v)
 	}
@@ -78,8 +79,9 @@ func (f *typed) assignment(v ir.Var) int32 {
 	return -1
 }
 
-// of returns the type of a variable, "" when it is not known.
-func (t *typed) of(v ir.Var, depth int) string {
+// typeOf returns the type of a variable, "" when it is not known. It follows copies and calls back
+// to a declaration.
+func (t *functionTypes) typeOf(v ir.Var, depth int) string {
 	fn := t.Function
 	if v == ir.NoVar || depth > maxTypeDepth {
 		return ""
@@ -87,49 +89,50 @@ func (t *typed) of(v ir.Var, depth int) string {
 	if fn.IsLocal(v) && fn.Locals[v].Type != "" {
 		return fn.Locals[v].Type
 	}
-	def := t.assignment(v)
+	def := t.onlyAssignment(v)
 	if def < 0 {
 		return ""
 	}
 	switch in := &fn.Code[def]; in.Op {
 	case ir.Copy, ir.Await, ir.Enter:
-		return t.of(in.A, depth+1)
+		return t.typeOf(in.A, depth+1)
 	case ir.Cast:
 		return in.Text
 	case ir.LoadField:
-		return t.field(t.of(in.A, depth+1), in.Text)
+		return t.fieldType(t.typeOf(in.A, depth+1), in.Text)
 	case ir.LoadGlobal:
 		return t.globals[in.Text]
 	case ir.Invoke:
-		if results := t.results(fn, fn.Call(in)); len(results) == 1 {
+		if results := t.resultTypes(fn, fn.Call(in)); len(results) == 1 {
 			return results[0]
 		}
 	case ir.LoadIndex:
-		return t.element(fn, in)
+		return t.elementType(fn, in)
 	}
 	return ""
 }
 
-// element returns the type of one of several results.
-func (t *types) element(fn *ir.Function, in *ir.Instr) string {
+// elementType returns the type of one of several results. Go's functions return several values,
+// which are read by constant keys.
+func (t *types) elementType(fn *ir.Function, in *ir.Instr) string {
 	def := fn.Def(in.A)
 	if def < 0 || fn.Code[def].Op != ir.Invoke || len(in.Text) != 1 {
 		return ""
 	}
-	results := t.results(fn, fn.Call(&fn.Code[def]))
+	results := t.resultTypes(fn, fn.Call(&fn.Code[def]))
 	if k := int(in.Text[0] - '0'); k >= 0 && k < len(results) && len(results) > 1 {
 		return results[k]
 	}
 	return ""
 }
 
-// field returns the type of a member variable of a type, or of one above it.
-func (t *types) field(typ, name string) string {
+// fieldType returns the type of a member variable of a type, or of one above it.
+func (t *types) fieldType(typ, name string) string {
 	c, ok := t.classes[typ]
 	if !ok {
 		return ""
 	}
-	for _, k := range t.above(c) {
+	for _, k := range t.superclasses(c) {
 		if f, ok := t.globals[t.Classes[k].Qualified+"."+name]; ok {
 			return f
 		}
@@ -137,8 +140,8 @@ func (t *types) field(typ, name string) string {
 	return ""
 }
 
-// results returns the types of the results of what a call names.
-func (t *types) results(fn *ir.Function, c *ir.Call) []string {
+// resultTypes returns the types of the results of what a call names.
+func (t *types) resultTypes(fn *ir.Function, c *ir.Call) []string {
 	if c.Direct >= 0 {
 		return fn.File.Functions[c.Direct].Results
 	}
@@ -147,7 +150,7 @@ func (t *types) results(fn *ir.Function, c *ir.Call) []string {
 	}
 	list := t.byName[c.Qualified]
 	if class, ok := t.classes[c.Type]; ok && len(list) == 0 {
-		list = t.lookup(class, c.Name)
+		list = t.lookupMethod(class, c.Name)
 	}
 	if len(list) > 0 {
 		return t.Functions[list[0]].Results

@@ -4,6 +4,8 @@ import "merlon/internal/engine/sast/tree"
 
 // This file finds the declarations of a file and what its names mean.
 
+// A binder enters the declarations of a file and resolves its names, in two walks over the nodes:
+// a use may stand in front of the declaration.
 type binder struct {
 	*Info
 	stack []int32                    // open scopes
@@ -12,16 +14,17 @@ type binder struct {
 	again map[int32][]int32          // by binding of an Import: later imports of the name
 }
 
-// declare makes the scopes and puts every declared name into one.
-func (b *binder) declare() {
+// declareNames makes the scopes and puts every declared name into one. Scopes are numbered in the
+// order of the nodes that open them.
+func (b *binder) declareNames() {
 	f := b.File
 	for i := int32(0); i < int32(len(f.Nodes)); i++ {
 		for len(b.ends) > 0 && i >= b.ends[len(b.ends)-1] {
 			b.stack, b.ends = b.stack[:len(b.stack)-1], b.ends[:len(b.ends)-1]
 		}
-		if b.opens(i) {
+		if b.opensScope(i) {
 			b.in[i] = int32(len(b.scopes))
-			b.scopes = append(b.scopes, scope{parent: b.top(), node: i})
+			b.scopes = append(b.scopes, scope{parent: b.topScope(), node: i})
 			b.stack = append(b.stack, b.in[i])
 			b.ends = append(b.ends, f.Nodes[i].Next)
 		}
@@ -29,8 +32,8 @@ func (b *binder) declare() {
 	}
 }
 
-// opens reports whether the node is a scope.
-func (b *binder) opens(i int32) bool {
+// opensScope reports whether the node is a scope.
+func (b *binder) opensScope(i int32) bool {
 	switch b.File.Nodes[i].Kind {
 	case tree.FileKind, tree.Function, tree.Lambda, tree.Class, tree.Comprehension:
 		return true
@@ -56,55 +59,64 @@ func (b *binder) declareNode(i int32) {
 		b.declareImport(i)
 	case tree.Function, tree.Class:
 		if name := f.Child(i, tree.RoleName); f.Is(name, tree.Name) {
-			b.bindAs(b.functionName(i, f.Nodes[name].Text), name, max(0, b.scopes[b.top()].parent), write{i, i})
+			b.bindAs(b.functionName(i, f.Nodes[name].Text), name, max(0, b.scopes[b.topScope()].parent), write{i, i})
 		}
 	case tree.Lambda, tree.TypeAlias, tree.TypeParameter:
 		if name := f.Child(i, tree.RoleName); f.Is(name, tree.Name) {
-			b.bind(name, b.top(), write{i, i})
+			b.bindName(name, b.topScope(), write{i, i})
 		}
-	case tree.Variable:
-		b.targets(f.Child(i, tree.RoleTarget), b.variableScope(n.Text), write{i, f.Child(i, tree.RoleValue)})
-	case tree.Field:
-		b.targets(f.Child(i, tree.RoleTarget), b.top(), write{i, f.Child(i, tree.RoleValue)})
-	case tree.Parameter, tree.Catch:
-		b.targets(f.Child(i, tree.RoleTarget), b.variableScope(""), write{i, tree.None})
-	case tree.ForEach:
-		t := f.Child(i, tree.RoleTarget)
-		if t >= 0 && !f.Is(t, tree.Variable) && (b.Semantics.AssignDeclares || n.Text == "range") {
-			b.targets(t, b.variableScope(""), write{i, tree.None})
-		}
-	case tree.Clause:
-		b.targets(f.Child(i, tree.RoleTarget), b.variableScope(""), write{i, tree.None})
-	case tree.TypeTest:
-		b.targets(f.Child(i, tree.RoleTarget), b.testScope(i), write{i, tree.None})
 	case tree.Assign:
 		if b.Semantics.AssignDeclares {
-			b.assigned(f.Child(i, tree.RoleTarget), assignment(f, i))
+			b.declareAssigned(f.Child(i, tree.RoleTarget), assignmentWrite(f, i))
 		}
 	case tree.Case:
 		for c := range f.All(i, tree.RoleCondition) {
-			b.captures(c, write{i, tree.None})
+			b.declareCaptures(c, write{i, tree.None})
 		}
 	case tree.Global:
 		for name := range f.All(i, tree.RoleName) {
-			b.global(n.Text, f.Text(name))
+			b.declareGlobal(n.Text, f.Text(name))
 		}
+	default:
+		b.declareVariables(i)
 	}
 }
 
-// assignment returns the write that an Assign is.
-func assignment(f *tree.File, i int32) write {
+// declareVariables declares the variables of a node that has them as its target.
+func (b *binder) declareVariables(i int32) {
+	f := b.File
+	switch n := &f.Nodes[i]; n.Kind {
+	case tree.Variable:
+		b.declareTargets(f.Child(i, tree.RoleTarget), b.variableScope(n.Text), write{i, f.Child(i, tree.RoleValue)})
+	case tree.Field:
+		b.declareTargets(f.Child(i, tree.RoleTarget), b.topScope(), write{i, f.Child(i, tree.RoleValue)})
+	case tree.Parameter, tree.Catch, tree.Clause:
+		b.declareTargets(f.Child(i, tree.RoleTarget), b.variableScope(""), write{i, tree.None})
+	case tree.ForEach:
+		t := f.Child(i, tree.RoleTarget)
+		if t >= 0 && !f.Is(t, tree.Variable) && (b.Semantics.AssignDeclares || n.Text == "range") {
+			b.declareTargets(t, b.variableScope(""), write{i, tree.None})
+		}
+	case tree.TypeTest:
+		b.declareTargets(f.Child(i, tree.RoleTarget), b.testScope(i), write{i, tree.None})
+	}
+}
+
+// assignmentWrite returns the write that an Assign is. A compound assignment has no value of its
+// own.
+func assignmentWrite(f *tree.File, i int32) write {
 	if t := f.Nodes[i].Text; t == "=" || t == ":=" {
 		return write{i, f.Child(i, tree.RoleValue)}
 	}
 	return write{i, tree.None}
 }
 
-// declareImport binds an import's name.
+// declareImport binds an import's name. An import of all names binds none: it is kept as a
+// wildcard.
 func (b *binder) declareImport(i int32) {
 	f := b.File
 	if f.Text(f.Child(i, tree.RoleName)) == "*" && f.Child(i, tree.RoleAlias) < 0 {
-		b.Wildcards = append(b.Wildcards, b.module(f.Text(i)))
+		b.Wildcards = append(b.Wildcards, b.moduleName(f.Text(i)))
 		return
 	}
 	name := b.Bound(i)
@@ -118,24 +130,25 @@ func (b *binder) declareImport(i int32) {
 			break
 		}
 	}
-	b.put(b.top(), name, binding)
+	b.putName(b.topScope(), name, binding)
 	b.writes[binding] = append(b.writes[binding], write{i, i})
 }
 
-// top returns the innermost open scope, -1 before the first.
-func (b *binder) top() int32 {
+// topScope returns the innermost open scope, -1 before the first.
+func (b *binder) topScope() int32 {
 	if len(b.stack) == 0 {
 		return -1
 	}
 	return b.stack[len(b.stack)-1]
 }
 
-// variableScope returns the scope of a variable declared here with the keyword.
+// variableScope returns the scope of a variable declared here with the keyword. JavaScript's var
+// belongs to the function, let and const to the block.
 func (b *binder) variableScope(keyword string) int32 {
 	if b.Semantics.BlockScope && (keyword != "var" || !b.Semantics.VarHoists) {
-		return b.top()
+		return b.topScope()
 	}
-	return b.function(b.top())
+	return b.functionScope(b.topScope())
 }
 
 // testScope returns the scope of a name that a type test binds. A negated test in
@@ -152,8 +165,8 @@ func (b *binder) testScope(i int32) int32 {
 	return sc
 }
 
-// function returns the nearest scope outwards that is a function, class or file.
-func (b *binder) function(sc int32) int32 {
+// functionScope returns the nearest scope outwards that is a function, class or file.
+func (b *binder) functionScope(sc int32) int32 {
 	for ; sc > 0; sc = b.scopes[sc].parent {
 		switch b.File.Nodes[b.scopes[sc].node].Kind {
 		case tree.FileKind, tree.Function, tree.Lambda, tree.Class, tree.Comprehension:
@@ -163,29 +176,30 @@ func (b *binder) function(sc int32) int32 {
 	return 0
 }
 
-// targets declares every name of a target, which may be a pattern.
-func (b *binder) targets(t, sc int32, w write) {
+// declareTargets declares every name of a target, which may be a pattern. The parts of a pattern
+// get parts of the value, which are not known.
+func (b *binder) declareTargets(t, sc int32, w write) {
 	if t < 0 {
 		return
 	}
 	f := b.File
 	switch n := &f.Nodes[t]; n.Kind {
 	case tree.Name:
-		b.bind(t, sc, w)
+		b.bindName(t, sc, w)
 	case tree.Tuple, tree.List, tree.Set, tree.Map:
 		for c := range f.All(t, tree.RoleElement) {
-			b.targets(c, sc, write{w.node, tree.None})
+			b.declareTargets(c, sc, write{w.node, tree.None})
 		}
 	case tree.Pair, tree.Spread, tree.Keyword:
-		b.targets(f.Child(t, tree.RoleValue), sc, write{w.node, tree.None})
+		b.declareTargets(f.Child(t, tree.RoleValue), sc, write{w.node, tree.None})
 	case tree.Assign, tree.Parameter, tree.Variable: // a part with a default
-		b.targets(f.Child(t, tree.RoleTarget), sc, write{w.node, tree.None})
+		b.declareTargets(f.Child(t, tree.RoleTarget), sc, write{w.node, tree.None})
 	}
 }
 
-// captures declares the names that a case binds: where an assignment declares, a
+// declareCaptures declares the names that a case binds: where an assignment declares, a
 // mere name in a pattern does so too (Python's match).
-func (b *binder) captures(i int32, w write) {
+func (b *binder) declareCaptures(i int32, w write) {
 	if i < 0 || !b.Semantics.AssignDeclares {
 		return
 	}
@@ -193,40 +207,42 @@ func (b *binder) captures(i int32, w write) {
 	switch n := &f.Nodes[i]; n.Kind {
 	case tree.Name:
 		if n.Text != "_" {
-			b.assigned(i, w)
+			b.declareAssigned(i, w)
 		}
 	case tree.Tuple, tree.List, tree.Map, tree.Binary, tree.Set:
 		for c := range f.Children(i) {
-			b.captures(c, w)
+			b.declareCaptures(c, w)
 		}
 	case tree.Call, tree.New:
 		for c := range f.All(i, tree.RoleArgument) {
-			b.captures(c, w)
+			b.declareCaptures(c, w)
 		}
 	case tree.Pair, tree.Spread, tree.Keyword:
-		b.captures(f.Child(i, tree.RoleValue), w)
+		b.declareCaptures(f.Child(i, tree.RoleValue), w)
 	case tree.Assign:
-		b.captures(f.Child(i, tree.RoleValue), w)
-		b.assigned(f.Child(i, tree.RoleTarget), w)
+		b.declareCaptures(f.Child(i, tree.RoleValue), w)
+		b.declareAssigned(f.Child(i, tree.RoleTarget), w)
 	}
 }
 
-// assigned declares the names of an assignment's target that are new.
-func (b *binder) assigned(t int32, w write) {
+// declareAssigned declares the names of an assignment's target that are new. In Python the first
+// assignment in a function declares the variable; in a comprehension that of the function around
+// it ("walrus").
+func (b *binder) declareAssigned(t int32, w write) {
 	if t < 0 {
 		return
 	}
 	f := b.File
 	switch n := &f.Nodes[t]; n.Kind {
 	case tree.Name:
-		sc := b.function(b.top())
+		sc := b.functionScope(b.topScope())
 		if f.Nodes[b.scopes[sc].node].Kind == tree.Comprehension {
-			sc = b.function(b.scopes[sc].parent)
+			sc = b.functionScope(b.scopes[sc].parent)
 		}
 		d, known := b.scopes[sc].names[n.Text]
 		if !known {
 			if d, known = b.outer[sc][n.Text]; !known {
-				b.bind(t, sc, w)
+				b.bindName(t, sc, w)
 				return
 			}
 		}
@@ -234,22 +250,23 @@ func (b *binder) assigned(t int32, w write) {
 		b.writes[d] = append(b.writes[d], w)
 	case tree.Tuple, tree.List:
 		for c := range f.All(t, tree.RoleElement) {
-			b.assigned(c, write{w.node, tree.None})
+			b.declareAssigned(c, write{w.node, tree.None})
 		}
 	case tree.Spread:
-		b.assigned(f.Child(t, tree.RoleValue), write{w.node, tree.None})
+		b.declareAssigned(f.Child(t, tree.RoleValue), write{w.node, tree.None})
 	}
 }
 
-// global takes a name out of the innermost function.
-func (b *binder) global(keyword, name string) {
-	sc := b.function(b.top())
+// declareGlobal takes a name out of the innermost function. Assignments in the function then write
+// the variable outside.
+func (b *binder) declareGlobal(keyword, name string) {
+	sc := b.functionScope(b.topScope())
 	if sc == 0 {
 		return
 	}
 	d := tree.None
 	if keyword == "nonlocal" {
-		d = b.lookup(b.scopes[sc].parent, name)
+		d = b.lookupFrom(b.scopes[sc].parent, name)
 	} else if g, ok := b.scopes[0].names[name]; ok {
 		d = g
 	}
@@ -264,9 +281,9 @@ func (b *binder) global(keyword, name string) {
 	}
 }
 
-// bind declares a name in a scope. A second declaration in one scope is a further
+// bindName declares a name in a scope. A second declaration in one scope is a further
 // write of the first, as in languages in which that is allowed.
-func (b *binder) bind(name, sc int32, w write) {
+func (b *binder) bindName(name, sc int32, w write) {
 	b.bindAs(b.File.Nodes[name].Text, name, sc, w)
 }
 
@@ -279,20 +296,20 @@ func (b *binder) functionName(i int32, name string) string {
 	return name
 }
 
-// bindAs declares the binding name under a key.
+// bindAs declares the binding name under a key. A name without a text is bound to itself.
 func (b *binder) bindAs(text string, name, sc int32, w write) {
 	if text == "" {
 		b.decl[name] = name
 		return
 	}
-	d := b.put(sc, text, name)
+	d := b.putName(sc, text, name)
 	b.decl[name] = d
 	b.writes[d] = append(b.writes[d], w)
 }
 
-// put returns the binding of the name in the scope, which is this one when it is
-// the first.
-func (b *binder) put(sc int32, name string, binding int32) int32 {
+// putName returns the binding of the name in the scope, which is this one when it is the first. At
+// the top of a file a later import replaces an earlier one of the name for the uses behind it.
+func (b *binder) putName(sc int32, name string, binding int32) int32 {
 	s := &b.scopes[sc]
 	if d, ok := s.names[name]; ok && b.File.Nodes[b.scopes[sc].node].Kind != tree.FileKind {
 		return d
@@ -320,9 +337,9 @@ func (s *Info) Declares(binding int32, k tree.Kind) bool {
 	return s.File.Is(s.Declarator(binding), k) || s.File.Is(binding, k)
 }
 
-// resolve gives every other name its meaning, and finds the writes that are no
-// declarations.
-func (b *binder) resolve() {
+// resolveNames gives every other name its meaning, and finds the writes that are no declarations.
+// The walk opens the same scopes as declareNames.
+func (b *binder) resolveNames() {
 	f := b.File
 	b.stack, b.ends = b.stack[:0], b.ends[:0]
 	for i := int32(0); i < int32(len(f.Nodes)); i++ {
@@ -335,21 +352,21 @@ func (b *binder) resolve() {
 		}
 		n := &f.Nodes[i]
 		switch {
-		case n.Kind == tree.Name && b.decl[i] < 0 && uses(f, i):
-			b.decl[i] = b.latest(b.findAt(i), i)
+		case n.Kind == tree.Name && b.decl[i] < 0 && isUse(f, i):
+			b.decl[i] = b.latestImport(b.findAt(i), i)
 		case n.Kind == tree.Type && b.decl[i] < 0 && isTypeName(n.Text):
-			b.decl[i] = b.latest(b.find(firstPart(n.Text)), i)
+			b.decl[i] = b.latestImport(b.findName(firstPart(n.Text)), i)
 		}
 	}
 	for i := int32(0); i < int32(len(f.Nodes)); i++ {
-		b.written(i)
-		b.loose(i)
+		b.recordWrite(i)
+		b.recordUndeclared(i)
 	}
 }
 
-// loose records an assignment to a name that the file does not declare: what it holds
-// is known at least inside of the function.
-func (b *binder) loose(i int32) {
+// recordUndeclared records an assignment to a name that the file does not declare: what it holds
+// is known at least inside of the function. JavaScript and Ruby make globals that way.
+func (b *binder) recordUndeclared(i int32) {
 	f := b.File
 	if f.Nodes[i].Kind != tree.Assign {
 		return
@@ -362,36 +379,37 @@ func (b *binder) loose(i int32) {
 		b.free = map[freeName][]write{}
 	}
 	k := freeName{b.functionOf(i), f.Nodes[t].Text}
-	b.free[k] = append(b.free[k], assignment(f, i))
+	b.free[k] = append(b.free[k], assignmentWrite(f, i))
 }
 
-// find looks the name up from the innermost open scope.
-func (b *binder) find(name string) int32 {
-	sc := b.top()
-	if d, ok := b.outer[b.function(sc)][name]; ok {
+// findName looks the name up from the innermost open scope.
+func (b *binder) findName(name string) int32 {
+	sc := b.topScope()
+	if d, ok := b.outer[b.functionScope(sc)][name]; ok {
 		return d
 	}
-	return b.lookup(sc, name)
+	return b.lookupFrom(sc, name)
 }
 
 // findAt looks up what a Name means where it stands.
 func (b *binder) findAt(i int32) int32 {
 	n := &b.File.Nodes[i]
 	if !b.Semantics.FunctionsApart {
-		return b.find(n.Text)
+		return b.findName(n.Text)
 	}
 	if n.Role == tree.RoleCallee {
-		return b.called(n.Text)
+		return b.findCalled(n.Text)
 	}
-	if d := b.find(n.Text); d >= 0 {
+	if d := b.findName(n.Text); d >= 0 {
 		return d
 	}
-	return b.lookup(b.top(), n.Text+"()")
+	return b.lookupFrom(b.topScope(), n.Text+"()")
 }
 
-// called looks up the function that a call names, where variables hide none.
-func (b *binder) called(name string) int32 {
-	for sc := b.top(); sc >= 0; sc = b.scopes[sc].parent {
+// findCalled looks up the function that a call names, where variables hide none. In Java a local
+// variable and a method may share a name.
+func (b *binder) findCalled(name string) int32 {
+	for sc := b.topScope(); sc >= 0; sc = b.scopes[sc].parent {
 		names := b.scopes[sc].names
 		if d, ok := names[name+"()"]; ok {
 			return d
@@ -403,9 +421,9 @@ func (b *binder) called(name string) int32 {
 	return tree.None
 }
 
-// latest returns the last import of a name in front of its use, where the file
+// latestImport returns the last import of a name in front of its use, where the file
 // imports several things by one name.
-func (b *binder) latest(d, use int32) int32 {
+func (b *binder) latestImport(d, use int32) int32 {
 	for _, other := range b.again[d] {
 		if other < use {
 			d = other
@@ -414,9 +432,9 @@ func (b *binder) latest(d, use int32) int32 {
 	return d
 }
 
-// uses reports whether a Name stands for what it is bound to, and is not a mere
+// isUse reports whether a Name stands for what it is bound to, and is not a mere
 // label in a construct.
-func uses(f *tree.File, i int32) bool {
+func isUse(f *tree.File, i int32) bool {
 	n := &f.Nodes[i]
 	if n.Parent < 0 {
 		return true
@@ -434,8 +452,9 @@ func uses(f *tree.File, i int32) bool {
 	return true
 }
 
-// written records a write by something that declares nothing.
-func (b *binder) written(i int32) {
+// recordWrite records a write by something that declares nothing. Declarations have noted their
+// own writes before.
+func (b *binder) recordWrite(i int32) {
 	f := b.File
 	switch n := &f.Nodes[i]; n.Kind {
 	case tree.Assign:
@@ -443,7 +462,7 @@ func (b *binder) written(i int32) {
 		if b.Semantics.AssignDeclares && !f.Is(t, tree.Member) {
 			return
 		}
-		b.writeTarget(t, assignment(f, i))
+		b.writeTarget(t, assignmentWrite(f, i))
 	case tree.Update:
 		b.writeTarget(f.Child(i, tree.RoleValue), write{i, tree.None})
 	case tree.Unary:
@@ -473,13 +492,14 @@ func (b *binder) writeTarget(t int32, w write) {
 			b.writeTarget(c, write{w.node, tree.None})
 		}
 	case tree.Member:
-		if d := b.member(t); d >= 0 {
+		if d := b.memberBinding(t); d >= 0 {
 			b.writes[d] = append(b.writes[d], w)
 		}
 	}
 }
 
-// isTypeName reports whether the text of a Type names one, and is no sign.
+// isTypeName reports whether the text of a Type names one, and is no sign. Types such as "[]" and
+// "*" are made of others.
 func isTypeName(text string) bool {
 	return text != "" && (text[0] == '_' || text[0] >= 'a' && text[0] <= 'z' || text[0] >= 'A' && text[0] <= 'Z' ||
 		text[0] >= 0x80)

@@ -40,14 +40,16 @@ type freeName struct {
 	name     string
 }
 
-// A scope is a region in which names are declared.
+// A scope is a region in which names are declared. Scopes form a tree by their parents; the first
+// is the file.
 type scope struct {
 	parent int32
 	node   int32
 	names  map[string]int32 // to binding names
 }
 
-// A write gives a variable a value.
+// A write gives a variable a value. Only whole values are kept: a write of a part or by a loop has
+// None.
 type write struct {
 	node  int32 // Variable, Assign, Parameter and so on
 	value int32 // the expression; None when the value is not one
@@ -64,8 +66,8 @@ func Analyze(f *tree.File, l *lang.Language, known func(string) bool) *Info {
 		s.in[i], s.decl[i] = -1, tree.None
 	}
 	b := &binder{Info: s}
-	b.declare()
-	b.resolve()
+	b.declareNames()
+	b.resolveNames()
 	if l.Semantics.Values != nil {
 		s.values = l.Semantics.Values(f)
 	}
@@ -113,10 +115,10 @@ func (s *Info) Declarator(binding int32) int32 {
 // Lookup returns the binding Name that a name would mean at the node, None for an
 // unknown one.
 func (s *Info) Lookup(at int32, name string) int32 {
-	return s.lookup(s.scopeOf(at), name)
+	return s.lookupFrom(s.scopeOf(at), name)
 }
 
-// scopeOf returns the innermost scope that the node is in.
+// scopeOf returns the innermost scope that the node is in. A node opens its own scope, too.
 func (s *Info) scopeOf(i int32) int32 {
 	for ; i >= 0; i = s.File.Nodes[i].Parent {
 		if sc := s.in[i]; sc >= 0 {
@@ -126,9 +128,9 @@ func (s *Info) scopeOf(i int32) int32 {
 	return 0
 }
 
-// lookup finds the name from the scope outwards. The members of a class are seen
+// lookupFrom finds the name from the scope outwards. The members of a class are seen
 // from inside only where the language has an implicit receiver.
-func (s *Info) lookup(sc int32, name string) int32 {
+func (s *Info) lookupFrom(sc int32, name string) int32 {
 	for first := true; sc >= 0; sc, first = s.scopes[sc].parent, false {
 		if !first && !s.Semantics.ImplicitThis && s.File.Nodes[s.scopes[sc].node].Kind == tree.Class {
 			continue

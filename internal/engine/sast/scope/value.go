@@ -21,9 +21,11 @@ type Value struct {
 
 // Const returns the constant that the expression is. A name is one when Definition
 // knows its value.
-func (s *Info) Const(i int32) (Value, bool) { return s.fold(i, 0) }
+func (s *Info) Const(i int32) (Value, bool) { return s.foldConstant(i, 0) }
 
-func (s *Info) fold(i int32, depth int) (Value, bool) {
+// foldConstant is Const with a bound on the depth. Names count more than operators: each
+// may be a chain of its own.
+func (s *Info) foldConstant(i int32, depth int) (Value, bool) {
 	if i < 0 || depth > 64 {
 		return Value{}, false
 	}
@@ -32,31 +34,23 @@ func (s *Info) fold(i int32, depth int) (Value, bool) {
 	case tree.String, tree.Number, tree.Bool, tree.Null, tree.Character:
 		return Value{n.Kind, n.Text}, n.Flags&tree.Pattern == 0
 	case tree.Name, tree.Member:
-		return s.fold(s.Definition(i), depth+8)
+		return s.foldConstant(s.Definition(i), depth+8)
 	case tree.Cast:
-		return s.fold(f.Child(i, tree.RoleValue), depth+1)
+		return s.foldConstant(f.Child(i, tree.RoleValue), depth+1)
 	case tree.Template:
-		var b strings.Builder
-		for part := range f.All(i, tree.RolePart) {
-			v, ok := s.fold(part, depth+1)
-			if !ok || b.Len()+len(v.Text) > maxFolded {
-				return Value{}, false
-			}
-			b.WriteString(v.Text)
-		}
-		return Value{tree.String, b.String()}, true
+		return s.foldTemplate(i, depth)
 	case tree.Binary:
-		l, ok := s.fold(f.Child(i, tree.RoleLeft), depth+1)
+		l, ok := s.foldConstant(f.Child(i, tree.RoleLeft), depth+1)
 		if !ok {
 			return Value{}, false
 		}
-		r, ok := s.fold(f.Child(i, tree.RoleRight), depth+1)
+		r, ok := s.foldConstant(f.Child(i, tree.RoleRight), depth+1)
 		if !ok {
 			return Value{}, false
 		}
 		return Binary(n.Text, l, r)
 	case tree.Unary:
-		v, ok := s.fold(f.Child(i, tree.RoleValue), depth+1)
+		v, ok := s.foldConstant(f.Child(i, tree.RoleValue), depth+1)
 		if !ok {
 			return Value{}, false
 		}
@@ -65,23 +59,52 @@ func (s *Info) fold(i int32, depth int) (Value, bool) {
 	return Value{}, false
 }
 
+// foldTemplate joins the parts of a string that are all constant.
+func (s *Info) foldTemplate(i int32, depth int) (Value, bool) {
+	var b strings.Builder
+	for part := range s.File.All(i, tree.RolePart) {
+		v, ok := s.foldConstant(part, depth+1)
+		if !ok || b.Len()+len(v.Text) > maxFolded {
+			return Value{}, false
+		}
+		b.WriteString(v.Text)
+	}
+	return Value{tree.String, b.String()}, true
+}
+
 // Binary folds an operator over two constants.
 func Binary(op string, l, r Value) (Value, bool) {
-	text := l.Kind == tree.String || r.Kind == tree.String
 	switch {
-	case op == "+" && text && l.Kind != tree.Null && r.Kind != tree.Null, op == "." && text, op == "..":
+	case joinsText(op, l, r):
 		if len(l.Text)+len(r.Text) > maxFolded {
 			return Value{}, false
 		}
 		return Value{tree.String, l.Text + r.Text}, true
 	case l.Kind == tree.Number && r.Kind == tree.Number:
-		return arithmetic(op, l.Text, r.Text)
-	case l.Kind == r.Kind && (op == "==" || op == "==="):
-		return boolean(l.Text == r.Text), true
-	case l.Kind == r.Kind && (op == "!=" || op == "!=="):
-		return boolean(l.Text != r.Text), true
+		return foldArithmetic(op, l.Text, r.Text)
+	case l.Kind != r.Kind:
+		return Value{}, false
+	}
+	switch op {
+	case "==", "===":
+		return boolValue(l.Text == r.Text), true
+	case "!=", "!==":
+		return boolValue(l.Text != r.Text), true
 	}
 	return Value{}, false
+}
+
+// joinsText reports whether an operator joins texts: "+" with a string on one side, "." of
+// PHP, ".." of Lua. Null has a text of its own in some languages and none in others.
+func joinsText(op string, l, r Value) bool {
+	text := l.Kind == tree.String || r.Kind == tree.String
+	switch op {
+	case "+":
+		return text && l.Kind != tree.Null && r.Kind != tree.Null
+	case ".":
+		return text
+	}
+	return op == ".."
 }
 
 // Unary folds an operator over a constant.
@@ -94,16 +117,17 @@ func Unary(op string, v Value) (Value, bool) {
 	case op == "+" && v.Kind == tree.Number:
 		return v, true
 	case (op == "!" || op == "not") && v.Kind == tree.Bool:
-		return boolean(v.Text != "true"), true
+		return boolValue(v.Text != "true"), true
 	}
 	return Value{}, false
 }
 
-func boolean(b bool) Value { return Value{tree.Bool, strconv.FormatBool(b)} }
+// boolValue returns a constant that is true or false.
+func boolValue(b bool) Value { return Value{tree.Bool, strconv.FormatBool(b)} }
 
-// arithmetic folds an operator over two integers. Fractions are left alone, as
+// foldArithmetic folds an operator over two integers. Fractions are left alone, as
 // their text depends on the language.
-func arithmetic(op, l, r string) (Value, bool) {
+func foldArithmetic(op, l, r string) (Value, bool) {
 	a, err := strconv.ParseInt(l, 0, 64)
 	b, err2 := strconv.ParseInt(r, 0, 64)
 	if err != nil || err2 != nil {
@@ -124,6 +148,18 @@ func arithmetic(op, l, r string) (Value, bool) {
 		if n = a / b; op == "%" {
 			n = a % b
 		}
+	case "<<", "&", "|", "^":
+		return foldBits(op, a, b)
+	default:
+		return foldComparison(op, a, b)
+	}
+	return Value{tree.Number, strconv.FormatInt(n, 10)}, true
+}
+
+// foldBits folds an operator over the bits of two integers.
+func foldBits(op string, a, b int64) (Value, bool) {
+	var n int64
+	switch op {
 	case "<<":
 		if b < 0 || b > 62 {
 			return Value{}, false
@@ -135,26 +171,25 @@ func arithmetic(op, l, r string) (Value, bool) {
 		n = a | b
 	case "^":
 		n = a ^ b
-	default:
-		return comparison(op, a, b)
 	}
 	return Value{tree.Number, strconv.FormatInt(n, 10)}, true
 }
 
-func comparison(op string, a, b int64) (Value, bool) {
+// foldComparison folds a comparison of two integers.
+func foldComparison(op string, a, b int64) (Value, bool) {
 	switch op {
 	case "==", "===":
-		return boolean(a == b), true
+		return boolValue(a == b), true
 	case "!=", "!==":
-		return boolean(a != b), true
+		return boolValue(a != b), true
 	case "<":
-		return boolean(a < b), true
+		return boolValue(a < b), true
 	case "<=":
-		return boolean(a <= b), true
+		return boolValue(a <= b), true
 	case ">":
-		return boolean(a > b), true
+		return boolValue(a > b), true
 	case ">=":
-		return boolean(a >= b), true
+		return boolValue(a >= b), true
 	}
 	return Value{}, false
 }
@@ -174,42 +209,53 @@ func (s *Info) Definition(i int32) int32 {
 		}
 	}
 	writes := s.writesOf(d, i)
-	if len(writes) == 0 {
+	switch len(writes) {
+	case 0:
 		return tree.None
+	case 1:
+		return s.onlyDefinition(d, writes[0], i)
 	}
-	if len(writes) == 1 {
-		w := writes[0]
-		if w.value == w.node || w.value >= 0 && s.File.Contains(w.value, i) || s.patterned(d, w) ||
-			s.changeable(d, w, i) {
-			return tree.None
-		}
-		if s.functionOf(w.node) == s.functionOf(i) && (w.node > i || !s.File.Contains(s.always(w.node), i)) {
-			return tree.None // used before it is written, or where it may not be
-		}
-		return w.value
-	}
-	w := s.dominating(writes, i)
-	if w.node < 0 || w.value < 0 || w.value == w.node || s.File.Contains(w.value, i) || s.patterned(d, w) {
+	w := s.dominatingWrite(writes, i)
+	if w.node < 0 || w.value < 0 || !s.isPlainWrite(d, w, i) {
 		return tree.None
 	}
 	return w.value
 }
 
+// onlyDefinition returns the value of the only write of a binding, None when the use may
+// see another value, or be reached before the write.
+func (s *Info) onlyDefinition(d int32, w write, use int32) int32 {
+	if !s.isPlainWrite(d, w, use) || s.isChangeable(d, w, use) {
+		return tree.None
+	}
+	if s.functionOf(w.node) == s.functionOf(use) &&
+		(w.node > use || !s.File.Contains(s.enclosingAlways(w.node), use)) {
+		return tree.None // used before it is written, or where it may not be
+	}
+	return w.value
+}
+
+// isPlainWrite reports whether a write gives the binding the whole of its value, and the
+// use is no part of that value.
+func (s *Info) isPlainWrite(d int32, w write, use int32) bool {
+	return w.value != w.node && (w.value < 0 || !s.File.Contains(w.value, use)) && !s.isPatternPart(d, w)
+}
+
 // maxWrites bounds the writes among which the right one is looked for.
 const maxWrites = 1000
 
-// writesOf returns what is written to the binding; for a name without one, what the
-// same function writes to it; for a member, as long as the function of the use writes
-// it, only that.
+// writesOf returns what is written to the binding; for a name without one, what the same function
+// writes to it; for a member, as long as the function of the use writes it, only that. A field
+// that the function itself writes has that value there, whatever other methods write.
 func (s *Info) writesOf(d, use int32) []write {
 	f := s.File
 	if d < 0 {
 		if s.free == nil || !f.Is(use, tree.Name) {
 			return nil
 		}
-		return few(s.free[freeName{s.functionOf(use), f.Nodes[use].Text}])
+		return boundWrites(s.free[freeName{s.functionOf(use), f.Nodes[use].Text}])
 	}
-	writes := few(s.writes[d])
+	writes := boundWrites(s.writes[d])
 	if len(writes) < 2 || !f.Is(s.Declarator(d), tree.Field) {
 		return writes
 	}
@@ -226,8 +272,9 @@ func (s *Info) writesOf(d, use int32) []write {
 	return own
 }
 
-// few returns the writes unless they are too many.
-func few(writes []write) []write {
+// boundWrites returns the writes unless they are too many. Generated files write one variable
+// thousands of times.
+func boundWrites(writes []write) []write {
 	if len(writes) > maxWrites {
 		return nil
 	}
@@ -239,7 +286,7 @@ func few(writes []write) []write {
 func (s *Info) Definitions(i int32) []int32 {
 	d := s.declarationOf(i)
 	writes := s.writesOf(d, i)
-	if !s.written(writes, i) {
+	if !s.isWritten(writes, i) {
 		return nil
 	}
 	var values []int32
@@ -248,7 +295,7 @@ func (s *Info) Definitions(i int32) []int32 {
 		switch {
 		case s.File.Is(w.node, tree.Variable) && w.value < 0 && s.File.Child(w.node, tree.RoleValue) < 0:
 			continue // declared without a value
-		case w.value == w.node, s.patterned(d, w):
+		case w.value == w.node, s.isPatternPart(d, w):
 			value = tree.None
 		}
 		values = append(values, value)
@@ -256,23 +303,25 @@ func (s *Info) Definitions(i int32) []int32 {
 	return values
 }
 
-// written reports whether some write has happened for sure when the use is reached.
-func (s *Info) written(writes []write, use int32) bool {
+// isWritten reports whether some write has happened for sure when the use is reached. Code at the
+// top of the file runs before any function of it is called.
+func (s *Info) isWritten(writes []write, use int32) bool {
 	fn := s.functionOf(use)
 	for _, w := range writes {
 		switch from := s.functionOf(w.node); {
 		case from != fn && from == tree.Root:
 			return true
-		case from == fn && w.node < use && s.covers(s.always(w.node), writes, use):
+		case from == fn && w.node < use && s.coversUse(s.enclosingAlways(w.node), writes, use):
 			return true
 		}
 	}
 	return false
 }
 
-// covers reports whether one of the writes happens whenever the branch does, or its
-// If, or the ones around that, up to one that contains the use.
-func (s *Info) covers(branch int32, writes []write, use int32) bool {
+// coversUse reports whether one of the writes happens whenever the branch does, or its If, or the
+// ones around that, up to one that contains the use. This is what makes "if c: a = 1 else: a = 2"
+// a definition of a.
+func (s *Info) coversUse(branch int32, writes []write, use int32) bool {
 	f := s.File
 	for !f.Contains(branch, use) {
 		choice := f.Nodes[branch].Parent
@@ -283,7 +332,7 @@ func (s *Info) covers(branch int32, writes []write, use int32) bool {
 			!s.branchWritten(f.Child(choice, tree.RoleElse), writes) {
 			return false
 		}
-		branch = s.always(choice)
+		branch = s.enclosingAlways(choice)
 	}
 	return true
 }
@@ -299,7 +348,7 @@ func (s *Info) branchWritten(branch int32, writes []write) bool {
 			s.branchWritten(f.Child(branch, tree.RoleElse), writes)
 	}
 	for _, w := range writes {
-		if w.node == branch || f.Contains(branch, w.node) && (s.always(w.node) == branch ||
+		if w.node == branch || f.Contains(branch, w.node) && (s.enclosingAlways(w.node) == branch ||
 			f.Nodes[branch].Kind != tree.Block) {
 			return true
 		}
@@ -312,9 +361,10 @@ func (s *Info) branchWritten(branch int32, writes []write) bool {
 	return false
 }
 
-// changeable reports whether somebody else may write the binding, or nobody may have
-// yet: it is a field that others see, or another function writes it.
-func (s *Info) changeable(d int32, w write, use int32) bool {
+// isChangeable reports whether somebody else may write the binding, or nobody may have yet: it is
+// a field that others see, or another function writes it. Private and final fields are only
+// written in the file, which is known.
+func (s *Info) isChangeable(d int32, w write, use int32) bool {
 	f := s.File
 	by := s.Declarator(d)
 	if f.Is(by, tree.Field) && by == w.node && s.Semantics.ImplicitThis {
@@ -330,8 +380,9 @@ func (s *Info) changeable(d int32, w write, use int32) bool {
 	return fn != tree.Root && !f.Contains(fn, use)
 }
 
-// patterned reports whether the binding is a part of the write's target.
-func (s *Info) patterned(d int32, w write) bool {
+// isPatternPart reports whether the binding is a part of the write's target. Then the value of the
+// write is not that of the binding.
+func (s *Info) isPatternPart(d int32, w write) bool {
 	t := s.File.Child(w.node, tree.RoleTarget)
 	return t >= 0 && !s.File.Is(t, tree.Name) && !s.File.Is(t, tree.Member) && s.File.Contains(t, d)
 }
@@ -344,9 +395,9 @@ func (s *Info) functionOf(i int32) int32 {
 	return tree.Root
 }
 
-// dominating returns the last write in front of the use, if it always happens and
+// dominatingWrite returns the last write in front of the use, if it always happens and
 // no loop brings another one.
-func (s *Info) dominating(writes []write, use int32) write {
+func (s *Info) dominatingWrite(writes []write, use int32) write {
 	f := s.File
 	none := write{tree.None, tree.None}
 	fn := s.functionOf(use)
@@ -359,56 +410,85 @@ func (s *Info) dominating(writes []write, use int32) write {
 			last = w
 		}
 	}
-	if last.node < 0 {
+	if last.node < 0 || !f.Contains(s.enclosingAlways(last.node), use) || s.isLoopWritten(writes, last.node, use) {
 		return none
-	}
-	if !f.Contains(s.always(last.node), use) {
-		return none
-	}
-	for loop := f.Enclosing(use, tree.While, tree.For, tree.ForEach, tree.DoWhile); loop >= 0 &&
-		!f.Contains(loop, last.node); {
-		for _, w := range writes {
-			if w.node > use && f.Contains(loop, w.node) {
-				return none
-			}
-		}
-		loop = f.Enclosing(loop, tree.While, tree.For, tree.ForEach, tree.DoWhile)
 	}
 	return last
 }
 
-// always returns the outermost construct in which the node is evaluated whenever the
+// isLoopWritten reports whether a loop around the use, but not around the write in front
+// of it, writes again behind the use: then the next round sees that value.
+func (s *Info) isLoopWritten(writes []write, before, use int32) bool {
+	f := s.File
+	for loop := enclosingLoop(f, use); loop >= 0 && !f.Contains(loop, before); loop = enclosingLoop(f, loop) {
+		for _, w := range writes {
+			if w.node > use && f.Contains(loop, w.node) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// enclosingLoop returns the nearest loop around a node, None when there is none.
+func enclosingLoop(f *tree.File, i int32) int32 {
+	return f.Enclosing(i, tree.While, tree.For, tree.ForEach, tree.DoWhile)
+}
+
+// enclosingAlways returns the outermost construct in which the node is evaluated whenever the
 // construct is.
-func (s *Info) always(i int32) int32 {
+func (s *Info) enclosingAlways(i int32) int32 {
 	f := s.File
 	at := f.Nodes[i].Parent
 	for child := i; at > 0; child, at = at, f.Nodes[at].Parent {
 		n := &f.Nodes[at]
-		if n.Kind == tree.Binary && f.Nodes[child].Role == tree.RoleRight {
-			switch n.Text {
-			case "&&", "||", "and", "or", "??", "?:":
-				return at
-			}
+		if isShortCircuit(n) && f.Nodes[child].Role == tree.RoleRight {
+			return at
 		}
-		if !branching(n.Kind) {
-			continue
-		}
-		parent := n.Parent
-		switch role := f.Nodes[child].Role; {
-		case n.Kind == tree.Block && parent >= 0 && (f.Nodes[parent].Kind == tree.With || f.Nodes[parent].Kind == tree.Block || f.Nodes[parent].Kind == tree.FileKind):
-
-		case (n.Kind == tree.If || n.Kind == tree.While || n.Kind == tree.Conditional) && role == tree.RoleCondition, role == tree.RoleInit && n.Kind != tree.FileKind:
-
-		default:
+		if isBranching(n.Kind) && !s.alwaysRuns(at, f.Nodes[child].Role) {
 			return at
 		}
 	}
 	return max(at, 0)
 }
 
-// branching reports whether what is below a node of the kind may not happen, or is
-// the body of something.
-func branching(k tree.Kind) bool {
+// isShortCircuit reports whether an operator evaluates its right side only if the left one
+// does not decide.
+func isShortCircuit(n *tree.Node) bool {
+	if n.Kind != tree.Binary {
+		return false
+	}
+	switch n.Text {
+	case "&&", "||", "and", "or", "??", "?:":
+		return true
+	}
+	return false
+}
+
+// alwaysRuns reports whether the child with the role is evaluated whenever a branching
+// construct is: its condition or initializer, or the statements of a block that is no
+// branch.
+func (s *Info) alwaysRuns(at int32, role tree.Role) bool {
+	n := &s.File.Nodes[at]
+	switch n.Kind {
+	case tree.Block:
+		if n.Parent >= 0 {
+			switch s.File.Nodes[n.Parent].Kind {
+			case tree.With, tree.Block, tree.FileKind:
+				return true
+			}
+		}
+	case tree.If, tree.While, tree.Conditional:
+		if role == tree.RoleCondition {
+			return true
+		}
+	}
+	return role == tree.RoleInit && n.Kind != tree.FileKind
+}
+
+// isBranching reports whether what is below a node of the kind may not happen, or is the body of
+// something. It decides how far outwards a write is certain to have happened.
+func isBranching(k tree.Kind) bool {
 	switch k {
 	case tree.Block, tree.If, tree.While, tree.DoWhile, tree.For, tree.ForEach, tree.Case, tree.Try, tree.Catch,
 		tree.Function,
