@@ -27,16 +27,16 @@ type Login struct {
 	Scheme string
 }
 
-// parse reads the reference.
-func (r *Request) parse() (name.Reference, error) {
+// parseReference reads the reference.
+func (r *Request) parseReference() (name.Reference, error) {
 	if r.Login != nil && r.Login.Scheme == "http" {
-		return parse(r.Reference, name.Insecure)
+		return parseReference(r.Reference, name.Insecure)
 	}
-	return parse(r.Reference)
+	return parseReference(r.Reference)
 }
 
-// options say how the registry is asked.
-func (r *Request) options(ctx context.Context, ref name.Reference) []remote.Option {
+// remoteOptions says how requests to the registry are sent.
+func (r *Request) remoteOptions(ctx context.Context, ref name.Reference) []remote.Option {
 	send, keys := r.Transport, r.Keychain
 	if keys == nil {
 		keys = anonymous{}
@@ -44,21 +44,21 @@ func (r *Request) options(ctx context.Context, ref name.Reference) []remote.Opti
 	if r.Login != nil {
 		host := ref.Context().RegistryStr()
 		keys = single{host, authn.FromConfig(authn.AuthConfig{Username: r.Login.User, Password: r.Login.Password})}
-		send = confined{r.Transport, host, r.Login}
+		send = confinedTransport{r.Transport, host, r.Login}
 	}
 	return []remote.Option{remote.WithContext(ctx), remote.WithTransport(send), remote.WithAuthFromKeychain(keys)}
 }
 
-// confined sends passwords to the registry, and where it may have users sign in. What
-// it sends them for, tokens for one repository, goes where the library takes it.
-type confined struct {
+// confinedTransport sends passwords to the registry, and where it may have users sign in.
+// What it sends them for, tokens for one repository, goes where the library takes it.
+type confinedTransport struct {
 	next  http.RoundTripper
 	host  string // of the registry, with its port
 	login *Login
 }
 
 // RoundTrip implements http.RoundTripper.
-func (c confined) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c confinedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	secret := strings.EqualFold(scheme, "Basic") || r.Method != http.MethodGet && r.Method != http.MethodHead
 	switch {

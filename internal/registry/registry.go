@@ -59,15 +59,15 @@ type Image struct {
 // Repository returns what stays of a reference without its tag and digest, in full:
 // "docker.io/library/nginx".
 func Repository(reference string) (string, error) {
-	ref, err := parse(reference)
+	ref, err := parseReference(reference)
 	if err != nil {
 		return "", err
 	}
-	return full(ref.Context().Name()), nil
+	return fullName(ref.Context().Name()), nil
 }
 
-// full writes the public hub as people do.
-func full(text string) string {
+// fullName writes the public hub as people do.
+func fullName(text string) string {
 	if rest, ok := strings.CutPrefix(text, name.DefaultRegistry+"/"); ok {
 		return "docker.io/" + rest
 	}
@@ -77,30 +77,31 @@ func full(text string) string {
 // Find asks the registry for the image and fetches nothing of it but what it is.
 // Errors are as of Fetch.
 func Find(ctx context.Context, r Request) (*Image, error) {
-	ref, err := r.parse()
+	ref, err := r.parseReference()
 	if err != nil {
 		return nil, err
 	}
-	d, err := remote.Get(ref, r.options(ctx, ref)...)
+	d, err := remote.Get(ref, r.remoteOptions(ctx, ref)...)
 	if err != nil {
-		return nil, explain(ctx, ref, err)
+		return nil, explainError(ctx, ref, err)
 	}
 	if !d.MediaType.IsImage() && !d.MediaType.IsIndex() {
 		return nil, errs.E(errs.Invalid, "%s is no container image but %q", ref.Name(), d.MediaType)
 	}
-	return &Image{Reference: full(ref.Name()), Digest: d.Digest.String()}, nil
+	return &Image{Reference: fullName(ref.Name()), Digest: d.Digest.String()}, nil
 }
 
 // Host returns the host of the registry that the reference names, with its port.
 func Host(reference string) (string, error) {
-	ref, err := parse(reference)
+	ref, err := parseReference(reference)
 	if err != nil {
 		return "", err
 	}
 	return ref.Context().RegistryStr(), nil
 }
 
-func parse(reference string, options ...name.Option) (name.Reference, error) {
+// parseReference reads a reference; the error says how one is written.
+func parseReference(reference string, options ...name.Option) (name.Reference, error) {
 	ref, err := name.ParseReference(reference, options...)
 	if err != nil {
 		return nil, errs.E(errs.Invalid, "%q is not the name of an image: write [host/]repository[:tag] or "+
@@ -114,7 +115,7 @@ func parse(reference string, options ...name.Option) (name.Reference, error) {
 // is no such image, errs.Forbidden where the registry refuses the credentials,
 // errs.TooLarge, errs.Invalid for what is no image, errs.Unavailable otherwise.
 func Fetch(ctx context.Context, r Request, dir string) (*Image, error) {
-	ref, err := r.parse()
+	ref, err := r.parseReference()
 	if err != nil {
 		return nil, err
 	}
@@ -126,21 +127,21 @@ func Fetch(ctx context.Context, r Request, dir string) (*Image, error) {
 	if err != nil {
 		return nil, errs.E(errs.Invalid, "%q is not a platform: write os/architecture, such as linux/arm64", platform)
 	}
-	d, err := remote.Get(ref, append(r.options(ctx, ref), remote.WithPlatform(*want), remote.WithJobs(2))...)
+	d, err := remote.Get(ref, append(r.remoteOptions(ctx, ref), remote.WithPlatform(*want), remote.WithJobs(2))...)
 	if err != nil {
-		return nil, explain(ctx, ref, err)
+		return nil, explainError(ctx, ref, err)
 	}
 	if !d.MediaType.IsImage() && !d.MediaType.IsIndex() {
 		return nil, errs.E(errs.Invalid, "%s is no container image but %q", ref.Name(), d.MediaType)
 	}
 	img, err := d.Image()
 	if err != nil {
-		if d.MediaType.IsIndex() && !answered(err) {
+		if d.MediaType.IsIndex() && !isResponse(err) {
 			return nil, errs.E(errs.NotFound, "there is no %s for %s", ref.Name(), platform)
 		}
-		return nil, explain(ctx, ref, err)
+		return nil, explainError(ctx, ref, err)
 	}
-	return store(ctx, r, stored{ref, img, dir})
+	return storeImage(ctx, r, stored{ref, img, dir})
 }
 
 // stored is an image that is being written.
@@ -150,11 +151,11 @@ type stored struct {
 	dir string
 }
 
-// store writes the image.
-func store(ctx context.Context, r Request, s stored) (*Image, error) {
+// storeImage writes the image.
+func storeImage(ctx context.Context, r Request, s stored) (*Image, error) {
 	m, err := s.img.Manifest()
 	if err != nil {
-		return nil, explain(ctx, s.ref, err)
+		return nil, explainError(ctx, s.ref, err)
 	}
 	limit := r.MaxBytes
 	if limit <= 0 {
@@ -168,7 +169,7 @@ func store(ctx context.Context, r Request, s stored) (*Image, error) {
 	}
 	digest, err := s.img.Digest()
 	if err != nil {
-		return nil, explain(ctx, s.ref, err)
+		return nil, explainError(ctx, s.ref, err)
 	}
 	l, err := layout.Write(s.dir, empty.Index)
 	if err != nil {
@@ -177,21 +178,21 @@ func store(ctx context.Context, r Request, s stored) (*Image, error) {
 	full := s.ref.Name()
 	if err := l.AppendImage(s.img,
 		layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": full})); err != nil {
-		return nil, explain(ctx, s.ref, err)
+		return nil, explainError(ctx, s.ref, err)
 	}
 	return &Image{Reference: full, Digest: digest.String()}, nil
 }
 
-// answered reports whether the registry itself gave an answer with an error.
-func answered(err error) bool {
+// isResponse reports whether the registry itself sent an error.
+func isResponse(err error) bool {
 	var t *transport.Error
 	return errors.As(err, &t)
 }
 
-// explain tells people what a registry's error means. The texts of registries and
-// the addresses that errors quote stay out of it and of its cause: an address may
-// hold a signature that lets everybody in.
-func explain(ctx context.Context, ref name.Reference, err error) error {
+// explainError tells people what a registry's error means. The texts of registries and the
+// addresses that errors quote stay out of it and of its cause: an address may have a
+// signature that lets everybody in (CWE-532).
+func explainError(ctx context.Context, ref name.Reference, err error) error {
 	var known *errs.Error
 	var t *transport.Error
 	host := ref.Context().RegistryStr()
@@ -203,21 +204,21 @@ func explain(ctx context.Context, ref name.Reference, err error) error {
 	case errors.As(err, &known):
 		return known
 	case !errors.As(err, &t):
-		return errs.Wrap(errs.Unavailable, bare(err), "cannot fetch %s from %s", ref.Name(), host)
+		return errs.Wrap(errs.Unavailable, bareError(err), "cannot fetch %s from %s", ref.Name(), host)
 	case t.StatusCode == http.StatusNotFound:
-		return errs.E(errs.NotFound, "there is no image %s", full(ref.Name()))
+		return errs.E(errs.NotFound, "there is no image %s", fullName(ref.Name()))
 	case t.StatusCode == http.StatusUnauthorized, t.StatusCode == http.StatusForbidden:
 		return errs.E(errs.Forbidden, "%s does not give out %s: it does not exist, or the credentials do not "+
-			"allow it", host, full(ref.Name()))
+			"allow it", host, fullName(ref.Name()))
 	case t.StatusCode == http.StatusTooManyRequests:
 		return errs.E(errs.TooMany, "%s has had too many requests; try again later", host)
 	}
 	return errs.E(errs.Unavailable, "%s answers with status %d", host, t.StatusCode)
 }
 
-// bare is the error without the address that was asked, and without the lines below
+// bareError is the error without the address of the request, and without the lines below
 // the first, which quote the registry.
-func bare(err error) error {
+func bareError(err error) error {
 	if outer := (*url.Error)(nil); errors.As(err, &outer) {
 		err = outer.Err
 	}

@@ -30,24 +30,24 @@ var distributions = map[string]struct {
 	ecosystem string
 	release   func(version string) string
 }{
-	"debian": {"Debian", major}, "ubuntu": {"Ubuntu", whole},
-	"alpine": {"Alpine", func(v string) string { return "v" + minor(v) }},
-	"wolfi":  {"Wolfi", none}, "chainguard": {"Chainguard", none}, "rocky": {"Rocky Linux", major},
-	"almalinux": {"AlmaLinux", major},
-	"alma":      {"AlmaLinux", major}, "redhat": {"Red Hat", none}, "rhel": {"Red Hat", none},
-	"opensuse": {"openSUSE", none}, "suse": {"SUSE", none},
-	"mageia": {"Mageia", major}, "openeuler": {"openEuler", none},
+	"debian": {"Debian", majorVersion}, "ubuntu": {"Ubuntu", wholeVersion},
+	"alpine": {"Alpine", func(v string) string { return "v" + minorVersion(v) }},
+	"wolfi":  {"Wolfi", noVersion}, "chainguard": {"Chainguard", noVersion}, "rocky": {"Rocky Linux", majorVersion},
+	"almalinux": {"AlmaLinux", majorVersion},
+	"alma":      {"AlmaLinux", majorVersion}, "redhat": {"Red Hat", noVersion}, "rhel": {"Red Hat", noVersion},
+	"opensuse": {"openSUSE", noVersion}, "suse": {"SUSE", noVersion},
+	"mageia": {"Mageia", majorVersion}, "openeuler": {"openEuler", noVersion},
 }
 
-func whole(v string) string { return v }
-func none(string) string    { return "" }
+func wholeVersion(v string) string { return v }
+func noVersion(string) string      { return "" }
 
-func major(v string) string {
+func majorVersion(v string) string {
 	v, _, _ = strings.Cut(v, ".")
 	return v
 }
 
-func minor(v string) string {
+func minorVersion(v string) string {
 	a, rest, ok := strings.Cut(v, ".")
 	if !ok {
 		return v
@@ -56,10 +56,10 @@ func minor(v string) string {
 	return a + "." + b
 }
 
-// fromURL fills ecosystem, name and version from the package URL; false when it
-// cannot be read or names nothing that vulnerability records speak of.
-func fromURL(p *finding.Package, text string) bool {
-	u, err := parse(text)
+// parsePackage fills ecosystem, name and version from the package URL; false when it
+// cannot be read or names nothing that vulnerability records are about.
+func parsePackage(p *finding.Package, text string) bool {
+	u, err := parsePURL(text)
 	if err != nil || u.Name == "" {
 		return false
 	}
@@ -99,16 +99,16 @@ func fromURL(p *finding.Package, text string) bool {
 	case purl.TypeGolang:
 		p.Version = strings.TrimPrefix(u.Version, "v")
 	case "bitnami": // "1.2.3-4" is a further build of 1.2.3; records speak of that
-		p.Version = build.ReplaceAllString(u.Version, "")
+		p.Version = buildSuffix.ReplaceAllString(u.Version, "")
 	}
 	return true
 }
 
-var build = regexp.MustCompile(`-[0-9]+$`)
+var buildSuffix = regexp.MustCompile(`-[0-9]+$`)
 
-// parse reads a package URL, also of the types of ecosystems that the library does
-// not know.
-func parse(text string) (purl.PackageURL, error) {
+// parsePURL reads a package URL, also of the types of ecosystems that the library does not
+// know.
+func parsePURL(text string) (purl.PackageURL, error) {
 	rest := strings.TrimLeft(strings.TrimPrefix(text, "pkg:"), "/")
 	kind, rest, ok := strings.Cut(rest, "/")
 	kind = strings.ToLower(kind)
@@ -134,8 +134,8 @@ func genericURL(p *finding.Package) string {
 	return u.String()
 }
 
-// split cuts the group off a package's name where its ecosystem has groups.
-func split(ecosystem, name string) (group, rest string) {
+// splitName cuts the group off a package's name where its ecosystem has groups.
+func splitName(ecosystem, name string) (group, rest string) {
 	switch ecosystem {
 	case "Maven":
 		if group, rest, ok := strings.Cut(name, ":"); ok {

@@ -77,9 +77,9 @@ func Read(r io.Reader) (*ParsedDocument, error) {
 	if c.bill.Format == "" {
 		return nil, ErrNotSBOM
 	}
-	c.count()
-	c.license3()
-	c.connect()
+	c.countUnnamed()
+	c.setLicenses3()
+	c.connectGraph()
 	return &c.bill, nil
 }
 
@@ -92,15 +92,15 @@ type collector struct {
 	seen       int
 	numbers    map[string]int32 // by reference
 	index      map[int32]int    // place in bill.Packages by reference
-	unnamed    []read           // those without a package URL; at most MaxComponents
+	unnamed    []readComponent  // those without a package URL; at most MaxComponents
 	developing []int32          // references of what is for development only
 	root       map[int32]bool   // references of the subject
 	edges      [][2]int32
 	spdx3      spdx3
 }
 
-// number returns the number of a reference.
-func (c *collector) number(ref string) int32 {
+// numberOf returns the number of a reference.
+func (c *collector) numberOf(ref string) int32 {
 	n, ok := c.numbers[ref]
 	if !ok {
 		n = int32(len(c.numbers))
@@ -109,42 +109,42 @@ func (c *collector) number(ref string) int32 {
 	return n
 }
 
-// describes says that the bill is about the reference.
-func (c *collector) describes(ref string) { c.root[c.number(ref)] = true }
+// addSubject says that the SBOM is about the reference.
+func (c *collector) addSubject(ref string) { c.root[c.numberOf(ref)] = true }
 
-// A read is a component as any of the formats writes it.
-type read struct {
+// readComponent is a component as any of the formats writes it.
+type readComponent struct {
 	ref, group, name, version, url string
 	licenses                       []string
 	dev                            bool
 	line                           int
 }
 
-// add takes over a component.
-func (c *collector) add(r read) error {
+// addComponent adds a component.
+func (c *collector) addComponent(r readComponent) error {
 	if c.seen++; c.seen > MaxComponents {
 		return fmt.Errorf("it has more than %d components", MaxComponents)
 	}
 	p := finding.Package{Licenses: r.licenses, Dev: r.dev, Line: r.line}
-	if r.url == "" || !fromURL(&p, r.url) {
-		c.unnamed = append(c.unnamed, read{ref: r.ref, group: r.group, name: r.name, version: r.version})
+	if r.url == "" || !parsePackage(&p, r.url) {
+		c.unnamed = append(c.unnamed, readComponent{ref: r.ref, group: r.group, name: r.name, version: r.version})
 		return nil
 	}
 	if p.Version == "" {
 		p.Version = r.version
 	}
 	if r.ref != "" {
-		c.index[c.number(r.ref)] = len(c.bill.Packages)
+		c.index[c.numberOf(r.ref)] = len(c.bill.Packages)
 	}
 	c.bill.Packages = append(c.bill.Packages, p)
 	return nil
 }
 
-// count says how many components nothing can be looked up for: those without a
+// countUnnamed says how many components nothing can be looked up for: those without a
 // package URL that are not the subject itself.
-func (c *collector) count() {
+func (c *collector) countUnnamed() {
 	for _, r := range c.unnamed {
-		if r.ref != "" && c.root[c.number(r.ref)] {
+		if r.ref != "" && c.root[c.numberOf(r.ref)] {
 			continue
 		}
 		if c.bill.Unnamed++; len(c.bill.Examples) < 5 {
@@ -159,9 +159,9 @@ func (c *collector) count() {
 	}
 }
 
-// connect says which packages are direct, and how the others came in: by the
-// shortest way from the subject, and among those the first.
-func (c *collector) connect() {
+// connectGraph says which packages are direct, and how the others came in: by the shortest
+// path from the subject, and among those the first.
+func (c *collector) connectGraph() {
 	if len(c.edges) == 0 {
 		return
 	}
@@ -185,14 +185,14 @@ func (c *collector) connect() {
 			if !done[child] {
 				done[child] = true
 				queue = append(queue, child)
-				c.arrive(ref, child)
+				c.setParent(ref, child)
 			}
 		}
 	}
 }
 
-// arrive writes down that the child came in through the parent.
-func (c *collector) arrive(parent, child int32) {
+// setParent writes down that the child came in through the parent.
+func (c *collector) setParent(parent, child int32) {
 	to, ok := c.index[child]
 	if !ok {
 		return
@@ -216,67 +216,67 @@ func (c *collector) arrive(parent, child int32) {
 func readJSON(in io.Reader, c *collector) error {
 	d := json.NewDecoder(in)
 	if _, err := d.Token(); err != nil {
-		return c.wrong(d, err)
+		return c.errorAtLine(d, err)
 	}
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
-			return c.wrong(d, err)
+			return c.errorAtLine(d, err)
 		}
 		name, _ := key.(string)
-		if err := c.member(d, name); err != nil {
-			return c.wrong(d, err)
+		if err := c.readMember(d, name); err != nil {
+			return c.errorAtLine(d, err)
 		}
 	}
 	_, err := d.Token()
-	return c.wrong(d, err)
+	return c.errorAtLine(d, err)
 }
 
-// wrong adds the line to an error of reading.
-func (c *collector) wrong(d *json.Decoder, err error) error {
+// errorAtLine adds the line to an error of reading.
+func (c *collector) errorAtLine(d *json.Decoder, err error) error {
 	if err == nil {
 		return nil
 	}
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("line %d: %w", c.lines.at(d.InputOffset()), err)
+	return fmt.Errorf("line %d: %w", c.lines.lineAt(d.InputOffset()), err)
 }
 
-// member reads one member of the document.
-func (c *collector) member(d *json.Decoder, name string) error {
+// readMember reads one member of the document.
+func (c *collector) readMember(d *json.Decoder, name string) error {
 	switch name {
 	case "bomFormat":
-		return text(d, func(s string) { c.bill.Format = s })
+		return readText(d, func(s string) { c.bill.Format = s })
 	case "specVersion":
-		return text(d, func(s string) { c.bill.Version = s })
+		return readText(d, func(s string) { c.bill.Version = s })
 	case "spdxVersion":
 		c.bill.Format = "SPDX"
-		return text(d, func(s string) { c.bill.Version = strings.TrimPrefix(s, "SPDX-") })
+		return readText(d, func(s string) { c.bill.Version = strings.TrimPrefix(s, "SPDX-") })
 	case "name":
-		return text(d, func(s string) { c.bill.Subject = s })
+		return readText(d, func(s string) { c.bill.Subject = s })
 	case "metadata":
-		return c.metadata(d)
+		return c.readMetadata(d)
 	case "components":
-		return each(d, func() error { return c.cyclone(d, 0) })
+		return eachElement(d, func() error { return c.readCycloneComponent(d, 0) })
 	case "dependencies":
-		return each(d, func() error { return c.dependency(d) })
+		return eachElement(d, func() error { return c.readDependency(d) })
 	case "packages":
-		return each(d, func() error { return c.spdxPackage(d) })
+		return eachElement(d, func() error { return c.spdxPackage(d) })
 	case "@context":
-		return c.context(d)
+		return c.readContext(d)
 	case "@graph":
-		return each(d, func() error { return c.element3(d) })
+		return eachElement(d, func() error { return c.readElement3(d) })
 	case "documentDescribes":
-		return each(d, func() error { return text(d, c.describes) })
+		return eachElement(d, func() error { return readText(d, c.addSubject) })
 	case "relationships":
-		return each(d, func() error { return c.relationship(d) })
+		return eachElement(d, func() error { return c.readRelationship(d) })
 	}
-	return skip(d)
+	return skipValue(d)
 }
 
-// text reads a string; anything else is skipped.
-func text(d *json.Decoder, use func(string)) error {
+// readText reads a string; anything else is skipped.
+func readText(d *json.Decoder, use func(string)) error {
 	var raw json.RawMessage
 	if err := d.Decode(&raw); err != nil {
 		return err
@@ -288,19 +288,18 @@ func text(d *json.Decoder, use func(string)) error {
 	return nil
 }
 
-// element reads an element of a list into a value, and returns the line on which it
-// begins. The decoder knows only where an element ends, so it is read as a text
-// first.
-func (c *collector) element(d *json.Decoder, v any) (line int, err error) {
+// readElement reads an element of a list into a value, and returns the line on which it
+// begins. The decoder knows only where an element ends, so it is read as a text first.
+func (c *collector) readElement(d *json.Decoder, v any) (line int, err error) {
 	var raw json.RawMessage
 	if err := d.Decode(&raw); err != nil {
 		return 0, err
 	}
-	return c.lines.at(d.InputOffset() - int64(len(raw))), json.Unmarshal(raw, v)
+	return c.lines.lineAt(d.InputOffset() - int64(len(raw))), json.Unmarshal(raw, v)
 }
 
-// each calls do before each element of an array. null stands for an empty one.
-func each(d *json.Decoder, do func() error) error {
+// eachElement calls do before each element of an array. null stands for an empty one.
+func eachElement(d *json.Decoder, do func() error) error {
 	t, err := d.Token()
 	if err != nil || t == nil {
 		return err
@@ -317,8 +316,8 @@ func each(d *json.Decoder, do func() error) error {
 	return err
 }
 
-// skip reads past a value without keeping it.
-func skip(d *json.Decoder) error {
+// skipValue reads past a value without keeping it.
+func skipValue(d *json.Decoder) error {
 	depth := 0
 	for {
 		t, err := d.Token()
@@ -365,9 +364,9 @@ func (l *lineCounter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// at returns the line of the place, beginning at 1. White space before the
-// document makes it no more than a few lines wrong.
-func (l *lineCounter) at(offset int64) int {
+// lineAt returns the line of the position, beginning at 1. White space before the document
+// makes it no more than a few lines wrong.
+func (l *lineCounter) lineAt(offset int64) int {
 	i, _ := slices.BinarySearch(l.breaks, offset)
 	return l.before + i + 1
 }

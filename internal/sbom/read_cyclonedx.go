@@ -24,8 +24,8 @@ type jsonComponent struct {
 	Components json.RawMessage `json:"components"`
 }
 
-// metadata reads what the bill describes.
-func (c *collector) metadata(d *json.Decoder) error {
+// readMetadata reads what the SBOM describes.
+func (c *collector) readMetadata(d *json.Decoder) error {
 	var m struct {
 		Component *jsonComponent `json:"component"`
 	}
@@ -35,26 +35,26 @@ func (c *collector) metadata(d *json.Decoder) error {
 	if m.Component != nil {
 		c.bill.Subject = m.Component.Name
 		if m.Component.Ref != "" {
-			c.describes(m.Component.Ref)
+			c.addSubject(m.Component.Ref)
 		}
 	}
 	return nil
 }
 
-// cyclone reads a component and those inside of it.
-func (c *collector) cyclone(d *json.Decoder, depth int) error {
+// readCycloneComponent reads a component and those inside of it.
+func (c *collector) readCycloneComponent(d *json.Decoder, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("components lie more than %d deep inside each other", maxDepth)
 	}
 	var x jsonComponent
-	line, err := c.element(d, &x)
+	line, err := c.readElement(d, &x)
 	if err != nil {
 		return err
 	}
 	if depth > 0 {
 		line = 0 // the decoder of an inner list begins anew
 	}
-	if err := c.add(read{ref: x.Ref, group: x.Group, name: x.Name, version: x.Version, url: x.PURL,
+	if err := c.addComponent(readComponent{ref: x.Ref, group: x.Group, name: x.Name, version: x.Version, url: x.PURL,
 		licenses: cycloneLicenses(x.Licenses), dev: x.Scope == string(cdx.ScopeExcluded) ||
 			x.Scope == string(cdx.ScopeOptional), line: line}); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (c *collector) cyclone(d *json.Decoder, depth int) error {
 		return nil
 	}
 	inner := json.NewDecoder(strings.NewReader(string(x.Components)))
-	return each(inner, func() error { return c.cyclone(inner, depth+1) })
+	return eachElement(inner, func() error { return c.readCycloneComponent(inner, depth+1) })
 }
 
 // cycloneLicenses returns the licences of a component: those that somebody concluded,
@@ -101,8 +101,8 @@ func cycloneLicenses(raw json.RawMessage) []string {
 	return all
 }
 
-// dependency reads what a component depends on.
-func (c *collector) dependency(d *json.Decoder) error {
+// readDependency reads what a component depends on.
+func (c *collector) readDependency(d *json.Decoder) error {
 	var x struct {
 		Ref       string   `json:"ref"`
 		DependsOn []string `json:"dependsOn"`
@@ -111,7 +111,7 @@ func (c *collector) dependency(d *json.Decoder) error {
 		return err
 	}
 	for _, child := range x.DependsOn {
-		if err := c.edge(x.Ref, child); err != nil {
+		if err := c.addEdge(x.Ref, child); err != nil {
 			return err
 		}
 	}
@@ -121,11 +121,12 @@ func (c *collector) dependency(d *json.Decoder) error {
 // maxEdges bounds what depends on what.
 const maxEdges = 10 * MaxComponents
 
-func (c *collector) edge(from, to string) error {
+// addEdge notes that one reference depends on another.
+func (c *collector) addEdge(from, to string) error {
 	if len(c.edges) >= maxEdges {
 		return fmt.Errorf("it has more than %d dependencies", maxEdges)
 	}
-	c.edges = append(c.edges, [2]int32{c.number(from), c.number(to)})
+	c.edges = append(c.edges, [2]int32{c.numberOf(from), c.numberOf(to)})
 	return nil
 }
 
@@ -202,7 +203,7 @@ func (c *collector) xmlElement(d *xml.Decoder, t xml.StartElement) (bool, error)
 		err := d.DecodeElement(&m, &t)
 		c.bill.Subject = m.Component.Name
 		if m.Component.Ref != "" {
-			c.describes(m.Component.Ref)
+			c.addSubject(m.Component.Ref)
 		}
 		return false, err
 	case "component":
@@ -211,14 +212,14 @@ func (c *collector) xmlElement(d *xml.Decoder, t xml.StartElement) (bool, error)
 		if err := d.DecodeElement(&x, &t); err != nil {
 			return false, err
 		}
-		return false, c.xml(&x, line)
+		return false, c.addXMLComponent(&x, line)
 	case "dependency":
 		var x xmlDependency
 		if err := d.DecodeElement(&x, &t); err != nil {
 			return false, err
 		}
 		for _, child := range x.Children {
-			if err := c.edge(x.Ref, child.Ref); err != nil {
+			if err := c.addEdge(x.Ref, child.Ref); err != nil {
 				return false, err
 			}
 		}
@@ -227,8 +228,8 @@ func (c *collector) xmlElement(d *xml.Decoder, t xml.StartElement) (bool, error)
 	return false, d.Skip()
 }
 
-// xml takes over a component and those inside of it.
-func (c *collector) xml(x *xmlComponent, line int) error {
+// addXMLComponent adds a component and those inside of it.
+func (c *collector) addXMLComponent(x *xmlComponent, line int) error {
 	var licenses []string
 	if x.Licenses.Expression != "" {
 		licenses = append(licenses, x.Licenses.Expression)
@@ -240,14 +241,15 @@ func (c *collector) xml(x *xmlComponent, line int) error {
 			licenses = append(licenses, l.Name)
 		}
 	}
-	err := c.add(read{ref: x.Ref, group: x.Group, name: x.Name, version: x.Version, url: strings.TrimSpace(x.PURL),
+	err := c.addComponent(readComponent{ref: x.Ref, group: x.Group, name: x.Name, version: x.Version,
+		url:      strings.TrimSpace(x.PURL),
 		licenses: licenses,
 		dev:      x.Scope == string(cdx.ScopeExcluded) || x.Scope == string(cdx.ScopeOptional), line: line})
 	for i := range x.Components {
 		if err != nil {
 			return err
 		}
-		err = c.xml(&x.Components[i], line)
+		err = c.addXMLComponent(&x.Components[i], line)
 	}
 	return err
 }

@@ -26,17 +26,18 @@ func (c *collector) spdxPackage(d *json.Decoder) error {
 		Purpose   string          `json:"primaryPackagePurpose"`
 		Refs      []jsonReference `json:"externalRefs"`
 	}
-	line, err := c.element(d, &x)
+	line, err := c.readElement(d, &x)
 	if err != nil {
 		return err
 	}
-	r := read{ref: x.ID, name: x.Name, version: x.Version, line: line, licenses: spdxLicenses(x.Concluded, x.Declared)}
+	r := readComponent{ref: x.ID, name: x.Name, version: x.Version, line: line,
+		licenses: spdxLicenses(x.Concluded, x.Declared)}
 	for _, ref := range x.Refs {
 		if ref.Type == "purl" {
 			r.url = ref.Locator
 		}
 	}
-	return c.add(r)
+	return c.addComponent(r)
 }
 
 // spdxLicenses returns the concluded licence, else the declared one.
@@ -49,8 +50,8 @@ func spdxLicenses(concluded, declared string) []string {
 	return nil
 }
 
-// relationship reads how two elements relate.
-func (c *collector) relationship(d *json.Decoder) error {
+// readRelationship reads how two elements relate.
+func (c *collector) readRelationship(d *json.Decoder) error {
 	var x struct {
 		From string `json:"spdxElementId"`
 		To   string `json:"relatedSpdxElement"`
@@ -59,25 +60,25 @@ func (c *collector) relationship(d *json.Decoder) error {
 	if err := d.Decode(&x); err != nil {
 		return err
 	}
-	return c.relate(x.From, x.Kind, x.To)
+	return c.addRelationship(x.From, x.Kind, x.To)
 }
 
-// relate uses the relationships that say what depends on what (SPDX 2.3, clause
+// addRelationship uses the relationships that say what depends on what (SPDX 2.3, clause
 // 11): "A DEPENDS_ON B", "A CONTAINS B", "B DEPENDENCY_OF A" and its kinds.
-func (c *collector) relate(from, kind, to string) error {
+func (c *collector) addRelationship(from, kind, to string) error {
 	kind = strings.ToUpper(kind)
 	switch {
 	case kind == "DESCRIBES" && from == "SPDXRef-DOCUMENT":
-		c.describes(to)
+		c.addSubject(to)
 	case kind == "DESCRIBED_BY" && to == "SPDXRef-DOCUMENT":
-		c.describes(from)
+		c.addSubject(from)
 	case kind == "DEPENDS_ON" || kind == "CONTAINS":
-		return c.edge(from, to)
+		return c.addEdge(from, to)
 	case strings.HasSuffix(kind, "DEPENDENCY_OF"):
 		if strings.HasPrefix(kind, "DEV_") || strings.HasPrefix(kind, "TEST_") {
-			c.developing = append(c.developing, c.number(from))
+			c.developing = append(c.developing, c.numberOf(from))
 		}
-		return c.edge(to, from)
+		return c.addEdge(to, from)
 	}
 	return nil
 }
@@ -89,7 +90,7 @@ const maxTagLine = 1 << 20
 // and ends with the next one or with a file.
 type tagReader struct {
 	c                   *collector
-	open                *read // the package that is being read; nil outside
+	open                *readComponent // the package that is being read; nil outside
 	concluded, declared string
 	inText              bool // inside of a text of several lines
 }
@@ -101,7 +102,7 @@ func readTagValue(in io.Reader, c *collector) error {
 	number := 0
 	for lines.Scan() {
 		number++
-		if err := t.line(lines.Text(), number); errors.Is(err, ErrNotSBOM) {
+		if err := t.readLine(lines.Text(), number); errors.Is(err, ErrNotSBOM) {
 			return err
 		} else if err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
@@ -110,23 +111,23 @@ func readTagValue(in io.Reader, c *collector) error {
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("line %d: %w", number+1, err)
 	}
-	return t.end()
+	return t.finishPackage()
 }
 
-// end takes over the package that is being read.
-func (t *tagReader) end() error {
+// finishPackage adds the package that is being read.
+func (t *tagReader) finishPackage() error {
 	if t.open == nil {
 		return nil
 	}
 	t.open.licenses = spdxLicenses(t.concluded, t.declared)
 	r := *t.open
 	t.open, t.concluded, t.declared = nil, "", ""
-	return t.c.add(r)
+	return t.c.addComponent(r)
 }
 
-// line reads one line. What comes before the version of the format can only be a
+// readLine reads one line. What comes before the version of the format can only be a
 // remark.
-func (t *tagReader) line(line string, number int) error {
+func (t *tagReader) readLine(line string, number int) error {
 	if t.inText {
 		t.inText = !strings.Contains(line, "</text>")
 		return nil
@@ -147,14 +148,14 @@ func (t *tagReader) line(line string, number int) error {
 	case "DocumentName":
 		t.c.bill.Subject = value
 	case "PackageName":
-		err := t.end()
-		t.open = &read{name: value, line: number}
+		err := t.finishPackage()
+		t.open = &readComponent{name: value, line: number}
 		return err
 	case "FileName":
-		return t.end()
+		return t.finishPackage()
 	case "Relationship":
 		if f := strings.Fields(value); len(f) == 3 {
-			return t.c.relate(f[0], f[1], f[2])
+			return t.c.addRelationship(f[0], f[1], f[2])
 		}
 	default:
 		if t.open != nil {

@@ -15,8 +15,8 @@ type spdx3 struct {
 	concluded   map[string]string
 }
 
-// context reads what the names of a document mean; that of SPDX 3 says what it is.
-func (c *collector) context(d *json.Decoder) error {
+// readContext reads what the names of a document mean; that of SPDX 3 says what it is.
+func (c *collector) readContext(d *json.Decoder) error {
 	var raw json.RawMessage
 	if err := d.Decode(&raw); err != nil {
 		return err
@@ -44,10 +44,10 @@ type spdx3Element struct {
 	Expression  string          `json:"simplelicensing_licenseExpression"`
 }
 
-// element3 reads an element of SPDX 3.
-func (c *collector) element3(d *json.Decoder) error {
+// readElement3 reads an element of SPDX 3.
+func (c *collector) readElement3(d *json.Decoder) error {
 	var x spdx3Element
-	line, err := c.element(d, &x)
+	line, err := c.readElement(d, &x)
 	if err != nil {
 		return err
 	}
@@ -58,21 +58,22 @@ func (c *collector) element3(d *json.Decoder) error {
 		if x.Type == "SpdxDocument" && x.Name != "" {
 			c.bill.Subject = x.Name
 		}
-		for _, root := range texts(x.Roots) {
-			c.describes(root)
+		for _, root := range textsOf(x.Roots) {
+			c.addSubject(root)
 		}
 	case x.Expression != "":
 		c.spdx3.expressions[x.ID] = x.Expression
 	case strings.HasSuffix(x.Type, "Relationship"):
-		return c.relate3(&x)
+		return c.addRelationship3(&x)
 	case strings.HasSuffix(x.Type, "Package"):
-		return c.add(read{ref: x.ID, name: x.Name, version: x.Version, url: x.purl(), line: line})
+		return c.addComponent(readComponent{ref: x.ID, name: x.Name, version: x.Version, url: x.packageURL(),
+			line: line})
 	}
 	return nil
 }
 
-// purl returns the package URL of a package, which may stand in two places.
-func (x *spdx3Element) purl() string {
+// packageURL returns the package URL of a package, which may be in two places.
+func (x *spdx3Element) packageURL() string {
 	if x.URL != "" {
 		return x.URL
 	}
@@ -91,20 +92,20 @@ func (x *spdx3Element) purl() string {
 	return ""
 }
 
-// relate3 uses the relationships that say what depends on what, and under which
+// addRelationship3 uses the relationships that say what depends on what, and under which
 // licence something is.
-func (c *collector) relate3(x *spdx3Element) error {
-	for _, to := range texts(x.To) {
+func (c *collector) addRelationship3(x *spdx3Element) error {
+	for _, to := range textsOf(x.To) {
 		switch x.Kind {
 		case "dependsOn", "contains":
 			if x.Scope == "test" || x.Scope == "development" {
-				c.developing = append(c.developing, c.number(to))
+				c.developing = append(c.developing, c.numberOf(to))
 			}
-			if err := c.edge(x.From, to); err != nil {
+			if err := c.addEdge(x.From, to); err != nil {
 				return err
 			}
 		case "describes":
-			c.describes(to)
+			c.addSubject(to)
 		case "hasDeclaredLicense":
 			c.spdx3.declared[x.From] = to
 		case "hasConcludedLicense":
@@ -114,8 +115,8 @@ func (c *collector) relate3(x *spdx3Element) error {
 	return nil
 }
 
-// texts returns the strings of a list, or a lone one.
-func texts(raw json.RawMessage) []string {
+// textsOf returns the strings of a list, or a lone one.
+func textsOf(raw json.RawMessage) []string {
 	var list []string
 	if len(raw) == 0 || json.Unmarshal(raw, &list) == nil {
 		return list
@@ -127,11 +128,11 @@ func texts(raw json.RawMessage) []string {
 	return nil
 }
 
-// license3 gives the packages of SPDX 3 the licences that relationships name.
-func (c *collector) license3() {
+// setLicenses3 gives the packages of SPDX 3 the licences that relationships name.
+func (c *collector) setLicenses3() {
 	for _, by := range []map[string]string{c.spdx3.declared, c.spdx3.concluded} {
 		for ref, to := range by {
-			i, ok := c.index[c.number(ref)]
+			i, ok := c.index[c.numberOf(ref)]
 			if l := spdxLicenses(c.spdx3.expressions[to], ""); ok && l != nil {
 				c.bill.Packages[i].Licenses = l
 			}

@@ -103,11 +103,11 @@ func makeGraph(d *Document) *graph {
 		if !ok {
 			at = len(g.components)
 			byKey[key] = at
-			g.components = append(g.components, component{ref: reference(p, named), pkg: *p, dev: true})
+			g.components = append(g.components, component{ref: uniqueReference(p, named), pkg: *p, dev: true})
 		}
 		owner[i] = at
 		inFile[[2]string{p.Path, p.Name + "@" + p.Version}] = at
-		g.components[at].see(p)
+		g.components[at].addPlace(p)
 		if text := d.Concluded[i]; text != "" {
 			g.components[at].decided = append(g.components[at].decided, text)
 		}
@@ -126,12 +126,12 @@ func makeGraph(d *Document) *graph {
 			direct[owner[i]] = true
 		}
 	}
-	g.sort(direct)
+	g.sortGraph(direct)
 	return g
 }
 
-// see adds one place of a package to its component.
-func (c *component) see(p *finding.Package) {
+// addPlace adds one place of a package to its component.
+func (c *component) addPlace(p *finding.Package) {
 	c.dev = c.dev && p.Dev
 	c.licenses = append(c.licenses, p.Licenses...)
 	if p.Path != "" {
@@ -139,8 +139,8 @@ func (c *component) see(p *finding.Package) {
 	}
 }
 
-// sort orders everything, so that equal scans give equal bills.
-func (g *graph) sort(direct map[int]bool) {
+// sortGraph orders everything, so that equal scans give equal SBOMs.
+func (g *graph) sortGraph(direct map[int]bool) {
 	order := make([]int, len(g.components))
 	for i := range order {
 		order[i] = i
@@ -175,9 +175,9 @@ func (g *graph) sort(direct map[int]bool) {
 	slices.Sort(g.direct)
 }
 
-// reference returns a name for the package that no other has: its package URL,
-// or one of the type generic.
-func reference(p *finding.Package, named map[string]bool) string {
+// uniqueReference returns a name for the package that no other has: its package URL, or
+// one of the type generic.
+func uniqueReference(p *finding.Package, named map[string]bool) string {
 	ref := p.PURL
 	if ref == "" {
 		ref = genericURL(p)
@@ -189,8 +189,8 @@ func reference(p *finding.Package, named map[string]bool) string {
 	return ref
 }
 
-// keys returns the place of each component by what makes a package the same.
-func (g *graph) keys() map[[3]string]int {
+// indexByKey returns the position of each component by what makes a package the same.
+func (g *graph) indexByKey() map[[3]string]int {
 	out := make(map[[3]string]int, len(g.components))
 	for i := range g.components {
 		p := &g.components[i].pkg
@@ -199,9 +199,9 @@ func (g *graph) keys() map[[3]string]int {
 	return out
 }
 
-// serial returns an identifier (RFC 9562, version 5 made with SHA-256 cut to fit)
-// that depends on what the bill says.
-func (d *Document) serial(g *graph) uuid.UUID {
+// serialNumber returns an identifier (RFC 9562, version 5 made with SHA-256 cut to fit)
+// that depends on what the SBOM says.
+func (d *Document) serialNumber(g *graph) uuid.UUID {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%q %q %d\n", d.Subject, d.Version, d.Created.UnixNano())
 	for i := range g.components {
@@ -210,9 +210,9 @@ func (d *Document) serial(g *graph) uuid.UUID {
 	return uuid.NewHash(h, uuid.NameSpaceURL, nil, 5)
 }
 
-// expression returns licences as one SPDX expression; false when there is none, or
-// when what is known is not written as an expression.
-func expression(list []string) (string, bool) {
+// joinLicenses returns licences as one SPDX expression; false when there is none, or when
+// what is known is not written as an expression.
+func joinLicenses(list []string) (string, bool) {
 	if len(list) == 0 {
 		return "", false
 	}

@@ -31,7 +31,7 @@ func CycloneDX(w io.Writer, d *Document) error {
 			Version: d.Version},
 	}
 	out.text(`{"$schema":"http://cyclonedx.org/schema/bom-1.6.schema.json","bomFormat":"CycloneDX","specVersion":"1.6","serialNumber":"urn:uuid:` +
-		d.serial(g).String() + `","version":1,"metadata":`)
+		d.serialNumber(g).String() + `","version":1,"metadata":`)
 	out.value(metadata)
 	out.begin(`,"components":[`)
 	for i := range g.components {
@@ -63,7 +63,7 @@ func CycloneDX(w io.Writer, d *Document) error {
 
 // cycloneComponent describes a package.
 func cycloneComponent(c *component) cdx.Component {
-	group, name := split(c.pkg.Ecosystem, c.pkg.Name)
+	group, name := splitName(c.pkg.Ecosystem, c.pkg.Name)
 	out := cdx.Component{BOMRef: c.ref, Type: cdx.ComponentTypeLibrary, Group: group, Name: name,
 		Version: c.pkg.Version, PackageURL: c.pkg.PURL}
 	if c.dev {
@@ -94,7 +94,7 @@ func cycloneComponent(c *component) cdx.Component {
 
 // cycloneLicense writes licences, with who says so; nil for none.
 func cycloneLicense(list []string, says cdx.LicenseAcknowledgement) *cdx.Licenses {
-	text, ok := expression(list)
+	text, ok := joinLicenses(list)
 	switch {
 	case ok:
 		return &cdx.Licenses{{Expression: text, Acknowledgement: &says}}
@@ -119,7 +119,7 @@ func cycloneDependency(g *graph, ref string, children []int) cdx.Dependency {
 
 // cycloneVulnerabilities joins what one advisory says of several packages.
 func cycloneVulnerabilities(g *graph, list []Vulnerability) []cdx.Vulnerability {
-	keys := g.keys()
+	keys := g.indexByKey()
 	byID := map[string]*cdx.Vulnerability{}
 	affected := map[string]map[string]string{} // reference to the upgrade, by advisory
 	for i := range list {

@@ -30,7 +30,7 @@ func SPDX(w io.Writer, d *Document) error {
 		Creation    spdx.CreationInfo `json:"creationInfo"`
 	}{
 		"SPDXRef-DOCUMENT", spdx.Version, spdx.DataLicense, d.Subject,
-		"https://spdx.org/spdxdocs/" + url.PathEscape(d.Subject) + "-" + d.serial(g).String(),
+		"https://spdx.org/spdxdocs/" + url.PathEscape(d.Subject) + "-" + d.serialNumber(g).String(),
 		spdx.CreationInfo{Created: d.Created.UTC().Format(time.RFC3339),
 			Creators: []common.Creator{{CreatorType: "Tool", Creator: d.Tool + "-" + d.ToolVersion}}},
 	}
@@ -79,12 +79,12 @@ func spdxPackage(i int, c *component) *spdx.Package {
 	if len(c.places) > 0 {
 		out.PackageSourceInfo = "named in " + c.places[0].path
 	}
-	if text, ok := expression(c.licenses); ok {
+	if text, ok := joinLicenses(c.licenses); ok {
 		out.PackageLicenseDeclared = text
 	} else if text != "" {
 		out.PackageLicenseComments = text
 	}
-	if text, ok := expression(c.decided); ok {
+	if text, ok := joinLicenses(c.decided); ok {
 		out.PackageLicenseConcluded = text
 	}
 	if c.pkg.PURL != "" {

@@ -118,18 +118,18 @@ func (r *Report) Finding(m *finding.Finding) error {
 				s.Vulnerability.Aliases = append(s.Vulnerability.Aliases, alias)
 			}
 		}
-		s.explain(said, m.Package.Upgrade)
+		s.fillReason(said, m.Package.Upgrade)
 		r.said[key] = s
 	}
-	s.add(m.Package.Package.PURL)
+	s.addProduct(m.Package.Package.PURL)
 	for i := range m.Package.Also {
-		s.add(m.Package.Also[i].Package.PURL)
+		s.addProduct(m.Package.Also[i].Package.PURL)
 	}
 	return nil
 }
 
-// add adds a product that the statement is about.
-func (s *statement) add(url string) {
+// addProduct adds a product that the statement is about.
+func (s *statement) addProduct(url string) {
 	if product := (subject{url}); url != "" && !slices.Contains(s.Products, product) {
 		s.Products = append(s.Products, product)
 	}
@@ -140,9 +140,9 @@ var justifications = []string{"component_not_present", "vulnerable_code_not_pres
 	"vulnerable_code_not_in_execute_path",
 	"vulnerable_code_cannot_be_controlled_by_adversary", "inline_mitigations_already_exist"}
 
-// explain fills in why. What is not affected needs a justification or words, what
-// is affected something to do.
-func (s *statement) explain(said finding.VEXStatement, upgrade string) {
+// fillReason fills in why. What is not affected needs a justification or words, what is
+// affected something to do.
+func (s *statement) fillReason(said finding.VEXStatement, upgrade string) {
 	switch said.Status {
 	case finding.VEXNotAffected:
 		if s.Impact = said.Text; slices.Contains(justifications, said.Justification) {

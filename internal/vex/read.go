@@ -45,9 +45,9 @@ func (p *product) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*object)(p))
 }
 
-// names returns the package URLs of the product, or those of its parts that the
+// packageURLs returns the package URLs of the product, or those of its parts that the
 // statement is about.
-func (p *product) names(parts []product) []string {
+func (p *product) packageURLs(parts []product) []string {
 	if list := append(parts, p.Subcomponents...); len(list) > 0 {
 		var out []string
 		for i := range list {
@@ -62,6 +62,7 @@ func (p *product) names(parts []product) []string {
 var openStatuses = map[finding.VEXStatus]bool{finding.VEXNotAffected: true, finding.VEXFixed: true,
 	finding.VEXAffected: true, finding.VEXUnderInvestigation: true}
 
+// readOpenVEX reads an OpenVEX document.
 func (b *Document) readOpenVEX(text []byte, file string) error {
 	var d struct {
 		Author     string `json:"author"`
@@ -86,11 +87,11 @@ func (b *Document) readOpenVEX(text []byte, file string) error {
 			continue // it says nothing that we understand
 		}
 		said := finding.VEXStatement{Status: s.Status, Justification: s.Justification,
-			Text:   first(s.Impact, s.Action, s.Notes),
-			Author: d.Author, Time: first(s.Timestamp, d.Timestamp), File: file}
+			Text:   firstNonEmpty(s.Impact, s.Action, s.Notes),
+			Author: d.Author, Time: firstNonEmpty(s.Timestamp, d.Timestamp), File: file}
 		names := append([]string{s.Vulnerability.Name, s.Vulnerability.ID}, s.Vulnerability.Aliases...)
 		for i := range s.Products {
-			b.add(names, s.Products[i].names(s.Subcomponents), said, when(said.Time))
+			b.addStatement(names, s.Products[i].packageURLs(s.Subcomponents), said, parseTime(said.Time))
 		}
 	}
 	return nil
@@ -110,6 +111,7 @@ var states = map[string]finding.VEXStatus{
 	"in_triage": finding.VEXUnderInvestigation,
 }
 
+// readCycloneDX reads the analyses of vulnerabilities in a CycloneDX document.
 func (b *Document) readCycloneDX(text []byte, file string) error {
 	var d struct {
 		Metadata struct {
@@ -137,14 +139,14 @@ func (b *Document) readCycloneDX(text []byte, file string) error {
 		return err
 	}
 	urls := map[string]string{}
-	fill(urls, d.Components)
+	collectURLs(urls, d.Components)
 	for _, v := range d.Vulnerabilities {
 		status, ok := states[v.Analysis.State]
 		if !ok {
 			continue // nobody has analysed it
 		}
 		said := finding.VEXStatement{Status: status, Justification: v.Analysis.Justification, Text: v.Analysis.Detail,
-			Time: first(v.Analysis.LastUpdated, d.Metadata.Timestamp), File: file}
+			Time: firstNonEmpty(v.Analysis.LastUpdated, d.Metadata.Timestamp), File: file}
 		names := []string{v.ID}
 		for _, r := range v.References {
 			names = append(names, r.ID)
@@ -155,25 +157,25 @@ func (b *Document) readCycloneDX(text []byte, file string) error {
 			if _, inside, link := strings.Cut(ref, "#"); link && strings.HasPrefix(ref, "urn:cdx:") {
 				ref = inside // of another document; references of ours are package URLs there
 			}
-			products = append(products, first(urls[ref], ref))
+			products = append(products, firstNonEmpty(urls[ref], ref))
 		}
-		b.add(names, products, said, when(said.Time))
+		b.addStatement(names, products, said, parseTime(said.Time))
 	}
 	return nil
 }
 
-// fill finds the package URLs of components, and of those inside of them.
-func fill(urls map[string]string, list []cycloneComponent) {
+// collectURLs finds the package URLs of components, and of those inside of them.
+func collectURLs(urls map[string]string, list []cycloneComponent) {
 	for _, c := range list {
 		if c.Ref != "" && c.PURL != "" {
 			urls[c.Ref] = c.PURL
 		}
-		fill(urls, c.Components)
+		collectURLs(urls, c.Components)
 	}
 }
 
-// when reads a time; zero when there is none.
-func when(text string) time.Time {
+// parseTime reads a time; zero when there is none.
+func parseTime(text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return time.Time{}
@@ -181,8 +183,8 @@ func when(text string) time.Time {
 	return t
 }
 
-// first returns the first text that is not empty.
-func first(texts ...string) string {
+// firstNonEmpty returns the first text that is not empty.
+func firstNonEmpty(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
 			return t

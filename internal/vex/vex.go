@@ -102,9 +102,9 @@ func (b *Document) Read(r io.Reader, name string) error {
 	return nil
 }
 
-// add keeps a statement about products under every name of the vulnerability.
-// Products that are no package URL name nothing that a scan finds.
-func (b *Document) add(names, products []string, s finding.VEXStatement, at time.Time) {
+// addStatement keeps a statement about products under every name of the vulnerability.
+// Products that are not a package URL name nothing that a scan finds.
+func (b *Document) addStatement(names, products []string, s finding.VEXStatement, at time.Time) {
 	if len(names) > maxNames {
 		b.problem = fmt.Sprintf("gives a vulnerability more than %d names", maxNames)
 	}

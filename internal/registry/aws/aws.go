@@ -46,27 +46,29 @@ type Session struct {
 	Keys   Keys
 }
 
-func (s *Session) endpoint(service string) string {
+// serviceURL is the address of a service.
+func (s *Session) serviceURL(service string) string {
 	if s.Client.Endpoint != nil {
 		return s.Client.Endpoint(service, s.Region)
 	}
-	return s.Region.endpoint(service)
+	return s.Region.publicURL(service)
 }
 
-// question is a request to a service.
-type question struct {
+// serviceRequest is a request to a service.
+type serviceRequest struct {
 	service string
 	header  map[string]string
 	body    string
 }
 
-// maxAnswer bounds what is read of an answer: a page of a list has some 100 kB.
-const maxAnswer = 8 << 20
+// maxResponse bounds what is read of a response: a page of a list has some 100 kB.
+const maxResponse = 8 << 20
 
-// ask sends a question and returns the body of the answer. A refusal is Forbidden,
-// a missing thing NotFound, a wrong argument Invalid, another failure Unavailable.
-func (s *Session) ask(ctx context.Context, q question) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.endpoint(q.service), strings.NewReader(q.body))
+// sendRequest sends a request and returns the body of the response. A refusal is
+// Forbidden, a missing thing NotFound, a wrong argument Invalid, another failure
+// Unavailable.
+func (s *Session) sendRequest(ctx context.Context, q serviceRequest) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.serviceURL(q.service), strings.NewReader(q.body))
 	if err != nil {
 		return nil, errs.E(errs.Invalid, "Amazon cannot be asked so")
 	}
@@ -77,21 +79,21 @@ func (s *Session) ask(ctx context.Context, q question) ([]byte, error) {
 	if s.Client.Now != nil {
 		now = s.Client.Now
 	}
-	sign(req, q.body, s.Keys, scope{s.Region.Name, q.service, now()})
+	signRequest(req, q.body, s.Keys, scope{s.Region.Name, q.service, now()})
 	resp, err := s.Client.Send(req)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }() // nothing is written to it
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	if err != nil {
 		return nil, errs.Wrap(errs.Unavailable, err, "%s breaks off its answer", req.URL.Host)
 	}
 	switch {
-	case len(body) > maxAnswer:
-		return nil, errs.E(errs.Unavailable, "%s answers with more than %d bytes", req.URL.Host, maxAnswer)
+	case len(body) > maxResponse:
+		return nil, errs.E(errs.Unavailable, "%s answers with more than %d bytes", req.URL.Host, maxResponse)
 	case resp.StatusCode != http.StatusOK:
-		return nil, refusal(req.URL.Host, resp.StatusCode, errorCode(body))
+		return nil, responseError(req.URL.Host, resp.StatusCode, errorCode(body))
 	}
 	return body, nil
 }
@@ -136,8 +138,8 @@ var kinds = map[string]errs.Kind{
 	"OptInRequired": errs.Forbidden, "RegionDisabledException": errs.Forbidden,
 }
 
-// refusal is the error for an answer that is not a success. Its code is Amazon's.
-func refusal(host string, status int, code string) error {
+// responseError is the error for a response that is not a success. Its code is Amazon's.
+func responseError(host string, status int, code string) error {
 	kind, known := kinds[code]
 	if !known {
 		kind = errs.Unavailable

@@ -13,13 +13,13 @@ import (
 
 // This file asks the Elastic Container Registry.
 
-// call asks with the JSON protocol.
-func (s *Session) call(ctx context.Context, operation string, in, out any) error {
+// sendJSON sends a request of the JSON protocol.
+func (s *Session) sendJSON(ctx context.Context, operation string, in, out any) error {
 	text, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}
-	body, err := s.ask(ctx, question{service: "ecr", body: string(text), header: map[string]string{
+	body, err := s.sendRequest(ctx, serviceRequest{service: "ecr", body: string(text), header: map[string]string{
 		"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "AmazonEC2ContainerRegistry_V20150921." +
 			operation}})
 	if err != nil {
@@ -41,19 +41,19 @@ func (s *Session) Password(ctx context.Context) (string, error) {
 			Token string `json:"authorizationToken"`
 		} `json:"authorizationData"`
 	}
-	if err := s.call(ctx, "GetAuthorizationToken", struct{}{}, &answer); err != nil {
+	if err := s.sendJSON(ctx, "GetAuthorizationToken", struct{}{}, &answer); err != nil {
 		return "", err
 	}
 	if len(answer.Data) == 1 {
-		if password, ok := passwordIn(answer.Data[0].Token); ok {
+		if password, ok := parseToken(answer.Data[0].Token); ok {
 			return password, nil
 		}
 	}
 	return "", errs.E(errs.Unavailable, "Amazon answers without a password for the registry")
 }
 
-// passwordIn reads "AWS:password", which is written in base64.
-func passwordIn(token string) (string, bool) {
+// parseToken reads "AWS:password", which is written in base64.
+func parseToken(token string) (string, bool) {
 	plain, err := base64.StdEncoding.DecodeString(token)
 	if err != nil {
 		return "", false
@@ -85,8 +85,8 @@ type Version struct {
 	Pulled time.Time
 }
 
-// listing is the question for a part of a list.
-type listing struct {
+// listRequest is the request for a part of a list.
+type listRequest struct {
 	Registry string  `json:"registryId"`
 	Name     string  `json:"repositoryName,omitempty"`
 	Max      int     `json:"maxResults"`
@@ -109,13 +109,13 @@ func (s *Session) Repositories(ctx context.Context, account string, p Page) ([]R
 		} `json:"repositories"`
 		Next string `json:"nextToken"`
 	}
-	if err := s.call(ctx, "DescribeRepositories", listing{Registry: account, Max: p.Size, Next: p.From},
+	if err := s.sendJSON(ctx, "DescribeRepositories", listRequest{Registry: account, Max: p.Size, Next: p.From},
 		&answer); err != nil {
 		return nil, "", err
 	}
 	var list []Repository
 	for _, r := range answer.Repositories {
-		list = append(list, Repository{r.Name, r.URI, r.Created.time()})
+		list = append(list, Repository{r.Name, r.URI, r.Created.toTime()})
 	}
 	return list, answer.Next, nil
 }
@@ -132,13 +132,13 @@ func (s *Session) Versions(ctx context.Context, account, name string, p Page) ([
 		} `json:"imageDetails"`
 		Next string `json:"nextToken"`
 	}
-	in := listing{Registry: account, Name: name, Max: p.Size, Next: p.From, Filter: &filter{"TAGGED"}}
-	if err := s.call(ctx, "DescribeImages", in, &answer); err != nil {
+	in := listRequest{Registry: account, Name: name, Max: p.Size, Next: p.From, Filter: &filter{"TAGGED"}}
+	if err := s.sendJSON(ctx, "DescribeImages", in, &answer); err != nil {
 		return nil, "", err
 	}
 	var list []Version
 	for _, i := range answer.Images {
-		list = append(list, Version{i.Digest, i.Tags, i.Size, i.Pushed.time(), i.Pulled.time()})
+		list = append(list, Version{i.Digest, i.Tags, i.Size, i.Pushed.toTime(), i.Pulled.toTime()})
 	}
 	return list, answer.Next, nil
 }
@@ -146,8 +146,8 @@ func (s *Session) Versions(ctx context.Context, account, name string, p Page) ([
 // seconds since 1970, with a fraction: the protocol's way to write a time.
 type seconds float64
 
-// time is the zero time for what is missing or beyond the calendar.
-func (s seconds) time() time.Time {
+// toTime is the zero time for what is missing or beyond the calendar.
+func (s seconds) toTime() time.Time {
 	if !(s > 0 && s < 1<<37) { // until the year 6325
 		return time.Time{}
 	}

@@ -17,7 +17,7 @@ func FuzzNames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if r, err := ParseRegion(text); err == nil {
-			u, err := url.Parse(r.endpoint("ecr"))
+			u, err := url.Parse(r.publicURL("ecr"))
 			if err != nil || u.Host != "api.ecr."+text+"."+r.suffix || u.Path != "/" {
 				t.Errorf("%q is asked at %v, %v", text, u, err)
 			}
@@ -47,10 +47,10 @@ func FuzzAnswers(f *testing.F) {
 		if code := errorCode(text); len(code) > 100 || strings.ContainsAny(code, " <>\n\"") {
 			t.Errorf("%q has the code %q", text, code)
 		}
-		if password, ok := passwordIn(string(text)); ok && password == "" {
+		if password, ok := parseToken(string(text)); ok && password == "" {
 			t.Errorf("%q has an empty password", text)
 		}
-		if _, err := seconds(at).time().MarshalJSON(); err != nil {
+		if _, err := seconds(at).toTime().MarshalJSON(); err != nil {
 			t.Errorf("%v: %v", at, err)
 		}
 	})

@@ -40,8 +40,8 @@ func ParseRegion(name string) (Region, error) {
 	return Region{}, errs.E(errs.Invalid, "awsRegion is not the name of a region of Amazon, such as eu-west-1")
 }
 
-// endpoint is the public address of a service.
-func (r Region) endpoint(service string) string {
+// publicURL is the public address of a service.
+func (r Region) publicURL(service string) string {
 	if service == "ecr" {
 		service = "api.ecr"
 	}
@@ -75,7 +75,7 @@ type Identity struct {
 
 // ParseRole reads the name of a role: "arn:aws:iam::123456789012:role/name".
 func ParseRole(arn string) (Identity, error) {
-	if i, ok := identity(role, arn); ok {
+	if i, ok := parseIdentity(role, arn); ok {
 		return i, nil
 	}
 	return Identity{}, errs.E(errs.Invalid, "roleArn is not the name of a role, such as "+
@@ -85,7 +85,7 @@ func ParseRole(arn string) (Identity, error) {
 // ParsePrincipal reads the name of a role, of a user, or of a whole account
 // ("arn:aws:iam::123456789012:root").
 func ParsePrincipal(arn string) (Identity, error) {
-	if i, ok := identity(principal, arn); ok {
+	if i, ok := parseIdentity(principal, arn); ok {
 		return i, nil
 	}
 	return Identity{}, errs.E(errs.Invalid, "%q is not the name of a role or a user of Amazon, such as "+
@@ -95,7 +95,8 @@ func ParsePrincipal(arn string) (Identity, error) {
 // maxARN bounds the names of roles and users.
 const maxARN = 600
 
-func identity(form *lazyregexp.Regexp, arn string) (Identity, bool) {
+// parseIdentity reads a name of the form, which says partition and account.
+func parseIdentity(form *lazyregexp.Regexp, arn string) (Identity, bool) {
 	if len(arn) > maxARN {
 		return Identity{}, false
 	}

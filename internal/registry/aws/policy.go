@@ -23,16 +23,19 @@ var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPaddin
 // (https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html).
 func NewExternalID(key []byte, owner string) string {
 	nonce := strings.ToLower(rand.Text()) // 26 letters of base32
-	return externalPrefix + nonce + "-" + binding(key, owner, nonce)
+	return externalPrefix + nonce + "-" + bindOwner(key, owner, nonce)
 }
 
 // IsExternalID reports whether NewExternalID has made the identifier for the owner.
 func IsExternalID(key []byte, owner, id string) bool {
 	nonce, bound, ok := strings.Cut(strings.TrimPrefix(id, externalPrefix), "-")
-	return ok && strings.HasPrefix(id, externalPrefix) && hmac.Equal([]byte(bound), []byte(binding(key, owner, nonce)))
+	return ok && strings.HasPrefix(id, externalPrefix) &&
+		hmac.Equal([]byte(bound), []byte(bindOwner(key, owner, nonce)))
 }
 
-func binding(key []byte, owner, nonce string) string {
+// bindOwner is the second half of an external identifier: a MAC of the first half and the
+// owner.
+func bindOwner(key []byte, owner, nonce string) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(owner + " " + nonce))
 	return encoding.EncodeToString(h.Sum(nil)[:16])
@@ -53,7 +56,8 @@ type statement struct {
 	Condition map[string]map[string]string `json:"Condition,omitempty"`
 }
 
-func write(s ...statement) string {
+// policyText writes a policy.
+func policyText(s ...statement) string {
 	text, err := json.MarshalIndent(document{"2012-10-17", s}, "", "  ")
 	if err != nil {
 		panic("aws: " + err.Error()) // it holds nothing but texts
@@ -64,7 +68,7 @@ func write(s ...statement) string {
 // TrustPolicy lets the principal assume a role, for those alone who know the
 // external identifier.
 func TrustPolicy(p Identity, externalID string) string {
-	return write(statement{Effect: "Allow", Principal: map[string]string{"AWS": p.ARN},
+	return policyText(statement{Effect: "Allow", Principal: map[string]string{"AWS": p.ARN},
 		Action:    []string{"sts:AssumeRole"},
 		Condition: map[string]map[string]string{"StringEquals": {"sts:ExternalId": externalID}}})
 }
@@ -76,7 +80,7 @@ func PullPolicy(r Region, account string) string {
 	if account == "" {
 		account = "*"
 	}
-	return write(
+	return policyText(
 		// which knows no resources
 		statement{Effect: "Allow", Action: []string{"ecr:GetAuthorizationToken"}, Resource: "*"},
 		statement{Effect: "Allow", Action: []string{"ecr:DescribeRepositories", "ecr:DescribeImages",

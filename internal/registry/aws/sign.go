@@ -21,10 +21,10 @@ type scope struct {
 	at              time.Time
 }
 
-// sign adds the headers that prove that the owner of the keys sends the request.
-// It has no query, and its path needs no escapes. All headers that it has are
-// signed, and the host.
-func sign(req *http.Request, body string, k Keys, s scope) {
+// signRequest adds the headers that prove that the owner of the keys sends the request. It
+// has no query, and its path needs no escapes. All headers that it has are signed, and the
+// host.
+func signRequest(req *http.Request, body string, k Keys, s scope) {
 	stamp := s.at.UTC().Format("20060102T150405Z")
 	req.Header.Set("X-Amz-Date", stamp)
 	if k.Session != "" {
@@ -48,23 +48,25 @@ func sign(req *http.Request, body string, k Keys, s scope) {
 		canonical = append(canonical, name+":"+headers[name])
 	}
 	signed := strings.Join(names, ";")
-	canonical = append(canonical, "", signed, digest(body))
+	canonical = append(canonical, "", signed, hexDigest(body))
 	within := strings.Join([]string{stamp[:8], s.region, s.service, "aws4_request"}, "/")
-	text := strings.Join([]string{algorithm, stamp, within, digest(strings.Join(canonical, "\n"))}, "\n")
+	text := strings.Join([]string{algorithm, stamp, within, hexDigest(strings.Join(canonical, "\n"))}, "\n")
 	key := []byte("AWS4" + k.Secret)
 	for part := range strings.SplitSeq(within, "/") {
-		key = mac(key, part)
+		key = computeMAC(key, part)
 	}
 	req.Header.Set("Authorization", algorithm+" Credential="+k.ID+"/"+within+", SignedHeaders="+signed+", Signature="+
-		hex.EncodeToString(mac(key, text)))
+		hex.EncodeToString(computeMAC(key, text)))
 }
 
-func digest(text string) string {
+// hexDigest is the SHA-256 of a text, as signatures write it.
+func hexDigest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-func mac(key []byte, text string) []byte {
+// computeMAC is the HMAC-SHA-256 of a text.
+func computeMAC(key []byte, text string) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(text))
 	return h.Sum(nil)

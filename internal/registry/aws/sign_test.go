@@ -48,7 +48,7 @@ func TestSign(t *testing.T) {
 			for name, values := range test.header {
 				req.Header[name] = values
 			}
-			sign(req, test.body, test.keys,
+			signRequest(req, test.body, test.keys,
 				scope{"us-east-1", "service", time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC)})
 			want := "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=" +
 				test.signed + ", Signature=" + test.signature

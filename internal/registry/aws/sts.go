@@ -10,10 +10,10 @@ import (
 
 // This file asks the Security Token Service.
 
-// query asks with the query protocol, which answers with XML.
-func (s *Session) query(ctx context.Context, values url.Values, out any) error {
+// sendQuery sends a request of the query protocol, whose response is XML.
+func (s *Session) sendQuery(ctx context.Context, values url.Values, out any) error {
 	values.Set("Version", "2011-06-15")
-	body, err := s.ask(ctx, question{service: "sts", body: values.Encode(),
+	body, err := s.sendRequest(ctx, serviceRequest{service: "sts", body: values.Encode(),
 		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"}})
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (s *Session) Account(ctx context.Context) (string, error) {
 	var answer struct {
 		Account string `xml:"GetCallerIdentityResult>Account"`
 	}
-	if err := s.query(ctx, url.Values{"Action": {"GetCallerIdentity"}}, &answer); err != nil {
+	if err := s.sendQuery(ctx, url.Values{"Action": {"GetCallerIdentity"}}, &answer); err != nil {
 		return "", err
 	}
 	if !IsAccount(answer.Account) {
@@ -66,7 +66,7 @@ func (s *Session) Assume(ctx context.Context, r Role) (Keys, error) {
 		Secret  string `xml:"AssumeRoleResult>Credentials>SecretAccessKey"`
 		Session string `xml:"AssumeRoleResult>Credentials>SessionToken"`
 	}
-	if err := s.query(ctx, values, &answer); err != nil {
+	if err := s.sendQuery(ctx, values, &answer); err != nil {
 		if e, ok := err.(*errs.Error); ok && ownFault[e.Code] {
 			return Keys{}, errs.Wrap(errs.Unavailable, err, "Amazon does not accept the keys of this deployment: an "+
 				"administrator must look at them")

@@ -19,13 +19,13 @@ const (
 	Role       = "iam_role"    // that the deployment assumes; the secret is the external identifier
 )
 
-// amazon finishes an account at Amazon. That of static keys may have no account
+// finishAmazon finishes an account at Amazon. That of static keys may have no account
 // number before the registry has told it.
-func amazon(a *Account, s Secrets) (*Account, error) {
+func finishAmazon(a *Account, s Secrets) (*Account, error) {
 	p := &a.Fields
 	p.CredentialType = cmp.Or(p.CredentialType, StaticKeys)
 	if strings.TrimSpace(p.AWSRegion) == "" {
-		return nil, missing("awsRegion")
+		return nil, missingError("awsRegion")
 	}
 	region, err := aws.ParseRegion(p.AWSRegion)
 	if err != nil {
@@ -39,9 +39,9 @@ func amazon(a *Account, s Secrets) (*Account, error) {
 		p.RoleARN, a.Secret = "", s.AWSSecretAccessKey
 		switch {
 		case p.AWSAccessKeyID == "":
-			return nil, missing("awsAccessKeyId")
+			return nil, missingError("awsAccessKeyId")
 		case strings.TrimSpace(a.Secret) == "":
-			return nil, missing("awsSecretAccessKey")
+			return nil, missingError("awsSecretAccessKey")
 		case !aws.IsKeyID(p.AWSAccessKeyID):
 			return nil, errs.E(errs.Invalid, "awsAccessKeyId is not the identifier of a key")
 		}
@@ -50,17 +50,17 @@ func amazon(a *Account, s Secrets) (*Account, error) {
 		p.AWSAccessKeyID, a.Secret = "", s.ExternalID
 		switch {
 		case p.RoleARN == "":
-			return nil, missing("roleArn")
+			return nil, missingError("roleArn")
 		case a.Secret == "":
-			return nil, missing("externalId")
+			return nil, missingError("externalId")
 		}
-		return a, ofRole(p, region)
+		return a, setRoleAccount(p, region)
 	}
 	return nil, errs.E(errs.Invalid, "credentialType is neither %s nor %s", StaticKeys, Role)
 }
 
-// ofRole takes the number of the account from the role.
-func ofRole(p *Fields, region aws.Region) error {
+// setRoleAccount takes the number of the account from the role.
+func setRoleAccount(p *Fields, region aws.Region) error {
 	role, err := aws.ParseRole(p.RoleARN)
 	switch {
 	case err != nil:
@@ -78,13 +78,13 @@ func ofRole(p *Fields, region aws.Region) error {
 // GithubName matches the name of a user or an organization of GitHub.
 var GithubName = lazyregexp.New(`^[A-Za-z0-9](-?[A-Za-z0-9]){0,99}$`)
 
-// github finishes an account at GitHub: a personal access token and perhaps whose
+// finishGitHub finishes an account at GitHub: a personal access token and perhaps whose
 // images it is for.
-func github(a *Account, s Secrets) (*Account, error) {
+func finishGitHub(a *Account, s Secrets) (*Account, error) {
 	a.Secret = s.AccessToken
 	switch {
 	case a.Secret == "":
-		return nil, missing("pat")
+		return nil, missingError("pat")
 	case !githubToken.MatchString(a.Secret):
 		return nil, errs.E(errs.Invalid, "pat is not a token of GitHub")
 	case a.Fields.GithubOwner != "" && !GithubName.MatchString(a.Fields.GithubOwner):

@@ -106,7 +106,7 @@ func NewAccount(k Kind, f Fields, s Secrets) (*Account, error) {
 			p.RegistryURL = "registry.gitlab.com"
 		}
 		if p.GitlabProjectID <= 0 {
-			return nil, missing("gitlabProjectId")
+			return nil, missingError("gitlabProjectId")
 		}
 		need = []part{{"registryUrl", &p.RegistryURL}, {"projectPath", &p.ProjectPath}, {"username", &p.Username},
 			{"deployToken", &s.DeployToken}}
@@ -132,31 +132,32 @@ func NewAccount(k Kind, f Fields, s Secrets) (*Account, error) {
 		p.NamespaceID = ""
 		need = []part{{"region", &p.Region}, {"namespaceName", &p.NamespaceName}, {"secretKey", &s.SecretKey}}
 	case Amazon:
-		return amazon(a, s)
+		return finishAmazon(a, s)
 	case GitHub:
-		return github(a, s)
+		return finishGitHub(a, s)
 	default:
 		return nil, errs.E(errs.NotImplemented, "registries of the kind %q are not supported yet", k)
 	}
 	for _, n := range need {
 		if strings.TrimSpace(*n.value) == "" {
-			return nil, missing(n.name)
+			return nil, missingError(n.name)
 		}
 	}
 	if _, err := Base(*need[0].value); k != DockerHub && err != nil {
 		return nil, errs.E(errs.Invalid, "%s is not the address of a registry", need[0].name)
 	}
-	if k == Scaleway && !slices.Contains(regions, p.Region) {
-		return nil, errs.E(errs.Invalid, "region is none of %s", strings.Join(regions, ", "))
+	if k == Scaleway && !slices.Contains(scalewayRegions, p.Region) {
+		return nil, errs.E(errs.Invalid, "region is none of %s", strings.Join(scalewayRegions, ", "))
 	}
 	a.Secret = *need[len(need)-1].value
 	return a, nil
 }
 
-// regions are those in which Scaleway has registries.
-var regions = []string{"fr-par", "nl-ams", "pl-waw"}
+// scalewayRegions are those in which Scaleway has registries.
+var scalewayRegions = []string{"fr-par", "nl-ams", "pl-waw"}
 
-func missing(name string) error {
+// missingError is the error for a part that the kind needs.
+func missingError(name string) error {
 	e := errs.E(errs.Invalid, "%s is missing", name)
 	e.Details = []errs.Detail{{Location: "body." + name, Message: "is required"}}
 	return e

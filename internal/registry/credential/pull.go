@@ -131,10 +131,11 @@ func (a *Account) SignsIn(host string) bool {
 	if a.Kind == Amazon { // whose customers have hosts below its own name
 		return strings.EqualFold(host, a.Registry())
 	}
-	return Related(host, hostname(a.Registry())) || a.Kind == Scaleway && Related(host, "api.scaleway.com")
+	return Related(host, hostnameOf(a.Registry())) || a.Kind == Scaleway && Related(host, "api.scaleway.com")
 }
 
-func hostname(host string) string {
+// hostnameOf is the host without its port.
+func hostnameOf(host string) string {
 	if u, err := Base(host); err == nil {
 		return u.Hostname()
 	}

@@ -13,7 +13,7 @@ import (
 
 // addDemands says for each match that an upgrade clears where the version is asked for.
 func addDemands(p *scan.ProjectPass, matches []match) {
-	read := remember(p.FS)
+	read := cachedReader(p.FS)
 	for i := range matches {
 		m := &matches[i]
 		if p.Context.Err() != nil {
@@ -36,8 +36,8 @@ const (
 	maxDemandFiles = 500
 )
 
-// remember returns a Reader that reads each file of the tree once.
-func remember(fsys fs.FS) upgrade.Reader {
+// cachedReader returns a Reader that reads each file of the tree once.
+func cachedReader(fsys fs.FS) upgrade.Reader {
 	type content struct {
 		text string
 		ok   bool

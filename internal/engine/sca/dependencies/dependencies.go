@@ -23,11 +23,11 @@ var Analyzer = &scan.Analyzer{
 	Needs:    scan.Needs{Advisories: true},
 	Match:    inventory.Wanted,
 	Streams:  sbom.IsFileName,
-	Project:  run,
+	Project:  findVulnerable,
 }
 
-// run takes the inventory, looks every package up and reports both.
-func run(p *scan.ProjectPass) error {
+// findVulnerable takes the inventory, looks every package up and reports both.
+func findVulnerable(p *scan.ProjectPass) error {
 	packages, err := inventory.Take(inventory.Tree{Context: p.Context, FS: p.FS, Files: p.Files, Degrade: p.Degrade})
 	if err != nil {
 		return err
@@ -60,6 +60,6 @@ func run(p *scan.ProjectPass) error {
 		return err
 	}
 	addDemands(p, matches)
-	report(p, matches)
+	reportMatches(p, matches)
 	return nil
 }

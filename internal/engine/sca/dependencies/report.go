@@ -33,7 +33,7 @@ func lookUp(p *scan.ProjectPass, packages []finding.Package) ([]match, error) {
 			return nil, err
 		}
 		if !p.Advisories.Knows(pkg.Ecosystem) {
-			unknown.note(pkg, "no-data", "there is no vulnerability data for "+pkg.Ecosystem)
+			unknown.addGap(pkg, "no-data", "there is no vulnerability data for "+pkg.Ecosystem)
 			continue
 		}
 		if pkg.Version == "" {
@@ -44,13 +44,13 @@ func lookUp(p *scan.ProjectPass, packages []finding.Package) ([]match, error) {
 			if p.Context.Err() != nil {
 				return nil, p.Context.Err()
 			}
-			unknown.note(pkg, "undecided", inventory.OneLine(err.Error()))
+			unknown.addGap(pkg, "undecided", inventory.OneLine(err.Error()))
 		}
 		for _, m := range found {
 			out = addMatch(out, match{AdvisoryMatch: m, pkg: pkg})
 		}
 	}
-	unknown.degrade(p)
+	unknown.reportGaps(p)
 	return out, nil
 }
 
@@ -63,7 +63,7 @@ func addMatch(list []match, m match) []match {
 			break
 		}
 		if o.Advisory.ID == m.Advisory.ID {
-			o.more = append(o.more, m.told())
+			o.more = append(o.more, m.toPackageMatch())
 			o.pkg.Dev = o.pkg.Dev && m.pkg.Dev
 			return list
 		}
@@ -71,8 +71,8 @@ func addMatch(list []match, m match) []match {
 	return append(list, m)
 }
 
-// told describes the package and what clears the flaw.
-func (m *match) told() finding.PackageMatch {
+// toPackageMatch describes the package and what fixes the vulnerability.
+func (m *match) toPackageMatch() finding.PackageMatch {
 	return finding.PackageMatch{Package: m.pkg, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade,
 		UpgradeAll: m.UpgradeAll, Reach: m.reach, Requirement: m.demand}
 }
@@ -86,7 +86,8 @@ type gaps map[gap][]string
 
 type gap struct{ path, code, cause string }
 
-func (g gaps) note(pkg finding.Package, code, cause string) {
+// addGap notes a package that was not decided, with its cause.
+func (g gaps) addGap(pkg finding.Package, code, cause string) {
 	k := gap{path: pkg.Path, code: code}
 	what := pkg.Name
 	if code == "no-data" {
@@ -97,7 +98,8 @@ func (g gaps) note(pkg finding.Package, code, cause string) {
 	g[k] = append(g[k], what)
 }
 
-func (g gaps) degrade(p *scan.ProjectPass) {
+// reportGaps reports the gaps in the order of their files.
+func (g gaps) reportGaps(p *scan.ProjectPass) {
 	keys := make([]gap, 0, len(g))
 	for k := range g {
 		keys = append(keys, k)
@@ -114,8 +116,8 @@ func (g gaps) degrade(p *scan.ProjectPass) {
 	}
 }
 
-// report reports the matches, each advisory with one rule.
-func report(p *scan.ProjectPass, matches []match) {
+// reportMatches reports the matches, each advisory with one rule.
+func reportMatches(p *scan.ProjectPass, matches []match) {
 	byAdvisory := map[string][]*match{}
 	for i := range matches {
 		m := &matches[i]
@@ -137,12 +139,12 @@ func makeRule(list []*match) *finding.Rule {
 		return cmp.Compare(x.Advisory.Severity.Rank(), y.Advisory.Severity.Rank())
 	}).Advisory
 	r := a.Rule(finding.SCA, "sca/")
-	r.HowToPrevent, r.Language = remedy(list), language(list[0].pkg.Ecosystem)
+	r.HowToPrevent, r.Language = remediationText(list), languageOf(list[0].pkg.Ecosystem)
 	return r
 }
 
-// remedy says which upgrade clears the advisory, for each package.
-func remedy(list []*match) string {
+// remediationText says which upgrade fixes the vulnerability, for each package.
+func remediationText(list []*match) string {
 	var lines []string
 	for _, m := range list {
 		line := ""
@@ -177,19 +179,19 @@ func makeFinding(m *match) finding.Finding {
 		}
 		what += " (also " + strings.Join(versions, ", ") + ")"
 	}
-	pkg := m.told()
+	pkg := m.toPackageMatch()
 	pkg.Also = m.more[:min(len(m.more), maxVersions)]
 	return finding.Finding{
 		RuleID: "sca/" + a.ID, Severity: a.Severity, Message: a.Message(what, m.Upgrade),
-		Language: language(m.pkg.Ecosystem),
+		Language: languageOf(m.pkg.Ecosystem),
 		Location: finding.Location{Path: m.pkg.Path, StartLine: m.pkg.Line, EndLine: m.pkg.Line},
 		Package:  &pkg,
 		Identity: a.ID + " " + m.pkg.Ecosystem + " " + m.pkg.Name,
 	}
 }
 
-// language is the language whose packages the ecosystem holds.
-func language(ecosystem string) string {
+// languageOf is the language whose packages the ecosystem has.
+func languageOf(ecosystem string) string {
 	switch ecosystem {
 	case "npm":
 		return "javascript"

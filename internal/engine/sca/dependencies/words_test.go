@@ -27,7 +27,7 @@ No later version of b is known to be fixed; 0.9.5 are.
 No fixed version of c is known. Replace it, or make sure that the flawed part is not used.
 
 Remove d: the package itself is an attack. Treat every machine that installed it as compromised, and replace its secrets.`
-	if got := remedy(list); got != want {
+	if got := remediationText(list); got != want {
 		t.Errorf("got:\n%s", got)
 	}
 	if r := makeRule(list); r.Severity != finding.Critical {

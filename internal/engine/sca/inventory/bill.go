@@ -12,8 +12,8 @@ import (
 // This file takes a bill of materials for what it is: a list of packages, like a
 // lock file.
 
-// bill takes over the packages of a bill of materials; false when the file is none.
-func (inv *inventory) bill(f scan.File) bool {
+// addSBOM adds the packages of an SBOM; false when the file is none.
+func (inv *inventory) addSBOM(f scan.File) bool {
 	file, err := inv.FS.Open(f.Path)
 	if err != nil {
 		inv.Degrade(scan.Reason{Code: "unreadable", Path: f.Path, Message: OneLine(err.Error())})
@@ -35,13 +35,15 @@ func (inv *inventory) bill(f scan.File) bool {
 	}
 	if bill.Unnamed > 0 {
 		inv.Degrade(scan.Reason{Code: "no-package-url", Path: f.Path, Message: fmt.Sprintf(
-			"%s no package URL of a known ecosystem, so nothing was looked up for them: %s", has(bill.Unnamed),
+			"%s no package URL of a known ecosystem, so nothing was looked up for them: %s",
+			hasComponents(bill.Unnamed),
 			OneLine(strings.Join(bill.Examples, ", ")))})
 	}
 	return true
 }
 
-func has(n int) string {
+// hasComponents writes how many components there are, with the verb.
+func hasComponents(n int) string {
 	if n == 1 {
 		return "1 component has"
 	}

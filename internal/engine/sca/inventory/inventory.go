@@ -56,22 +56,22 @@ func Take(t Tree) ([]finding.Package, error) {
 	for _, f := range t.Files {
 		inv.files[f.Path] = true
 		inv.folders[path.Dir(f.Path)] = append(inv.folders[path.Dir(f.Path)], path.Base(f.Path))
-		if dir := copiesOf(f.Path); dir != "" {
+		if dir := vendorFolder(f.Path); dir != "" {
 			inv.copies[dir] = true
 		}
-		if kind := kindOf(f.Path); kind != "" && !installed(f.Path) {
+		if kind := kindOf(f.Path); kind != "" && !isInstalled(f.Path) {
 			inv.named[kind] = append(inv.named[kind], f.Path)
 		}
 	}
-	inv.gradle = gradle.Build{Read: inv.other, Names: func(folder string) []string { return inv.folders[folder] }}
-	inv.maven = maven.New(inv.named["pom.xml"], inv.other)
+	inv.gradle = gradle.Build{Read: inv.readOther, Names: func(folder string) []string { return inv.folders[folder] }}
+	inv.maven = maven.New(inv.named["pom.xml"], inv.readOther)
 	inv.dotnet = dotnet.New(slices.Concat(inv.named["*.csproj"], inv.named["*.vbproj"], inv.named["*.fsproj"]),
-		inv.other)
+		inv.readOther)
 	for _, f := range t.Files {
 		if err := t.Context.Err(); err != nil {
 			return nil, err
 		}
-		if sbom.IsFileName(f.Path) && inv.bill(f) || installed(f.Path) {
+		if sbom.IsFileName(f.Path) && inv.addSBOM(f) || isInstalled(f.Path) {
 			continue
 		}
 		if form, ok := sbom.UnsupportedFormat(f.Path); ok {
@@ -80,14 +80,14 @@ func Take(t Tree) ([]finding.Package, error) {
 			continue
 		}
 		if lock.Reads(f.Path) {
-			inv.lockFile(f)
+			inv.addLockFile(f)
 		} else {
-			inv.file(f, readers)
+			inv.readByLibrary(f, readers)
 		}
-		inv.unlocked(f)
+		inv.addUnlocked(f)
 	}
-	packages := unique(inv.packages)
-	inv.licenses(packages)
+	packages := uniquePackages(inv.packages)
+	inv.addLicenses(packages)
 	return packages, t.Context.Err()
 }
 
@@ -107,8 +107,8 @@ func kindOf(file string) string {
 	return ""
 }
 
-// unique sorts the packages and joins those that a file names more than once.
-func unique(list []finding.Package) []finding.Package {
+// uniquePackages sorts the packages and joins those that a file names more than once.
+func uniquePackages(list []finding.Package) []finding.Package {
 	slices.SortFunc(list, func(a, b finding.Package) int {
 		return cmp.Or(comparePackages(a, b), cmp.Compare(a.Line, b.Line))
 	})
@@ -129,7 +129,7 @@ func unique(list []finding.Package) []finding.Package {
 // Wanted reports whether the file is a manifest or a lock file.
 func Wanted(name string) bool {
 	readers, err := makeReaders()
-	if err != nil || installed(name) {
+	if err != nil || isInstalled(name) {
 		return false // Take itself fails with the error
 	}
 	if lock.Reads(name) {
@@ -139,17 +139,18 @@ func Wanted(name string) bool {
 		return true
 	}
 	api := simplefileapi.New(name, fileInfo{name: path.Base(name)})
-	return slices.ContainsFunc(readers, func(r reader) bool { return r.reads(name, api) }) ||
+	return slices.ContainsFunc(readers, func(r libraryReader) bool { return r.wantsFile(name, api) }) ||
 		gradle.Reads(name) || dotnet.Reads(name) || isWorkflow(name) || path.Base(name) == "pom.xml" ||
-		slices.ContainsFunc(kinds, func(k manifest.Kind) bool { return k.Matches(name) })
+		slices.ContainsFunc(manifestKinds, func(k manifest.Kind) bool { return k.Matches(name) })
 }
 
-// installed reports whether the file lies in a folder of installed packages:
-// the lock file beside that folder says what is in it.
-func installed(name string) bool {
+// isInstalled reports whether the file is in a folder of installed packages: the lock file
+// beside that folder says what is in it.
+func isInstalled(name string) bool {
 	return slices.Contains(strings.Split(path.Dir(name), "/"), "node_modules")
 }
 
+// comparePackages orders packages by file, ecosystem, name and version.
 func comparePackages(a, b finding.Package) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Ecosystem, b.Ecosystem),
 		cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
@@ -169,38 +170,38 @@ type inventory struct {
 	packages []finding.Package
 }
 
-// file lets each reader that wants it read the file.
-func (inv *inventory) file(f scan.File, readers []reader) {
+// readByLibrary lets each reader that wants it read the file.
+func (inv *inventory) readByLibrary(f scan.File, readers []libraryReader) {
 	info := fileInfo{name: path.Base(f.Path), size: f.Size}
 	api := simplefileapi.New(f.Path, info)
 	var content []byte
 	for _, r := range readers {
-		if !r.reads(f.Path, api) || inv.locked(f.Path, r.locks, true) {
+		if !r.wantsFile(f.Path, api) || inv.hasLock(f.Path, r.locks, true) {
 			continue
 		}
 		if content == nil {
 			var ok bool
-			if content, ok = inv.read(f); !ok {
+			if content, ok = inv.readFile(f); !ok {
 				return
 			}
 		}
 		if r.includes {
-			content = spaced(content)
+			content = normalizeText(content)
 		}
-		found, err := extract(inv.Context, r, &filesystem.ScanInput{
-			FS: tree{inv.FS}, Path: f.Path, Info: info, Reader: bytes.NewReader(content),
+		found, err := runReader(inv.Context, r, &filesystem.ScanInput{
+			FS: scalibrFS{inv.FS}, Path: f.Path, Info: info, Reader: bytes.NewReader(content),
 		})
 		if err != nil {
 			inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of " +
 				"packages: " + OneLine(err.Error())})
 			continue
 		}
-		inv.add(f.Path, r, found, content)
+		inv.addFound(f.Path, r, found, content)
 	}
 }
 
-// read returns the content of a manifest; false when it was degraded.
-func (inv *inventory) read(f scan.File) ([]byte, bool) {
+// readFile returns the content of a manifest; false when it was degraded.
+func (inv *inventory) readFile(f scan.File) ([]byte, bool) {
 	if f.Size > maxManifest {
 		inv.Degrade(scan.Reason{Code: "too-large", Path: f.Path, Message: fmt.Sprintf("is larger than %d MiB",
 			maxManifest>>20)})
@@ -214,9 +215,10 @@ func (inv *inventory) read(f scan.File) ([]byte, bool) {
 	return content, true
 }
 
-// extract runs a reader. Readers are written for well-formed files; one that
-// panics has met one that is not.
-func extract(ctx context.Context, r reader, in *filesystem.ScanInput) (packages []*extractor.Package, err error) {
+// runReader runs a reader. Readers are written for well-formed files; one that panics has
+// met one that is not.
+func runReader(ctx context.Context, r libraryReader,
+	in *filesystem.ScanInput) (packages []*extractor.Package, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("the reader of the format failed: %v", v)
@@ -226,19 +228,19 @@ func extract(ctx context.Context, r reader, in *filesystem.ScanInput) (packages 
 	return found.Packages, err
 }
 
-// add takes over what a reader found in a file.
-func (inv *inventory) add(file string, r reader, found []*extractor.Package, content []byte) {
+// addFound adds what a reader found in a file.
+func (inv *inventory) addFound(file string, r libraryReader, found []*extractor.Package, content []byte) {
 	roles := rolesOf(file, content)
 	lines := lineFinder{content: content, budget: 1 << 30}
 	unfixed := []string{}
 	for _, x := range found {
-		pkg, ok := convert(x, r, file)
+		pkg, ok := toPackage(x, r, file)
 		if !ok {
 			continue
 		}
-		roles.apply(&pkg)
+		roles.setScope(&pkg)
 		if pkg.Line == 0 && pkg.Path == file {
-			pkg.Line = lines.find(pkg.Name)
+			pkg.Line = lines.findLine(pkg.Name)
 		}
 		if pkg.Version == "" {
 			unfixed = append(unfixed, pkg.Name)
@@ -250,15 +252,15 @@ func (inv *inventory) add(file string, r reader, found []*extractor.Package, con
 			List(unfixed)})
 	}
 	if r.includes {
-		inv.leftOut(file, content)
+		inv.reportLeftOut(file, content)
 	}
 	if r.partial != "" && len(found) > 0 {
 		inv.Degrade(scan.Reason{Code: "no-lock-file", Path: file, Message: r.partial})
 	}
 }
 
-// convert makes one of our packages; false for what is no published package.
-func convert(x *extractor.Package, r reader, file string) (finding.Package, bool) {
+// toPackage makes one of our packages; false for what is not a published package.
+func toPackage(x *extractor.Package, r libraryReader, file string) (finding.Package, bool) {
 	pkg := finding.Package{
 		Ecosystem: r.ecosystem, Name: x.Name, Version: x.Version, Path: file, Scope: r.scope,
 	}
@@ -272,14 +274,14 @@ func convert(x *extractor.Package, r reader, file string) (finding.Package, bool
 	if rel := x.Location.Related; r.includes && len(rel) > 0 && rel[0].File != nil {
 		pkg.Path, pkg.Line = rel[0].File.Path, rel[0].File.LineNumber
 	}
-	if pkg.Name == "" || local(pkg.Name) || local(pkg.Version) {
+	if pkg.Name == "" || isLocal(pkg.Name) || isLocal(pkg.Version) {
 		return pkg, false
 	}
-	if !r.pinned(x) {
+	if !r.isPinned(x) {
 		pkg.Version = ""
 	}
 	if groups, ok := x.Metadata.(interface{ DepGroups() []string }); ok {
-		pkg.Dev = devOnly(groups.DepGroups())
+		pkg.Dev = isDevOnly(groups.DepGroups())
 	}
 	if x.PURLType != purl.TypeGit {
 		pkg.PURL = makePURL(pkg.Ecosystem, pkg.Name, pkg.Version)
@@ -294,9 +296,9 @@ func convert(x *extractor.Package, r reader, file string) (finding.Package, bool
 	return pkg, true
 }
 
-// local reports whether a name or version is a place in the file system: such a
-// package is part of the scanned code, not of a registry.
-func local(s string) bool {
+// isLocal reports whether a name or version is a path in the file system: such a package
+// is part of the scanned code, not of a registry.
+func isLocal(s string) bool {
 	for _, prefix := range []string{"./", "../", "/", "file:", "link:", "portal:", "workspace:"} {
 		if strings.HasPrefix(s, prefix) {
 			return true
@@ -305,9 +307,8 @@ func local(s string) bool {
 	return s == "." || s == ".."
 }
 
-// devOnly reports whether every group of a dependency is one that is not
-// shipped.
-func devOnly(groups []string) bool {
+// isDevOnly reports whether every group of a dependency is one that is not shipped.
+func isDevOnly(groups []string) bool {
 	for _, g := range groups {
 		switch strings.ToLower(g) {
 		case "dev", "development", "develop", "dev-dependencies", "packages-dev", "test", "tests", "testing", "lint", "typing", "docs":
@@ -319,14 +320,16 @@ func devOnly(groups []string) bool {
 	return len(groups) > 0
 }
 
-// A tree gives the readers the scanned tree in the form that they want.
-type tree struct{ fs.FS }
+// scalibrFS gives the readers the scanned tree in the form that they want.
+type scalibrFS struct{ fs.FS }
 
-func (t tree) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(t.FS, path.Clean(name)) }
-func (t tree) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(t.FS, path.Clean(name)) }
+func (t scalibrFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	return fs.ReadDir(t.FS, path.Clean(name))
+}
+func (t scalibrFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(t.FS, path.Clean(name)) }
 
 // Open opens a file that a manifest refers to, within the limit of a manifest.
-func (t tree) Open(name string) (fs.File, error) {
+func (t scalibrFS) Open(name string) (fs.File, error) {
 	f, err := t.FS.Open(path.Clean(name))
 	if err != nil {
 		return nil, err
@@ -343,9 +346,9 @@ type lineFinder struct {
 	budget  int // bytes that may still be searched
 }
 
-// find returns the first line that holds the name as a whole word, else the
-// first that holds it at all, else 0.
-func (l *lineFinder) find(name string) int {
+// findLine returns the first line that has the name as a whole word, else the first that
+// has it at all, else 0.
+func (l *lineFinder) findLine(name string) int {
 	first := 0
 	for at := 0; l.budget > 0; {
 		i := bytes.Index(l.content[at:], []byte(name))
@@ -354,7 +357,7 @@ func (l *lineFinder) find(name string) int {
 			break
 		}
 		i += at
-		whole := !wordAt(l.content, i-1) && !wordAt(l.content, i+len(name))
+		whole := !isNameByte(l.content, i-1) && !isNameByte(l.content, i+len(name))
 		if whole || first == 0 {
 			first = 1 + bytes.Count(l.content[:i], []byte("\n"))
 		}
@@ -366,8 +369,8 @@ func (l *lineFinder) find(name string) int {
 	return first
 }
 
-// wordAt reports whether a name could go on at the position.
-func wordAt(b []byte, i int) bool {
+// isNameByte reports whether a name could go on at the position.
+func isNameByte(b []byte, i int) bool {
 	if i < 0 || i >= len(b) {
 		return false
 	}
@@ -376,22 +379,22 @@ func wordAt(b []byte, i int) bool {
 		c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// quiet drops what the library logs: what matters comes back as an error.
-type quiet struct{}
+// silentLogger drops what the library logs: what matters comes back as an error.
+type silentLogger struct{}
 
-func (quiet) Errorf(string, ...any) {}
-func (quiet) Error(...any)          {}
-func (quiet) Warnf(string, ...any)  {}
-func (quiet) Warn(...any)           {}
-func (quiet) Infof(string, ...any)  {}
-func (quiet) Info(...any)           {}
-func (quiet) Debugf(string, ...any) {}
-func (quiet) Debug(...any)          {}
+func (silentLogger) Errorf(string, ...any) {}
+func (silentLogger) Error(...any)          {}
+func (silentLogger) Warnf(string, ...any)  {}
+func (silentLogger) Warn(...any)           {}
+func (silentLogger) Infof(string, ...any)  {}
+func (silentLogger) Info(...any)           {}
+func (silentLogger) Debugf(string, ...any) {}
+func (silentLogger) Debug(...any)          {}
 
 // makeReaders makes the readers once per process.
-var makeReaders = sync.OnceValues(func() ([]reader, error) {
-	scalibrlog.SetLogger(quiet{})
-	out := slices.Clone(readers)
+var makeReaders = sync.OnceValues(func() ([]libraryReader, error) {
+	scalibrlog.SetLogger(silentLogger{})
+	out := slices.Clone(libraryReaders)
 	for i := range out {
 		x, err := out[i].make(&cpb.PluginConfig{})
 		if err != nil {

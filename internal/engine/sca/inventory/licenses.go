@@ -32,8 +32,8 @@ type installedPackages struct {
 	texts    int
 }
 
-// licenses sets the licences of the packages.
-func (inv *inventory) licenses(packages []finding.Package) {
+// addLicenses sets the licences of the packages.
+func (inv *inventory) addLicenses(packages []finding.Package) {
 	in := installedPackages{inv: inv, files: map[string][]string{}, known: map[string]string{}}
 	for _, f := range inv.Files {
 		if key := installedKey(f.Path); key != "" {
@@ -42,21 +42,21 @@ func (inv *inventory) licenses(packages []finding.Package) {
 	}
 	for i := range packages {
 		p := &packages[i]
-		p.Licenses = in.declared(p.Ecosystem, p.Licenses)
+		p.Licenses = in.declaredLicenses(p.Ecosystem, p.Licenses)
 		if inv.Context.Err() != nil {
 			return
 		}
 		if len(p.Licenses) == 0 || !license.Known(p.Licenses[0]) {
-			if e := in.find(p); e != "" {
+			if e := in.findLicense(p); e != "" {
 				p.Licenses = []string{e}
 			}
 		}
 	}
 }
 
-// declared makes expressions of what a lock file says. In a list of npm or
+// declaredLicenses makes expressions of what a lock file says. In a list of npm or
 // Packagist any may be chosen.
-func (in *installedPackages) declared(ecosystem string, list []string) []string {
+func (in *installedPackages) declaredLicenses(ecosystem string, list []string) []string {
 	if len(list) > 1 && (ecosystem == "npm" || ecosystem == "Packagist") {
 		list = []string{license.Any(list)}
 	}
@@ -104,15 +104,15 @@ func installedKey(file string) string {
 	return ""
 }
 
-// find returns the licence of an installed package of this version, or "".
-func (in *installedPackages) find(p *finding.Package) string {
-	name := comparable(p.Ecosystem, p.Name)
+// findLicense returns the licence of an installed package of this version, or "".
+func (in *installedPackages) findLicense(p *finding.Package) string {
+	name := comparableName(p.Ecosystem, p.Name)
 	keys := []string{p.Ecosystem + " " + name}
 	switch p.Ecosystem {
 	case "Go":
-		return in.ofModule(p.Name)
+		return in.moduleLicense(p.Name)
 	case "Packagist":
-		return in.ofComposer(name + " " + p.Version)
+		return in.composerLicense(name + " " + p.Version)
 	case "Maven":
 		keys = []string{"Maven " + name[strings.LastIndexByte(name, ':')+1:] + "-" + p.Version}
 	case "RubyGems", "crates.io":
@@ -124,7 +124,7 @@ func (in *installedPackages) find(p *finding.Package) string {
 			if in.metadata++; in.metadata > maxMetadata {
 				return ""
 			}
-			version, declared := readMetadata(p, file, in.inv.other(file))
+			version, declared := readMetadata(p, file, in.inv.readOther(file))
 			if version != p.Version {
 				continue
 			}
@@ -132,7 +132,7 @@ func (in *installedPackages) find(p *finding.Package) string {
 			if license.Known(e) {
 				return e
 			}
-			if text := in.ofText(path.Dir(file)); text != "" {
+			if text := in.textLicense(path.Dir(file)); text != "" {
 				return text
 			}
 			unlisted = e
@@ -262,12 +262,12 @@ func gemLicense(text string) (version, declared string) {
 	return version, license.Any(all)
 }
 
-// ofComposer returns the licence of an installed package of Packagist.
-func (in *installedPackages) ofComposer(key string) string {
+// composerLicense returns the licence of an installed package of Packagist.
+func (in *installedPackages) composerLicense(key string) string {
 	if in.composer == nil {
 		in.composer = map[string]string{}
 		for _, file := range in.files["Packagist"] {
-			n, err := document.ParseJSON(in.inv.other(file), document.PackageLimits)
+			n, err := document.ParseJSON(in.inv.readOther(file), document.PackageLimits)
 			if err != nil {
 				continue // a damaged file tells nothing
 			}
@@ -283,18 +283,18 @@ func (in *installedPackages) ofComposer(key string) string {
 	return in.composer[key]
 }
 
-// ofModule returns the licence of a module of Go that is vendored.
-func (in *installedPackages) ofModule(name string) string {
+// moduleLicense returns the licence of a module of Go that is vendored.
+func (in *installedPackages) moduleLicense(name string) string {
 	for _, file := range in.files["Go"] {
-		if e := in.ofText(path.Join(path.Dir(file), name)); e != "" {
+		if e := in.textLicense(path.Join(path.Dir(file), name)); e != "" {
 			return e
 		}
 	}
 	return ""
 }
 
-// ofText returns the licence whose text lies in a folder, or "".
-func (in *installedPackages) ofText(dir string) string {
+// textLicense returns the licence whose text is in a folder, or "".
+func (in *installedPackages) textLicense(dir string) string {
 	for _, folder := range []string{dir, path.Join(dir, "licenses")} {
 		for _, name := range in.inv.folders[folder] {
 			upper := strings.ToUpper(name)
@@ -305,7 +305,7 @@ func (in *installedPackages) ofText(dir string) string {
 			if in.texts++; in.texts > maxTexts {
 				return ""
 			}
-			content := in.inv.other(path.Join(folder, name))
+			content := in.inv.readOther(path.Join(folder, name))
 			if len(content) > maxText {
 				continue
 			}

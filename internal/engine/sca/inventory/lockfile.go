@@ -17,18 +17,18 @@ import (
 
 // This file takes over the lock files that are graphs.
 
-// lockFile adds the packages of a lock file.
-func (inv *inventory) lockFile(f scan.File) {
+// addLockFile adds the packages of a lock file.
+func (inv *inventory) addLockFile(f scan.File) {
 	// Of two lock files in one folder npm uses npm-shrinkwrap.json.
 	if dir, base := path.Split(f.Path); base == "package-lock.json" && inv.files[dir+"npm-shrinkwrap.json"] {
 		return
 	}
-	content, ok := inv.read(f)
+	content, ok := inv.readFile(f)
 	if !ok {
 		return
 	}
-	g, err := lock.Read(lock.File{Path: f.Path, Content: content, Read: inv.other, Asks: inv.gradle.Requirements,
-		Below: func(name string) []string { return inv.below(f.Path, name) }})
+	g, err := lock.Read(lock.File{Path: f.Path, Content: content, Read: inv.readOther, Asks: inv.gradle.Requirements,
+		Below: func(name string) []string { return inv.manifestsBelow(f.Path, name) }})
 	if err != nil {
 		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of " +
 			"packages: " + OneLine(err.Error())})
@@ -48,7 +48,7 @@ func (inv *inventory) lockFile(f scan.File) {
 		if !found.Foreign {
 			pkg.PURL = makePURL(pkg.Ecosystem, pkg.Name, pkg.Version)
 		}
-		if line := inv.lineIn(found.Manifest, pkg); line > 0 {
+		if line := inv.requirementLine(found.Manifest, pkg); line > 0 {
 			pkg.Manifest = &finding.Place{Path: found.Manifest, Line: line}
 		}
 		inv.packages = append(inv.packages, pkg)
@@ -59,8 +59,8 @@ func (inv *inventory) lockFile(f scan.File) {
 	}
 }
 
-// other returns the content of another file of the tree, or nil.
-func (inv *inventory) other(file string) []byte {
+// readOther returns the content of another file of the tree, or nil.
+func (inv *inventory) readOther(file string) []byte {
 	if !inv.files[file] {
 		return nil
 	}
@@ -71,21 +71,21 @@ func (inv *inventory) other(file string) []byte {
 	return content
 }
 
-// below returns the manifests with this name in the folder of the lock file and
+// manifestsBelow returns the manifests with this name in the folder of the lock file and
 // below, those left out that have a lock file of the same name nearer to them.
-func (inv *inventory) below(file, name string) []string {
+func (inv *inventory) manifestsBelow(file, name string) []string {
 	dir, base := path.Split(file)
 	var out []string
 	for _, m := range inv.named[name] {
-		if rest, ok := strings.CutPrefix(m, dir); ok && !inv.nearer(rest, dir, base) {
+		if rest, ok := strings.CutPrefix(m, dir); ok && !inv.hasNearerLock(rest, dir, base) {
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-// nearer reports whether a lock file stands in a folder between dir and the file.
-func (inv *inventory) nearer(rest, dir, base string) bool {
+// hasNearerLock reports whether a lock file is in a folder between dir and the file.
+func (inv *inventory) hasNearerLock(rest, dir, base string) bool {
 	for at := path.Dir(rest); at != "."; at = path.Dir(at) {
 		if inv.files[dir+at+"/"+base] {
 			return true
@@ -94,8 +94,8 @@ func (inv *inventory) nearer(rest, dir, base string) bool {
 	return false
 }
 
-// lineIn returns the line on which a manifest asks for the package, or 0.
-func (inv *inventory) lineIn(file string, pkg finding.Package) int {
+// requirementLine returns the line on which a manifest requires the package, or 0.
+func (inv *inventory) requirementLine(file string, pkg finding.Package) int {
 	if file == "" || pkg.Scope != finding.Direct {
 		return 0
 	}
@@ -103,18 +103,18 @@ func (inv *inventory) lineIn(file string, pkg finding.Package) int {
 	if !known {
 		lines = map[string]int{}
 		inv.lines[file] = lines
-		for _, r := range inv.asks(file) {
-			if name := comparable(pkg.Ecosystem, r.Name); lines[name] == 0 {
+		for _, r := range inv.requirementsOf(file) {
+			if name := comparableName(pkg.Ecosystem, r.Name); lines[name] == 0 {
 				lines[name] = r.Line
 			}
 		}
 	}
-	return lines[comparable(pkg.Ecosystem, pkg.Name)]
+	return lines[comparableName(pkg.Ecosystem, pkg.Name)]
 }
 
-// asks returns what a manifest asks for; nothing when it cannot be read, because
-// the lock file speaks for itself.
-func (inv *inventory) asks(file string) []manifest.Requirement {
+// requirementsOf returns what a manifest requires; nothing when it cannot be read, because
+// the lock file says enough.
+func (inv *inventory) requirementsOf(file string) []manifest.Requirement {
 	if gradle.Reads(file) {
 		return inv.gradle.Requirements(file)
 	}
@@ -125,19 +125,19 @@ func (inv *inventory) asks(file string) []manifest.Requirement {
 		}
 		return asks
 	}
-	i := slices.IndexFunc(kinds, func(k manifest.Kind) bool { return k.Matches(file) })
-	if i < 0 || kinds[i].Read == nil {
+	i := slices.IndexFunc(manifestKinds, func(k manifest.Kind) bool { return k.Matches(file) })
+	if i < 0 || manifestKinds[i].Read == nil {
 		return nil
 	}
-	asks, err := kinds[i].Read(inv.other(file))
+	asks, err := manifestKinds[i].Read(inv.readOther(file))
 	if err != nil {
 		return nil
 	}
 	return asks
 }
 
-// comparable is the name as its ecosystem compares it.
-func comparable(ecosystem, name string) string {
+// comparableName is the name as its ecosystem compares it.
+func comparableName(ecosystem, name string) string {
 	switch ecosystem {
 	case "PyPI":
 		return lock.PythonName(name)

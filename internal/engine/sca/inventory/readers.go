@@ -26,9 +26,9 @@ import (
 	"merlon/internal/lazyregexp"
 )
 
-// A reader reads one format. They are chosen one by one: the library also has
-// readers that reach the network or run programs, and none of those is here.
-type reader struct {
+// libraryReader reads one format. They are chosen one by one: the library also has readers
+// that reach the network or run programs, and none of those is here.
+type libraryReader struct {
 	filesystem.Extractor
 	make      func(*cpb.PluginConfig) (filesystem.Extractor, error)
 	ecosystem string             // as OSV spells it
@@ -41,7 +41,7 @@ type reader struct {
 
 const setupPartial = "without a lock file the packages that its dependencies bring are not known"
 
-var readers = []reader{
+var libraryReaders = []libraryReader{
 	{make: gomod.New, ecosystem: "Go"},
 	{make: requirements.New, ecosystem: "PyPI", scope: finding.Direct, includes: true},
 	{make: pylock.New, ecosystem: "PyPI"},
@@ -55,8 +55,8 @@ var readers = []reader{
 	{make: manifesttoml.New, ecosystem: "Julia"},
 }
 
-// reads reports whether the reader wants the file.
-func (r reader) reads(file string, api filesystem.FileAPI) bool {
+// wantsFile reports whether the reader wants the file.
+func (r libraryReader) wantsFile(file string, api filesystem.FileAPI) bool {
 	return (r.only == nil || r.only(file)) && r.FileRequired(api)
 }
 
@@ -85,9 +85,9 @@ func isInstalledEgg(file string) bool {
 // versioned matches a name that has a version after it: "six-1.16.0-py3.8.egg-info".
 var versioned = lazyregexp.New(`^[A-Za-z0-9._+]+-[0-9]`)
 
-// pinned reports whether the version that a reader gives is the one that will be
-// used, and not merely one that a constraint allows.
-func (r reader) pinned(x *extractor.Package) bool {
+// isPinned reports whether the version that a reader gives is the one that will be used,
+// and not merely one that a constraint allows.
+func (r libraryReader) isPinned(x *extractor.Package) bool {
 	comparator := "=="
 	switch m := x.Metadata.(type) {
 	case *requirements.Metadata:

@@ -23,9 +23,9 @@ var (
 // sign; pip wants a space before a comment, and people forget it.
 var glued = lazyregexp.New(`(==[ \t]*[0-9][^\s#;,]*)#`)
 
-// spaced puts a space before such comments, and makes UTF-8 of the UTF-16 that the
-// shell of Windows writes: pip goes by the mark at the beginning.
-func spaced(content []byte) []byte {
+// normalizeText puts a space before comments without one, and makes UTF-8 of the UTF-16
+// that the shell of Windows writes: pip goes by the mark at the beginning.
+func normalizeText(content []byte) []byte {
 	if bytes.HasPrefix(content, []byte{0xff, 0xfe}) || bytes.HasPrefix(content, []byte{0xfe, 0xff}) {
 		little := content[0] == 0xff
 		units := make([]uint16, 0, len(content)/2)
@@ -41,9 +41,9 @@ func spaced(content []byte) []byte {
 	return glued.Compiled().ReplaceAll(content, []byte("$1 #"))
 }
 
-// leftOut degrades what a requirements file names by address, and files that it
+// reportLeftOut degrades what a requirements file names by address, and files that it
 // includes and that are not there.
-func (inv *inventory) leftOut(file string, content []byte) {
+func (inv *inventory) reportLeftOut(file string, content []byte) {
 	var addresses, missing []string
 	for line := range strings.Lines(string(content)) {
 		line = strings.TrimSpace(line)

@@ -12,15 +12,15 @@ import (
 // This file tells direct dependencies from those that others bring, for the files
 // that readers of the library read.
 
-// roles is what a project says of its packages.
-type roles struct {
+// packageRoles is what a project says of its packages.
+type packageRoles struct {
 	known  bool
 	direct map[string]bool
 	graph  map[string]finding.Package // by name, where comments say what brought it
 }
 
-// apply sets the scope of a package.
-func (r roles) apply(pkg *finding.Package) {
+// setScope sets the scope of a package.
+func (r packageRoles) setScope(pkg *finding.Package) {
 	if g, ok := r.graph[lock.PythonName(pkg.Name)]; ok {
 		pkg.Scope, pkg.Via = g.Scope, g.Via
 		return
@@ -36,15 +36,15 @@ func (r roles) apply(pkg *finding.Package) {
 
 // rolesOf reads the roles of the packages of a file. What cannot be read stays
 // unknown: the reader of the format itself says when a file is malformed.
-func rolesOf(file string, content []byte) roles {
+func rolesOf(file string, content []byte) packageRoles {
 	if path.Base(file) != "go.mod" {
 		return compiledRoles(file, content)
 	}
 	f, err := modfile.Parse(file, content, nil)
 	if err != nil {
-		return roles{}
+		return packageRoles{}
 	}
-	r := roles{known: true, direct: map[string]bool{"stdlib": true}}
+	r := packageRoles{known: true, direct: map[string]bool{"stdlib": true}}
 	for _, req := range f.Require {
 		r.direct[req.Mod.Path] = !req.Indirect
 	}
@@ -57,15 +57,15 @@ func rolesOf(file string, content []byte) roles {
 }
 
 // compiledRoles reads the comments of a requirements file that a tool wrote.
-func compiledRoles(file string, content []byte) roles {
+func compiledRoles(file string, content []byte) packageRoles {
 	if path.Ext(file) != ".txt" {
-		return roles{}
+		return packageRoles{}
 	}
 	g := lock.Requirements(file, content)
 	if g == nil {
-		return roles{}
+		return packageRoles{}
 	}
-	r := roles{graph: map[string]finding.Package{}}
+	r := packageRoles{graph: map[string]finding.Package{}}
 	for _, found := range g.Packages() {
 		r.graph[found.Name] = found.Package
 	}

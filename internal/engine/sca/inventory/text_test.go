@@ -27,11 +27,11 @@ func TestLineFinder(t *testing.T) {
 	content := []byte("lodash-es\n\"lodash.merge\"\n  \"lodash\": 1\nany.aeson ==1\n")
 	for name, want := range map[string]int{"lodash": 3, "lodash-es": 1, "lodash.merge": 2, "aeson": 4, "absent": 0} {
 		l := lineFinder{content: content, budget: 1 << 20}
-		if got := l.find(name); got != want {
+		if got := l.findLine(name); got != want {
 			t.Errorf("%s: got line %d, want %d", name, got, want)
 		}
 	}
-	if l := (&lineFinder{content: content}); l.find("lodash") != 0 {
+	if l := (&lineFinder{content: content}); l.findLine("lodash") != 0 {
 		t.Error("a finder without budget searched")
 	}
 }
@@ -42,7 +42,7 @@ func TestDevOnly(t *testing.T) {
 		want   bool
 	}{{nil, false}, {[]string{"dev"}, true}, {[]string{"Development", "test"}, true},
 		{[]string{"dev", "default"}, false}, {[]string{"provided"}, false}} {
-		if got := devOnly(test.groups); got != test.want {
+		if got := isDevOnly(test.groups); got != test.want {
 			t.Errorf("%v: got %t", test.groups, got)
 		}
 	}
@@ -55,7 +55,7 @@ func TestUnique(t *testing.T) {
 		{Path: "b", Name: "x", Version: "1", Line: 3, Scope: finding.Direct},
 		{Path: "b", Name: "x", Version: "2", Line: 1, Dev: true},
 	}
-	got := fmt.Sprint(unique(list))
+	got := fmt.Sprint(uniquePackages(list))
 	want := fmt.Sprint([]finding.Package{
 		{Path: "a", Name: "x", Version: "1", Line: 5},
 		{Path: "b", Name: "x", Version: "1", Line: 3, Scope: finding.Direct},

@@ -15,30 +15,31 @@ import (
 // This file takes over manifests whose lock file is missing: what they ask for is
 // a range, and what will be used is not known.
 
-// kinds lists the manifests that their own text is enough to read.
-var kinds = append(slices.Clone(manifest.Kinds),
+// manifestKinds lists the manifests that their own text is enough to read.
+var manifestKinds = append(slices.Clone(manifest.Kinds),
 	manifest.Kind{Match: "*.versions.toml", Ecosystem: "Maven", Locks: gradle.Locks, Above: true,
 		Read: gradle.Libraries})
 
-// unlocked reports what a manifest asks for when nothing fixes it.
-func (inv *inventory) unlocked(f scan.File) {
-	if inv.vendored(f.Path) {
+// addUnlocked reports what a manifest requires when nothing pins it.
+func (inv *inventory) addUnlocked(f scan.File) {
+	if inv.isVendored(f.Path) {
 		return
 	}
-	if gradle.Reads(f.Path) && !inv.locked(f.Path, gradle.Locks, false) {
-		inv.ask(f.Path, manifest.Kind{Ecosystem: "Maven", Locks: gradle.Locks}, inv.gradle.Requirements(f.Path))
+	if gradle.Reads(f.Path) && !inv.hasLock(f.Path, gradle.Locks, false) {
+		inv.addRequirements(f.Path, manifest.Kind{Ecosystem: "Maven", Locks: gradle.Locks},
+			inv.gradle.Requirements(f.Path))
 	}
-	if dotnet.Reads(f.Path) && !inv.locked(f.Path, dotnet.Locks, false) {
-		inv.project(f)
+	if dotnet.Reads(f.Path) && !inv.hasLock(f.Path, dotnet.Locks, false) {
+		inv.addDotnetProject(f)
 	}
 	if isWorkflow(f.Path) {
-		inv.workflow(f)
+		inv.addWorkflow(f)
 	}
 	if path.Base(f.Path) == "pom.xml" {
-		inv.pom(f)
+		inv.addPOM(f)
 	}
-	for _, k := range kinds {
-		if !k.Matches(f.Path) || inv.locked(f.Path, k.Locks, k.Above) {
+	for _, k := range manifestKinds {
+		if !k.Matches(f.Path) || inv.hasLock(f.Path, k.Locks, k.Above) {
 			continue
 		}
 		if k.Read == nil {
@@ -46,7 +47,7 @@ func (inv *inventory) unlocked(f scan.File) {
 				"read; write a text one beside it"})
 			continue
 		}
-		content, ok := inv.read(f)
+		content, ok := inv.readFile(f)
 		if !ok {
 			continue
 		}
@@ -56,13 +57,13 @@ func (inv *inventory) unlocked(f scan.File) {
 				"packages: " + OneLine(err.Error())})
 			continue
 		}
-		inv.ask(f.Path, k, asked)
+		inv.addRequirements(f.Path, k, asked)
 	}
 }
 
-// vendored reports whether the file lies in a folder into which a tool has copied
-// packages: what those ask for is in the lock file of the project.
-func (inv *inventory) vendored(file string) bool {
+// isVendored reports whether the file is in a folder into which a tool has copied
+// packages: what those require is in the lock file of the project.
+func (inv *inventory) isVendored(file string) bool {
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 		if inv.copies[dir] {
 			return true
@@ -71,8 +72,8 @@ func (inv *inventory) vendored(file string) bool {
 	return false
 }
 
-// copiesOf returns the folder of copied packages that a file marks, or "".
-func copiesOf(file string) string {
+// vendorFolder returns the folder of copied packages that a file marks, or "".
+func vendorFolder(file string) string {
 	dir := path.Dir(file)
 	switch {
 	case strings.HasSuffix(file, "vendor/composer/installed.json"), path.Base(file) == ".cargo-checksum.json":
@@ -85,9 +86,9 @@ func copiesOf(file string) string {
 	return ""
 }
 
-// project adds what a project of .NET asks for.
-func (inv *inventory) project(f scan.File) {
-	if _, ok := inv.read(f); !ok {
+// addDotnetProject adds what a project of .NET requires.
+func (inv *inventory) addDotnetProject(f scan.File) {
+	if _, ok := inv.readFile(f); !ok {
 		return
 	}
 	asked, err := inv.dotnet.Requirements(f.Path)
@@ -96,12 +97,12 @@ func (inv *inventory) project(f scan.File) {
 			"packages: " + OneLine(err.Error())})
 		return
 	}
-	inv.ask(f.Path, manifest.Kind{Ecosystem: "NuGet", Locks: dotnet.Locks}, asked)
+	inv.addRequirements(f.Path, manifest.Kind{Ecosystem: "NuGet", Locks: dotnet.Locks}, asked)
 }
 
-// pom adds what a pom.xml asks for. Maven has no lock file.
-func (inv *inventory) pom(f scan.File) {
-	if _, ok := inv.read(f); !ok {
+// addPOM adds what a pom.xml requires. Maven has no lock file.
+func (inv *inventory) addPOM(f scan.File) {
+	if _, ok := inv.readFile(f); !ok {
 		return
 	}
 	asked, outside, err := inv.maven.Requirements(f.Path)
@@ -110,14 +111,14 @@ func (inv *inventory) pom(f scan.File) {
 			"packages: " + OneLine(err.Error())})
 		return
 	}
-	inv.ask(f.Path, manifest.Kind{Ecosystem: "Maven"}, asked, outside...)
+	inv.addRequirements(f.Path, manifest.Kind{Ecosystem: "Maven"}, asked, outside...)
 }
 
-// locked reports whether one of the lock files stands beside the file, or above it.
-func (inv *inventory) locked(file string, locks []string, above bool) bool {
+// hasLock reports whether one of the lock files is beside the file, or above it.
+func (inv *inventory) hasLock(file string, locks []string, above bool) bool {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		for _, name := range locks {
-			if inv.files[path.Join(dir, name)] || strings.Contains(name, "*") && inv.any(dir, name) {
+			if inv.files[path.Join(dir, name)] || strings.Contains(name, "*") && inv.hasFile(dir, name) {
 				return true
 			}
 		}
@@ -127,17 +128,17 @@ func (inv *inventory) locked(file string, locks []string, above bool) bool {
 	}
 }
 
-// any reports whether a file of the folder has such a name.
-func (inv *inventory) any(dir, pattern string) bool {
+// hasFile reports whether a file of the folder has such a name.
+func (inv *inventory) hasFile(dir, pattern string) bool {
 	return slices.ContainsFunc(inv.folders[dir], func(name string) bool {
 		ok, err := path.Match(pattern, name)
 		return err == nil && ok
 	})
 }
 
-// ask adds what the manifest asks for and says what is not known, and what outside
-// of the tree may know it.
-func (inv *inventory) ask(file string, k manifest.Kind, asked []manifest.Requirement, outside ...string) {
+// addRequirements adds what the manifest requires and says what is not known, and what
+// outside of the tree may know it.
+func (inv *inventory) addRequirements(file string, k manifest.Kind, asked []manifest.Requirement, outside ...string) {
 	var ranges []string
 	n := 0
 	for _, r := range asked {

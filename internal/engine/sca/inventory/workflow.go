@@ -29,11 +29,11 @@ var (
 	commentVersion = regexp.MustCompile(`^#\s*(?:[\w./@-]*@)?(?:tag[=:]\s*|pin\s+@?)?(v?[0-9]+(?:\.[0-9A-Za-z_-]+)*)\b`)
 )
 
-// workflow adds the actions that a file uses. One that is fixed to a commit has
-// the version that the comment behind it names, as tools that keep such commits up
-// to date write it.
-func (inv *inventory) workflow(f scan.File) {
-	content, ok := inv.read(f)
+// addWorkflow adds the actions that a file uses. One that is pinned to a commit has the
+// version that the comment behind it names, as tools that keep such commits up to date
+// write it.
+func (inv *inventory) addWorkflow(f scan.File) {
+	content, ok := inv.readFile(f)
 	if !ok {
 		return
 	}
@@ -45,16 +45,16 @@ func (inv *inventory) workflow(f scan.File) {
 	}
 	var steps []*yaml.Node
 	for _, root := range doc.Content {
-		if jobs := member(root, "jobs"); jobs != nil && jobs.Kind == yaml.MappingNode {
+		if jobs := mappingValue(root, "jobs"); jobs != nil && jobs.Kind == yaml.MappingNode {
 			for i := 1; i < len(jobs.Content); i += 2 {
 				steps = append(steps, jobs.Content[i])
-				steps = append(steps, items(member(jobs.Content[i], "steps"))...)
+				steps = append(steps, sequenceItems(mappingValue(jobs.Content[i], "steps"))...)
 			}
 		}
-		steps = append(steps, items(member(member(root, "runs"), "steps"))...)
+		steps = append(steps, sequenceItems(mappingValue(mappingValue(root, "runs"), "steps"))...)
 	}
 	for _, s := range steps {
-		uses := member(s, "uses")
+		uses := mappingValue(s, "uses")
 		if uses == nil || uses.Kind != yaml.ScalarNode {
 			continue
 		}
@@ -75,8 +75,8 @@ func (inv *inventory) workflow(f scan.File) {
 	}
 }
 
-// member returns the value of a name in a mapping, or nil.
-func member(n *yaml.Node, name string) *yaml.Node {
+// mappingValue returns the value of a name in a mapping, or nil.
+func mappingValue(n *yaml.Node, name string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}
@@ -88,8 +88,8 @@ func member(n *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// items returns the items of a sequence.
-func items(n *yaml.Node) []*yaml.Node {
+// sequenceItems returns the items of a sequence.
+func sequenceItems(n *yaml.Node) []*yaml.Node {
 	if n == nil || n.Kind != yaml.SequenceNode {
 		return nil
 	}

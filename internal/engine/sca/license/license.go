@@ -32,13 +32,13 @@ func Expression(text string) string {
 
 		return ""
 	}
-	if e, ok := valid(text); ok {
+	if e, ok := validExpression(text); ok {
 		return e
 	}
 	if id := byName(text); id != "" {
 		return id
 	}
-	if e := joined(text); e != "" {
+	if e := joinedExpression(text); e != "" {
 		return e
 	}
 	name := strings.Trim(notIdentifier.ReplaceAllString(text, "-"), "-.")
@@ -82,9 +82,9 @@ var (
 	operator      = regexp.MustCompile(`(?i)^(and|or|with)$`)
 )
 
-// valid returns an expression as the list of SPDX writes its names; false when it
-// is none.
-func valid(text string) (string, bool) {
+// validExpression returns an expression as the list of SPDX writes its names; false when
+// it is none.
+func validExpression(text string) (string, bool) {
 	if strings.Count(text, "(") > 20 {
 		return "", false // the parser of the library is recursive
 	}
@@ -101,12 +101,12 @@ func valid(text string) (string, bool) {
 		}
 		return id
 	})
-	return text, parses(text)
+	return text, parsesAsExpression(text)
 }
 
-// parses reports whether the library reads a text as an expression. It panics on
-// some that are none, such as "((".
-func parses(text string) (ok bool) {
+// parsesAsExpression reports whether the library reads a text as an expression. It panics
+// on some that are none, such as "((".
+func parsesAsExpression(text string) (ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false
@@ -116,8 +116,8 @@ func parses(text string) (ok bool) {
 	return ok
 }
 
-// joined reads "MIT or Apache-2.0", "MIT/Apache-2.0" and the like.
-func joined(text string) string {
+// joinedExpression reads "MIT or Apache-2.0", "MIT/Apache-2.0" and the like.
+func joinedExpression(text string) string {
 	for _, by := range []struct{ pattern, operator string }{{`(?i)\s+or\s+|\s*/\s*|\s*\|+\s*`, " OR "},
 		{`(?i)\s+and\s+|\s*&\s*|\s*;\s*|\s*,\s*`, " AND "}} {
 		parts := regexp.MustCompile(by.pattern).Split(strings.Trim(text, "()"), 10)
@@ -126,7 +126,7 @@ func joined(text string) string {
 		}
 		var out []string
 		for _, p := range parts {
-			e, ok := valid(p)
+			e, ok := validExpression(p)
 			if !ok {
 				e = byName(p)
 			}
@@ -165,11 +165,11 @@ func byName(text string) string {
 	if id := byWords[text]; id != "" {
 		return id
 	}
-	return gnu(text, later)
+	return gnuLicense(text, later)
 }
 
-// gnu reads the names of the GNU licences.
-func gnu(text string, later bool) string {
+// gnuLicense reads the names of the GNU licences.
+func gnuLicense(text string, later bool) string {
 	family := ""
 	switch {
 	case strings.Contains(text, "affero") || strings.Contains(text, "agpl"):

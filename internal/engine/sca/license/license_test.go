@@ -90,7 +90,7 @@ func FuzzExpression(f *testing.F) {
 		if got == "" {
 			return
 		}
-		if !parses(got) {
+		if !parsesAsExpression(got) {
 			t.Errorf("%q became %q, which is no expression", text, got)
 		}
 	})

@@ -34,14 +34,14 @@ func OfText(text []byte) (expression string, err error) {
 	if found.Percent < covered || len(ids) == 0 {
 		return byTitle(text), nil
 	}
-	ids = narrowest(ids)
+	ids = narrowestIDs(ids)
 	for i, id := range ids {
 		if undated.MatchString(id) {
 			ids[i] = id + "-only"
 		}
 	}
 	if len(ids) == 1 && strings.Contains(ids[0], "GPL-") {
-		ids[0] += exception(text)
+		ids[0] += grantedException(text)
 	}
 	slices.Sort(ids)
 	return strings.Join(ids, " AND "), nil
@@ -50,9 +50,9 @@ func OfText(text []byte) (expression string, err error) {
 // undated matches what SPDX now writes with -only or -or-later.
 var undated = lazyregexp.New(`^(?:A?GPL|LGPL|GFDL)-[0-9]\.[0-9]$`)
 
-// narrowest leaves out the licences of which another one says more: of the text with
+// narrowestIDs leaves out the licences of which another one says more: of the text with
 // the notice "or any later version" that is GPL-3.0 beside GPL-3.0-or-later.
-func narrowest(ids []string) []string {
+func narrowestIDs(ids []string) []string {
 	var out []string
 	for _, id := range ids {
 		if !slices.ContainsFunc(ids, func(other string) bool { return strings.HasPrefix(other, id+"-") }) {
@@ -138,9 +138,9 @@ var exceptions = []struct{ id, words string }{
 	{"Autoconf-exception-3.0", "autoconf configure script exception"},
 }
 
-// exception returns " WITH " and the exception that a text of the GNU licences grants,
-// or "".
-func exception(text []byte) string {
+// grantedException returns " WITH " and the exception that a text of the GNU licences
+// grants, or "".
+func grantedException(text []byte) string {
 	plain := signs.ReplaceAllString(strings.ToLower(string(text)), " ")
 	for _, e := range exceptions {
 		if strings.Contains(plain, e.words) {

@@ -28,17 +28,18 @@ func TestTitles(t *testing.T) {
 }
 
 func TestException(t *testing.T) {
-	if got := exception([]byte("the copyright holders of this library give you\n * permission to link this library " +
+	if got := grantedException([]byte("the copyright holders of this library give you\n * permission to link this " +
+		"library " +
 		"with independent modules to produce an\n * executable")); got != " WITH Classpath-exception-2.0" {
 		t.Errorf("got %q", got)
 	}
-	if got := exception([]byte("as a special exception, nothing")); got != "" {
+	if got := grantedException([]byte("as a special exception, nothing")); got != "" {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestNarrowest(t *testing.T) {
-	if got := narrowest([]string{"GPL-3.0", "GPL-3.0-or-later", "MIT"}); !slices.Equal(got,
+	if got := narrowestIDs([]string{"GPL-3.0", "GPL-3.0-or-later", "MIT"}); !slices.Equal(got,
 		[]string{"GPL-3.0-or-later", "MIT"}) {
 		t.Errorf("got %v", got)
 	}
@@ -46,12 +47,12 @@ func TestNarrowest(t *testing.T) {
 
 func TestIdentifiers(t *testing.T) {
 	for _, title := range titles {
-		if !parses(title.id) {
+		if !parsesAsExpression(title.id) {
 			t.Errorf("%s is no identifier", title.id)
 		}
 	}
 	for _, e := range exceptions {
-		if !parses("GPL-2.0-only WITH " + e.id) {
+		if !parsesAsExpression("GPL-2.0-only WITH " + e.id) {
 			t.Errorf("%s is no exception", e.id)
 		}
 	}

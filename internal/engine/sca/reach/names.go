@@ -45,16 +45,16 @@ var stdlib = func() map[string]bool {
 	return out
 }()
 
-// modules returns the names under which a package is imported, whether they are
+// importNames returns the names under which a package is imported, whether they are
 // certain, and whether it is used without any.
-func modules(pkg *finding.Package) (names []string, certain, silent bool) {
+func importNames(pkg *finding.Package) (names []string, certain, silent bool) {
 	switch pkg.Ecosystem {
 	case "npm", "Go":
 		return []string{pkg.Name}, true, false
 	case "PyPI":
 		name := strings.ToLower(strings.NewReplacer("_", "-", ".", "-").Replace(pkg.Name))
 		if list, ok := provided["PyPI "+name]; ok {
-			return without(list)
+			return cutSilent(list)
 		}
 		flat := strings.ReplaceAll(name, "-", "_")
 		names = []string{flat, strings.ReplaceAll(name, "-", ".")}
@@ -71,11 +71,11 @@ func modules(pkg *finding.Package) (names []string, certain, silent bool) {
 		return names, false, false
 	case "Maven":
 		if list, ok := provided["Maven "+pkg.Name]; ok {
-			return without(list)
+			return cutSilent(list)
 		}
 		group, artifact, _ := strings.Cut(pkg.Name, ":")
 		if list, ok := provided["Maven "+group+":*"]; ok {
-			return without(list)
+			return cutSilent(list)
 		}
 		names = []string{group}
 		if !strings.Contains(group, ".") { // an old group is no package of Java
@@ -91,15 +91,15 @@ func modules(pkg *finding.Package) (names []string, certain, silent bool) {
 	return nil, false, false
 }
 
-// without cuts the sign for use without an import off a list.
-func without(list []string) (names []string, certain, silent bool) {
+// cutSilent cuts the sign for use without an import off a list.
+func cutSilent(list []string) (names []string, certain, silent bool) {
 	names = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "-" })
 	return names, true, len(names) < len(list)
 }
 
-// provides reports whether the used name is of a module, in the language's way to
-// join them.
-func provides(language, module, name string) bool {
+// isOfModule reports whether the used name is of a module, in the language's way to join
+// them.
+func isOfModule(language, module, name string) bool {
 	rest, ok := strings.CutPrefix(name, module)
 	if language == "python" && !ok {
 		rest, ok = cutFold(name, module)
@@ -115,16 +115,16 @@ func cutFold(s, prefix string) (string, bool) {
 	return s[len(prefix):], true
 }
 
-// explain looks for imports that no package of the inventory, no file of the program
-// and no standard library accounts for: such an import may be of any package whose
+// findUnexplained looks for imports that no package of the inventory, no file of the
+// program and no standard library accounts for: such an import may be of any package whose
 // names are not certain.
-func (p *Program) explain() {
+func (p *Program) findUnexplained() {
 	p.unexplained = map[string]string{}
 	claimed := map[string][]string{}
 	for i := range p.tree.Packages {
 		pkg := &p.tree.Packages[i]
 		if language := ecosystems[pkg.Ecosystem]; p.read[language] {
-			names, _, _ := modules(pkg)
+			names, _, _ := importNames(pkg)
 			claimed[language] = append(claimed[language], names...)
 		}
 	}
@@ -132,7 +132,7 @@ func (p *Program) explain() {
 		slices.Sort(list)
 		claimed[language] = slices.Compact(list)
 	}
-	own := p.own()
+	own := p.ownModules()
 	for _, language := range []string{"python", "java"} {
 		seen := map[string]bool{}
 		for _, u := range p.uses[language] {
@@ -140,22 +140,24 @@ func (p *Program) explain() {
 				continue
 			}
 			seen[u.name] = true
-			if !standard(language, u.name) && !slices.ContainsFunc(own[language], func(m string) bool {
-				return provides(language, m, u.name)
+			if !isStandard(language, u.name) && !slices.ContainsFunc(own[language], func(m string) bool {
+				return isOfModule(language, m, u.name)
 			}) &&
-				!slices.ContainsFunc(claimed[language], func(m string) bool { return provides(language, m, u.name) }) {
+				!slices.ContainsFunc(claimed[language], func(m string) bool {
+					return isOfModule(language, m, u.name)
+				}) {
 				p.unexplained[language] = u.name
 			}
 		}
 	}
 }
 
-// own lists what the files of the program provide themselves. A module of Python can
-// be imported from any folder that is on the path.
-func (p *Program) own() map[string][]string {
+// ownModules lists what the files of the program provide themselves. A module of Python
+// can be imported from any folder that is on the path.
+func (p *Program) ownModules() map[string][]string {
 	out := map[string][]string{}
 	for _, f := range p.graph.Files {
-		language := family(f.Lang)
+		language := languageFamily(f.Lang)
 		switch language {
 		case "java":
 			out[language] = append(out[language], f.Module)
@@ -173,8 +175,8 @@ func (p *Program) own() map[string][]string {
 	return out
 }
 
-// standard reports whether the language itself provides the name.
-func standard(language, name string) bool {
+// isStandard reports whether the language itself provides the name.
+func isStandard(language, name string) bool {
 	first, rest, _ := strings.Cut(name, ".")
 	switch language {
 	case "python":

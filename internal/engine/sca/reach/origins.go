@@ -27,8 +27,8 @@ type origins struct {
 // rounds bounds how many calls an object is followed through.
 const rounds = 4
 
-// followed adds the uses that names do not tell.
-func (p *Program) followed() {
+// followValues adds the uses that names do not show.
+func (p *Program) followValues() {
 	o := origins{Program: p, foreign: map[string]map[string]bool{},
 		vars:    make([]map[ir.Var]string, len(p.graph.Functions)),
 		results: make([]string, len(p.graph.Functions)), fields: map[string]string{}, globals: map[string]string{}}
@@ -43,15 +43,15 @@ func (p *Program) followed() {
 	for range rounds {
 		o.changed = false
 		for _, fn := range p.graph.Functions {
-			o.function(fn)
+			o.followFunction(fn)
 		}
 		if !o.changed || p.tree.Context.Err() != nil {
 			break
 		}
 	}
 	for _, fn := range p.graph.Functions {
-		o.calls(fn)
-		o.values(fn)
+		o.addCalls(fn)
+		o.addFunctionValues(fn)
 	}
 }
 
@@ -66,16 +66,17 @@ func (o *origins) isForeign(language, name string) bool {
 	return false
 }
 
-func (o *origins) of(fn *ir.Function, v ir.Var) string {
+// originOf returns where a variable's value comes from, "" when it is not foreign.
+func (o *origins) originOf(fn *ir.Function, v ir.Var) string {
 	if v == ir.NoVar {
 		return ""
 	}
 	return o.vars[fn.ID][v]
 }
 
-// set notes where a variable's value comes from; the first one stays.
-func (o *origins) set(fn *ir.Function, v ir.Var, from string) {
-	if from == "" || v == ir.NoVar || len(from) > 300 || o.of(fn, v) != "" {
+// setOrigin notes where a variable's value comes from; the first one stays.
+func (o *origins) setOrigin(fn *ir.Function, v ir.Var, from string) {
+	if from == "" || v == ir.NoVar || len(from) > 300 || o.originOf(fn, v) != "" {
 		return
 	}
 	if o.vars[fn.ID] == nil {
@@ -85,128 +86,129 @@ func (o *origins) set(fn *ir.Function, v ir.Var, from string) {
 	o.changed = true
 }
 
-func (o *origins) keep(in map[string]string, key, from string) {
+// keepFirst notes an origin in a table; the first one stays.
+func (o *origins) keepFirst(in map[string]string, key, from string) {
 	if from != "" && in[key] == "" {
 		in[key] = from
 		o.changed = true
 	}
 }
 
-// function follows the values of one function.
-func (o *origins) function(fn *ir.Function) {
-	language := family(fn.File.Lang)
+// followFunction follows the values of one function.
+func (o *origins) followFunction(fn *ir.Function) {
+	language := languageFamily(fn.File.Lang)
 	if fn.Parent != nil {
 		for _, c := range fn.Captures {
-			o.set(fn, c.Inner, o.of(fn.Parent, c.Outer))
-			o.set(fn.Parent, c.Outer, o.of(fn, c.Inner))
+			o.setOrigin(fn, c.Inner, o.originOf(fn.Parent, c.Outer))
+			o.setOrigin(fn.Parent, c.Outer, o.originOf(fn, c.Inner))
 		}
 	}
 	for i := range fn.Code {
 		in := &fn.Code[i]
 		switch in.Op {
 		case ir.Copy, ir.Await, ir.Cast, ir.LoadIndex, ir.Slice, ir.Iterate, ir.Next, ir.Enter:
-			o.set(fn, in.Dst, o.of(fn, in.A))
+			o.setOrigin(fn, in.Dst, o.originOf(fn, in.A))
 		case ir.StoreIndex:
-			o.set(fn, in.A, o.of(fn, in.C))
+			o.setOrigin(fn, in.A, o.originOf(fn, in.C))
 		case ir.LoadField:
-			o.set(fn, in.Dst, o.of(fn, in.A))
+			o.setOrigin(fn, in.Dst, o.originOf(fn, in.A))
 			if fn.Class != nil {
-				o.set(fn, in.Dst, o.fields[fn.Class.Qualified+"."+in.Text])
+				o.setOrigin(fn, in.Dst, o.fields[fn.Class.Qualified+"."+in.Text])
 			}
 		case ir.StoreField:
 			if fn.Class != nil {
-				o.keep(o.fields, fn.Class.Qualified+"."+in.Text, o.of(fn, in.B))
+				o.keepFirst(o.fields, fn.Class.Qualified+"."+in.Text, o.originOf(fn, in.B))
 			}
 		case ir.LoadGlobal:
 			from := o.globals[in.Text]
 			if from == "" && o.isForeign(language, in.Text) {
 				from = in.Text
 			}
-			o.set(fn, in.Dst, from)
+			o.setOrigin(fn, in.Dst, from)
 		case ir.StoreGlobal:
-			o.keep(o.globals, in.Text, o.of(fn, in.B))
+			o.keepFirst(o.globals, in.Text, o.originOf(fn, in.B))
 		case ir.Return:
-			if from := o.of(fn, in.A); from != "" && o.results[fn.ID] == "" {
+			if from := o.originOf(fn, in.A); from != "" && o.results[fn.ID] == "" {
 				o.results[fn.ID], o.changed = from, true
 			}
 		case ir.Invoke:
-			o.invoke(fn, in)
+			o.followCall(fn, in)
 		}
 	}
 }
 
-// invoke follows the values that a call takes and gives.
-func (o *origins) invoke(fn *ir.Function, in *ir.Instr) {
+// followCall follows the values that a call takes and gives.
+func (o *origins) followCall(fn *ir.Function, in *ir.Instr) {
 	c := fn.Call(in)
 	targets := o.graph.Targets(fn, c)
 	for _, to := range targets {
-		o.set(fn, in.Dst, o.results[to.ID])
+		o.setOrigin(fn, in.Dst, o.results[to.ID])
 		for i, a := range fn.Args(c) {
 			if i < len(to.Params) {
-				o.set(to, to.Params[i].Var, o.of(fn, a.Value))
+				o.setOrigin(to, to.Params[i].Var, o.originOf(fn, a.Value))
 			}
 		}
 	}
 	if len(targets) > 0 {
 		return
 	}
-	from := o.loaded(fn, c)
-	if name := called(c); from == "" && name != "" && o.isForeign(family(fn.File.Lang), name) {
+	from := o.loadedModule(fn, c)
+	if name := calledName(c); from == "" && name != "" && o.isForeign(languageFamily(fn.File.Lang), name) {
 		from = name
 	}
 	if from == "" {
-		from = o.of(fn, c.Receiver)
+		from = o.originOf(fn, c.Receiver)
 	}
 	if from == "" {
-		from = o.of(fn, c.Callee)
+		from = o.originOf(fn, c.Callee)
 	}
 	if from == "" { // an object of a class that inherits from the package
-		if bases := o.bases(fn, c); len(bases) > 0 {
+		if bases := o.foreignBases(fn, c); len(bases) > 0 {
 			from = bases[0]
 		}
 	}
 	if from == "" {
 		for _, a := range fn.Args(c) { // partial(f), promisify(f), Promise.all([…])
-			if from = o.of(fn, a.Value); from != "" {
+			if from = o.originOf(fn, a.Value); from != "" {
 				break
 			}
 		}
 	}
-	o.set(fn, in.Dst, from)
+	o.setOrigin(fn, in.Dst, from)
 	for _, to := range o.graph.Callbacks(fn, c) { // the package gives its objects to what it calls back
 		for i := range to.Params {
-			o.set(to, to.Params[i].Var, from)
+			o.setOrigin(to, to.Params[i].Var, from)
 		}
 	}
 }
 
-// loaded returns the module that a call loads by a constant name.
-func (o *origins) loaded(fn *ir.Function, c *ir.Call) string {
-	if args := fn.Args(c); len(args) > 0 && loads(family(fn.File.Lang), c) {
-		return constant(fn, args[0].Value)
+// loadedModule returns the module that a call loads by a constant name.
+func (o *origins) loadedModule(fn *ir.Function, c *ir.Call) string {
+	if args := fn.Args(c); len(args) > 0 && loadsCode(languageFamily(fn.File.Lang), c) {
+		return constantText(fn, args[0].Value)
 	}
 	return ""
 }
 
-// constant returns the text of a variable that holds one, else "".
-func constant(fn *ir.Function, v ir.Var) string {
+// constantText returns the text of a variable that has one, else "".
+func constantText(fn *ir.Function, v ir.Var) string {
 	if at := fn.Def(v); at >= 0 && fn.Code[at].Op == ir.Const && ir.ConstKind(fn.Code[at].X) == ir.ConstString {
 		return strings.Trim(fn.Code[at].Text, `"'`)
 	}
 	return ""
 }
 
-// called is the name of what a call calls, "" when it does not say.
-func called(c *ir.Call) string {
+// calledName is the name of what a call calls, "" when it does not say.
+func calledName(c *ir.Call) string {
 	if c.Qualified == "" && c.Type != "" {
 		return c.Type + "." + c.Name
 	}
 	return c.Qualified
 }
 
-// bases returns the foreign types that the class of a call's receiver, or the class
+// foreignBases returns the foreign types that the class of a call's receiver, or the class
 // that it makes, inherits from.
-func (o *origins) bases(fn *ir.Function, c *ir.Call) []string {
+func (o *origins) foreignBases(fn *ir.Function, c *ir.Call) []string {
 	name := c.Type
 	if c.Kind == ir.CallNew {
 		name = c.Qualified
@@ -220,20 +222,20 @@ func (o *origins) bases(fn *ir.Function, c *ir.Call) []string {
 	}
 	var out []string
 	for _, b := range o.graph.Supertypes(class) {
-		if o.graph.Class(b) == nil && o.isForeign(family(fn.File.Lang), b) {
+		if o.graph.Class(b) == nil && o.isForeign(languageFamily(fn.File.Lang), b) {
 			out = append(out, b)
 		}
 	}
 	return out
 }
 
-// calls adds the calls that go to a package by way of an object, of a function value,
+// addCalls adds the calls that go to a package by way of an object, of a function value,
 // or of a class that inherits.
-func (o *origins) calls(fn *ir.Function) {
-	language := family(fn.File.Lang)
+func (o *origins) addCalls(fn *ir.Function) {
+	language := languageFamily(fn.File.Lang)
 	for i := range fn.Calls {
 		c := &fn.Calls[i]
-		if slices.ContainsFunc(o.graph.Targets(fn, c), bodied) {
+		if slices.ContainsFunc(o.graph.Targets(fn, c), hasBody) {
 			continue
 		}
 		node := fn.Code[c.Instr].Node
@@ -241,15 +243,15 @@ func (o *origins) calls(fn *ir.Function) {
 			o.uses[language] = append(o.uses[language], use{name: name, function: fn, node: node, call: true,
 				loose: true})
 		}
-		for _, b := range o.bases(fn, c) {
+		for _, b := range o.foreignBases(fn, c) {
 			add(b + "." + c.Name)
 		}
-		if from := o.of(fn, c.Receiver); from != "" && c.Name != "" {
+		if from := o.originOf(fn, c.Receiver); from != "" && c.Name != "" {
 			add(from + "." + c.Name)
-		} else if from := o.of(fn, c.Callee); from != "" {
+		} else if from := o.originOf(fn, c.Callee); from != "" {
 			add(from)
 		}
-		if names := either(fn.File, node); len(names) > 1 || c.Qualified == "" && c.Type == "" ||
+		if names := importedNames(fn.File, node); len(names) > 1 || c.Qualified == "" && c.Type == "" ||
 			c.Kind == ir.CallMarkup {
 			for _, name := range names {
 				add(name + "." + c.Name)
@@ -258,15 +260,15 @@ func (o *origins) calls(fn *ir.Function) {
 	}
 }
 
-// bodied reports whether a function has code; a method of an interface has none.
-func bodied(fn *ir.Function) bool {
+// hasBody reports whether a function has code; a method of an interface has none.
+func hasBody(fn *ir.Function) bool {
 	return fn.Node < 0 || fn.File.Tree.Child(fn.Node, tree.RoleBody) >= 0
 }
 
-// either returns what the name that a call begins with may be by the file's imports.
-// Several may bind it, one of which is there: try: import simplejson as json, except
-// ImportError: import json.
-func either(f *ir.File, call int32) []string {
+// importedNames returns what the name that a call begins with may be by the file's
+// imports. Several may bind it, one of which is there: try: import simplejson as json,
+// except ImportError: import json.
+func importedNames(f *ir.File, call int32) []string {
 	at := f.Tree.Child(call, tree.RoleCallee)
 	if f.Tree.Is(call, tree.Element) {
 		at = f.Tree.Child(call, tree.RoleName)
@@ -290,13 +292,14 @@ func either(f *ir.File, call int32) []string {
 	return out
 }
 
-// values adds the functions of packages that are handed on: map(yaml.load, texts).
-func (o *origins) values(fn *ir.Function) {
-	language := family(fn.File.Lang)
+// addFunctionValues adds the functions of packages that are handed on: map(yaml.load,
+// texts).
+func (o *origins) addFunctionValues(fn *ir.Function) {
+	language := languageFamily(fn.File.Lang)
 	for i := range fn.Calls {
 		c := &fn.Calls[i]
 		for _, a := range fn.Args(c) {
-			name := o.of(fn, a.Value)
+			name := o.originOf(fn, a.Value)
 			if name == "" || o.foreign[language][name] && language != "python" {
 				continue // a whole module
 			}

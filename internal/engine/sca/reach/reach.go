@@ -77,8 +77,8 @@ var ecosystems = map[string]string{"npm": "javascript", "PyPI": "python", "Maven
 // Supported reports whether packages of the ecosystem can be looked for.
 func Supported(ecosystem string) bool { return ecosystems[ecosystem] != "" }
 
-// family is the language under which a file's imports count.
-func family(l *lang.Language) string {
+// languageFamily is the language under which a file's imports count.
+func languageFamily(l *lang.Language) string {
 	switch l.Name {
 	case "javascript", "typescript", "tsx", "component":
 		return "javascript"
@@ -98,25 +98,26 @@ func Read(t Tree, asked []string) (*Program, error) {
 		wanted[ecosystems[ecosystem]] = true
 	}
 	delete(wanted, "")
-	files, err := p.lower(wanted)
+	files, err := p.lowerSources(wanted)
 	if err != nil {
 		return nil, err
 	}
-	if p.graph, err = callgraph.Build(t.Context, files, callgraph.Options{Workers: t.Workers, Modules: p.modules()}); err != nil {
+	if p.graph, err = callgraph.Build(t.Context, files,
+		callgraph.Options{Workers: t.Workers, Modules: p.goModules()}); err != nil {
 		return nil, err
 	}
-	p.collect()
-	p.followed()
-	p.spread()
-	p.explain()
+	p.collectUses()
+	p.followValues()
+	p.markLive()
+	p.findUnexplained()
 	return p, nil
 }
 
-// lower reads, parses and lowers the sources, several at once.
-func (p *Program) lower(wanted map[string]bool) ([]*ir.File, error) {
+// lowerSources reads, parses and lowers the sources, several at once.
+func (p *Program) lowerSources(wanted map[string]bool) ([]*ir.File, error) {
 	var sources []scan.File
 	for _, f := range p.tree.Files {
-		if l := all.ForFile(f.Path); l != nil && wanted[family(l)] && lang.ThirdParty(f.Path) == "" {
+		if l := all.ForFile(f.Path); l != nil && wanted[languageFamily(l)] && lang.ThirdParty(f.Path) == "" {
 			sources = append(sources, f)
 		}
 	}
@@ -127,9 +128,9 @@ func (p *Program) lower(wanted map[string]bool) ([]*ir.File, error) {
 	for range max(1, p.tree.Workers) {
 		wait.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(sources) && p.tree.Context.Err() == nil; i = int(next.Add(1)) - 1 {
-				f, err := p.parse(sources[i])
+				f, err := p.parseFile(sources[i])
 				mu.Lock()
-				name := family(all.ForFile(sources[i].Path))
+				name := languageFamily(all.ForFile(sources[i].Path))
 				p.read[name] = true
 				if err != nil && (p.unread[name] == "" || sources[i].Path < p.unread[name]) {
 					p.unread[name] = sources[i].Path
@@ -145,8 +146,9 @@ func (p *Program) lower(wanted map[string]bool) ([]*ir.File, error) {
 
 var errLarge = errors.New("the file is too large")
 
-// parse makes the intermediate form of a file.
-func (p *Program) parse(f scan.File) (file *ir.File, err error) {
+// parseFile makes the intermediate form of a file. The parsers may crash on what a hostile
+// tree has in a file: that is an error of the file.
+func (p *Program) parseFile(f scan.File) (file *ir.File, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			file, err = nil, fmt.Errorf("parse %s: %v", f.Path, v)
@@ -167,8 +169,8 @@ func (p *Program) parse(f scan.File) (file *ir.File, err error) {
 	return ir.Lower(scope.Analyze(t, l, nil), l, ir.Limits{}), nil
 }
 
-// modules returns where the modules of Go are.
-func (p *Program) modules() []callgraph.Module {
+// goModules returns where the modules of Go are.
+func (p *Program) goModules() []callgraph.Module {
 	files := map[string][]byte{}
 	for _, f := range p.tree.Files {
 		if path.Base(f.Path) == "go.mod" && f.Size <= maxSource {
@@ -180,11 +182,11 @@ func (p *Program) modules() []callgraph.Module {
 	return sast.GoModules(files)
 }
 
-// collect lists what the program uses of others by name.
-func (p *Program) collect() {
+// collectUses lists what the program uses of others by name.
+func (p *Program) collectUses() {
 	imports := map[*ir.File]map[int32]bool{}
 	for _, f := range p.graph.Files {
-		name := family(f.Lang)
+		name := languageFamily(f.Lang)
 		imports[f] = map[int32]bool{}
 		for _, i := range f.Imports {
 			imports[f][i.Node] = true
@@ -194,17 +196,17 @@ func (p *Program) collect() {
 			}
 			p.uses[name] = append(p.uses[name], use{name: module, function: f.Functions[0], node: i.Node})
 		}
-		p.passedOn(f, name)
+		p.addReexports(f, name)
 	}
 	for _, fn := range p.graph.Functions {
 		for i := range fn.Calls {
-			p.call(fn, &fn.Calls[i], imports[fn.File])
+			p.addCall(fn, &fn.Calls[i], imports[fn.File])
 		}
 	}
 }
 
-// passedOn adds what a file exports of others: export { a } from "b".
-func (p *Program) passedOn(f *ir.File, language string) {
+// addReexports adds what a file exports of others: export { a } from "b".
+func (p *Program) addReexports(f *ir.File, language string) {
 	names := slices.Clone(f.Reexports)
 	for _, a := range f.Aliases {
 		names = append(names, a.Means)
@@ -216,20 +218,20 @@ func (p *Program) passedOn(f *ir.File, language string) {
 	}
 }
 
-// call adds a call that names what it calls.
-func (p *Program) call(fn *ir.Function, c *ir.Call, imports map[int32]bool) {
-	name, node := family(fn.File.Lang), fn.Code[c.Instr].Node
-	if loads(name, c) && !imports[node] {
-		if args := fn.Args(c); len(args) > 0 && constant(fn, args[0].Value) != "" {
-			p.uses[name] = append(p.uses[name], use{name: constant(fn, args[0].Value), function: fn, node: node})
-		} else if at := place(fn.File, node); p.dynamic[name] == "" {
+// addCall adds a call that names what it calls.
+func (p *Program) addCall(fn *ir.Function, c *ir.Call, imports map[int32]bool) {
+	name, node := languageFamily(fn.File.Lang), fn.Code[c.Instr].Node
+	if loadsCode(name, c) && !imports[node] {
+		if args := fn.Args(c); len(args) > 0 && constantText(fn, args[0].Value) != "" {
+			p.uses[name] = append(p.uses[name], use{name: constantText(fn, args[0].Value), function: fn, node: node})
+		} else if at := locationOf(fn.File, node); p.dynamic[name] == "" {
 			p.dynamic[name] = fmt.Sprintf("%s:%d", at.Path, at.StartLine)
 		}
 	}
 	if len(p.graph.Targets(fn, c)) > 0 {
 		return
 	}
-	if to := called(c); to != "" {
+	if to := calledName(c); to != "" {
 		p.uses[name] = append(p.uses[name], use{name: to, function: fn, node: node, call: true})
 	}
 	if c.Kind == ir.CallFunction && (c.Qualified == "" || c.Qualified == c.Name || c.Qualified == fn.File.Module+"."+
@@ -240,9 +242,9 @@ func (p *Program) call(fn *ir.Function, c *ir.Call, imports map[int32]bool) {
 	}
 }
 
-// loads reports whether the call loads code by a name that is computed, as far as its
+// loadsCode reports whether the call loads code by a name that is computed, as far as its
 // callee tells: which module comes is then not known. One with a constant is an import.
-func loads(language string, c *ir.Call) bool {
+func loadsCode(language string, c *ir.Call) bool {
 	switch language {
 	case "javascript":
 		return c.Qualified == "require" || c.Name == "import" && c.Receiver == ir.NoVar
@@ -255,12 +257,12 @@ func loads(language string, c *ir.Call) bool {
 	return false
 }
 
-// spread finds the functions that can run: top-level code, what others may call, and
+// markLive finds the functions that can run: top-level code, what others may call, and
 // what any of them calls, hands on or names.
-func (p *Program) spread() {
+func (p *Program) markLive() {
 	n := len(p.graph.Functions)
 	p.live, p.callers = make([]bool, n), make([][]int32, n)
-	named := p.named()
+	named := p.namedFunctions()
 	var queue []int32
 	start := func(id, by int32) {
 		if by >= 0 && id != by && len(p.callers[id]) < 8 {
@@ -272,7 +274,7 @@ func (p *Program) spread() {
 		}
 	}
 	for _, fn := range p.graph.Functions {
-		if p.entry(fn) {
+		if p.isEntry(fn) {
 			start(fn.ID, -1)
 		}
 	}
@@ -293,19 +295,20 @@ func (p *Program) spread() {
 	}
 }
 
-// named lists for each function the functions whose bare names its code holds: a
+// namedFunctions lists for each function the functions whose bare names its code has: a
 // function that is handed on in a way that the graph does not follow can still run.
-func (p *Program) named() [][]int32 {
+func (p *Program) namedFunctions() [][]int32 {
 	byName := map[string][]int32{}
 	for _, fn := range p.graph.Functions {
 		if fn.Name != "" && fn.Kind != ir.TopLevel {
-			byName[family(fn.File.Lang)+" "+fn.Name] = append(byName[family(fn.File.Lang)+" "+fn.Name], fn.ID)
+			byName[languageFamily(fn.File.Lang)+" "+fn.Name] = append(byName[languageFamily(fn.File.Lang)+" "+fn.Name],
+				fn.ID)
 		}
 	}
 	const most = 64 // a name that so many share says nothing
 	out := make([][]int32, len(p.graph.Functions))
 	for _, f := range p.graph.Files {
-		owner := owners(f)
+		owner := ownerOfNodes(f)
 		for i := range f.Tree.Nodes {
 			node := int32(i)
 			if k := f.Tree.Nodes[i].Kind; k != tree.Name && k != tree.Member {
@@ -315,12 +318,12 @@ func (p *Program) named() [][]int32 {
 			if dot := strings.LastIndexByte(text, '.'); dot >= 0 {
 				text = text[dot+1:]
 			}
-			targets := byName[family(f.Lang)+" "+text]
+			targets := byName[languageFamily(f.Lang)+" "+text]
 			if len(targets) == 0 || len(targets) > most {
 				continue
 			}
 			for _, to := range targets {
-				if declares(p.graph.Functions[to], f, node) {
+				if isOwnName(p.graph.Functions[to], f, node) {
 					continue
 				}
 				out[owner[i]] = append(out[owner[i]], to)
@@ -340,8 +343,8 @@ func (p *Program) named() [][]int32 {
 	return out
 }
 
-// owners gives for each node of a file the innermost function that holds it.
-func owners(f *ir.File) []int32 {
+// ownerOfNodes gives for each node of a file the innermost function that has it.
+func ownerOfNodes(f *ir.File) []int32 {
 	out := make([]int32, len(f.Tree.Nodes))
 	for _, fn := range f.Functions { // outer ones come before those inside of them
 		end := int32(len(out))
@@ -358,13 +361,13 @@ func owners(f *ir.File) []int32 {
 	return out
 }
 
-// declares reports whether the node is the name in the function's own declaration.
-func declares(fn *ir.Function, f *ir.File, node int32) bool {
+// isOwnName reports whether the node is the name in the function's own declaration.
+func isOwnName(fn *ir.Function, f *ir.File, node int32) bool {
 	return fn.File == f && fn.Node >= 0 && f.Tree.Child(fn.Node, tree.RoleName) == node
 }
 
-// entry reports whether code outside of the program may run the function.
-func (p *Program) entry(fn *ir.Function) bool {
+// isEntry reports whether code outside of the program may run the function.
+func (p *Program) isEntry(fn *ir.Function) bool {
 	if lang.Test(fn.File.Tree.Path) {
 		return false // tests run, but not where attackers are
 	}
@@ -374,24 +377,24 @@ func (p *Program) entry(fn *ir.Function) bool {
 	case ir.LambdaFunction:
 		return false // the function around it makes it
 	}
-	if annotated(fn) {
+	if isAnnotated(fn) {
 		return true // a framework knows it
 	}
-	switch family(fn.File.Lang) {
+	switch languageFamily(fn.File.Lang) {
 	case "go":
 		return fn.Name == "main" || fn.Name == "init" || fn.Name != "" && fn.Name[0] >= 'A' && fn.Name[0] <= 'Z'
 	case "java":
-		return !modified(fn, "private")
+		return !hasModifier(fn, "private")
 	case "python":
 		return fn.Class != nil && !strings.HasPrefix(fn.Name, "_") || strings.HasPrefix(fn.Name, "__")
 	case "javascript":
-		return fn.Class != nil || modified(fn, "export") || slices.Contains(p.graph.Exposed(fn.File.Module), fn)
+		return fn.Class != nil || hasModifier(fn, "export") || slices.Contains(p.graph.Exposed(fn.File.Module), fn)
 	}
 	return true
 }
 
-// annotated reports whether the function bears an annotation or decorator.
-func annotated(fn *ir.Function) bool {
+// isAnnotated reports whether the function bears an annotation or decorator.
+func isAnnotated(fn *ir.Function) bool {
 	if fn.Node < 0 {
 		return false
 	}
@@ -403,8 +406,8 @@ func annotated(fn *ir.Function) bool {
 	return false
 }
 
-// modified reports whether the declaration bears the modifier.
-func modified(fn *ir.Function, modifier string) bool {
+// hasModifier reports whether the declaration bears the modifier.
+func hasModifier(fn *ir.Function, modifier string) bool {
 	if fn.Node < 0 {
 		return false
 	}
@@ -417,8 +420,8 @@ func modified(fn *ir.Function, modifier string) bool {
 	return false
 }
 
-// place returns where a node is.
-func place(f *ir.File, node int32) finding.Location {
+// locationOf returns where a node is.
+func locationOf(f *ir.File, node int32) finding.Location {
 	if node < 0 {
 		return finding.Location{Path: f.Tree.Path, StartLine: 1, EndLine: 1}
 	}

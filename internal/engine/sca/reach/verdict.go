@@ -26,7 +26,7 @@ func FlawOf(symbols []finding.Symbols, text string) Flaw {
 	if len(symbols) > 0 {
 		return Flaw{Symbols: symbols}
 	}
-	return Flaw{Functions: mentions(text)}
+	return Flaw{Functions: mentionedFunctions(text)}
 }
 
 // maxSteps bounds the evidence of a verdict.
@@ -37,43 +37,44 @@ func (p *Program) Verdict(pkg *finding.Package, flaw Flaw) *finding.Reach {
 	language := ecosystems[pkg.Ecosystem]
 	switch {
 	case language == "":
-		return unknown("packages of %s are not looked for in sources", pkg.Ecosystem)
+		return unknownReach("packages of %s are not looked for in sources", pkg.Ecosystem)
 	case !p.read[language]:
-		return unknown("there are no sources of the program in the language of its packages")
+		return unknownReach("there are no sources of the program in the language of its packages")
 	}
-	names, certain, silent := modules(pkg)
+	names, certain, silent := importNames(pkg)
 	uses := p.usesOf(language, pkg.Name, names)
 	if language == "go" && (pkg.Name == "stdlib" || pkg.Name == "toolchain") {
-		uses, silent = p.find(language, flaw.paths()), true // its dependencies use it as well
+		uses, silent = p.findUses(language, flaw.importPaths()), true // its dependencies use it as well
 	}
 	if len(uses) > 0 {
-		return p.used(uses, flaw)
+		return p.judgeUses(uses, flaw)
 	}
 	if pkg.Scope == finding.Transitive || pkg.Scope == finding.UnknownDependency && pkg.Ecosystem != "Go" {
-		return p.inherited(language, pkg)
+		return p.judgeTransitive(language, pkg)
 	}
 	switch {
 	case silent:
-		return unknown("it can be used without an import")
+		return unknownReach("it can be used without an import")
 	case p.unread[language] != "":
-		return unknown("%s could not be read", p.unread[language])
+		return unknownReach("%s could not be read", p.unread[language])
 	case p.dynamic[language] != "":
-		return unknown("%s loads code by a computed name", p.dynamic[language])
+		return unknownReach("%s loads code by a computed name", p.dynamic[language])
 	case !certain && p.unexplained[language] != "":
-		return unknown("under which names it is imported is not known, and %s may be one", p.unexplained[language])
+		return unknownReach("under which names it is imported is not known, and %s may be one", p.unexplained[language])
 	}
-	if file := p.mentioned(pkg.Name); file != "" {
-		return unknown("nothing imports it, but %s names it", file)
+	if file := p.settingNaming(pkg.Name); file != "" {
+		return unknownReach("nothing imports it, but %s names it", file)
 	}
 	for _, name := range names {
-		if file := p.inText(language)[name]; file != "" {
-			return unknown("nothing imports it, but a text in %s names it", file)
+		if file := p.modulesInText(language)[name]; file != "" {
+			return unknownReach("nothing imports it, but a text in %s names it", file)
 		}
 	}
 	return &finding.Reach{Verdict: finding.NotFound, Reason: "no source of the program imports it"}
 }
 
-func unknown(format string, args ...any) *finding.Reach {
+// unknownReach is the verdict that the use is not known, with its reason.
+func unknownReach(format string, args ...any) *finding.Reach {
 	return &finding.Reach{Verdict: finding.UnknownReach, Reason: fmt.Sprintf(format, args...)}
 }
 
@@ -83,58 +84,58 @@ func (p *Program) usesOf(language, pkg string, names []string) []use {
 	key := language + " " + pkg
 	uses, ok := p.packages[key]
 	if !ok {
-		uses = p.find(language, names)
+		uses = p.findUses(language, names)
 		p.packages[key] = uses
 	}
 	return uses
 }
 
-// find returns the uses of modules.
-func (p *Program) find(language string, names []string) []use {
+// findUses returns the uses of modules.
+func (p *Program) findUses(language string, names []string) []use {
 	var out []use
 	for _, u := range p.uses[language] {
-		if slices.ContainsFunc(names, func(m string) bool { return m != "" && provides(language, m, u.name) }) {
+		if slices.ContainsFunc(names, func(m string) bool { return m != "" && isOfModule(language, m, u.name) }) {
 			out = append(out, u)
 		}
 	}
 	return out
 }
 
-// used says how far what is imported is used: flawed functions that the advisory
+// judgeUses says how far what is imported is used: vulnerable functions that the advisory
 // names are called from code that can run, or not.
-func (p *Program) used(uses []use, flaw Flaw) *finding.Reach {
+func (p *Program) judgeUses(uses []use, flaw Flaw) *finding.Reach {
 	for _, u := range uses {
-		if u.call && p.live[u.function.ID] && flaw.names(u) {
-			return &finding.Reach{Verdict: finding.Reachable, Reason: u.name + " is called", Steps: p.path(u)}
+		if u.call && p.live[u.function.ID] && flaw.isCalled(u) {
+			return &finding.Reach{Verdict: finding.Reachable, Reason: u.name + " is called", Steps: p.pathToUse(u)}
 		}
 	}
 	r := &finding.Reach{Verdict: finding.Imported, Reason: "it is imported; the advisory names no function"}
-	if flaw.named() {
+	if flaw.namesFunctions() {
 		r.Reason = "it is imported, but no call of the flawed functions was found in code that can run"
 	}
 	for _, u := range uses {
 		if !u.call && len(r.Steps) < maxSteps {
 			r.Steps = append(r.Steps, finding.Step{Kind: finding.Source, Message: "imports " + u.name,
-				Location: place(u.function.File, u.node)})
+				Location: locationOf(u.function.File, u.node)})
 		}
 	}
 	return r
 }
 
-// inherited says of a package that nothing imports and that others brought in: it is
-// used if the one that the program asked for is.
-func (p *Program) inherited(language string, pkg *finding.Package) *finding.Reach {
+// judgeTransitive says of a package that nothing imports and that others brought in: it is
+// used if the one that the program required is.
+func (p *Program) judgeTransitive(language string, pkg *finding.Package) *finding.Reach {
 	if len(pkg.Via) == 0 {
-		return unknown("nothing imports it, and what brought it in is not known")
+		return unknownReach("nothing imports it, and what brought it in is not known")
 	}
 	name, _ := cutVersion(pkg.Via[0])
 	parent := finding.Package{Ecosystem: pkg.Ecosystem, Name: name}
-	names, _, _ := modules(&parent)
+	names, _, _ := importNames(&parent)
 	uses := p.usesOf(language, name, names)
 	if len(uses) == 0 {
-		return unknown("nothing imports it, nor %s, which brought it in", name)
+		return unknownReach("nothing imports it, nor %s, which brought it in", name)
 	}
-	r := p.used(uses, Flaw{})
+	r := p.judgeUses(uses, Flaw{})
 	r.Reason = name + ", which brought it in, is imported"
 	return r
 }
@@ -147,8 +148,8 @@ func cutVersion(s string) (name, version string) {
 	return s, ""
 }
 
-// path returns a way from code that runs by itself to the use.
-func (p *Program) path(u use) []finding.Step {
+// pathToUse returns a path from code that runs by itself to the use.
+func (p *Program) pathToUse(u use) []finding.Step {
 	way := []*ir.Function{u.function}
 	seen := map[int32]bool{u.function.ID: true}
 	from := map[int32]int32{}
@@ -156,7 +157,7 @@ func (p *Program) path(u use) []finding.Step {
 	for len(queue) > 0 {
 		id := queue[0]
 		queue = queue[1:]
-		if p.entry(p.graph.Functions[id]) {
+		if p.isEntry(p.graph.Functions[id]) {
 			for at := id; at != u.function.ID; at = from[at] {
 				way = append(way, p.graph.Functions[at])
 			}
@@ -182,15 +183,15 @@ func (p *Program) path(u use) []finding.Step {
 			if len(steps) == 0 {
 				kind = finding.Source
 			}
-			steps = append(steps, finding.Step{Kind: kind, Message: name, Location: place(fn.File, fn.Node)})
+			steps = append(steps, finding.Step{Kind: kind, Message: name, Location: locationOf(fn.File, fn.Node)})
 		}
 	}
 	return append(steps, finding.Step{Kind: finding.Sink, Message: "calls " + u.name,
-		Location: place(u.function.File, u.node)})
+		Location: locationOf(u.function.File, u.node)})
 }
 
-// paths returns the import paths that the advisory names.
-func (f Flaw) paths() []string {
+// importPaths returns the import paths that the advisory names.
+func (f Flaw) importPaths() []string {
 	var out []string
 	for _, s := range f.Symbols {
 		out = append(out, s.Path)
@@ -198,11 +199,11 @@ func (f Flaw) paths() []string {
 	return out
 }
 
-// named reports whether the advisory names functions.
-func (f Flaw) named() bool { return len(f.Symbols) > 0 || len(f.Functions) > 0 }
+// namesFunctions reports whether the advisory names functions.
+func (f Flaw) namesFunctions() bool { return len(f.Symbols) > 0 || len(f.Functions) > 0 }
 
-// names reports whether the advisory names the called function.
-func (f Flaw) names(u use) bool {
+// isCalled reports whether the advisory names the called function.
+func (f Flaw) isCalled(u use) bool {
 	for _, s := range f.Symbols {
 		rest, ok := strings.CutPrefix(u.name, s.Path)
 		if !ok || s.Path != "" && (rest == "" || rest[0] != '.') {
@@ -210,11 +211,13 @@ func (f Flaw) names(u use) bool {
 		}
 		rest = strings.TrimPrefix(rest, ".")
 		if len(s.Names) == 0 || slices.Contains(s.Names, rest) ||
-			u.loose && slices.ContainsFunc(s.Names, func(name string) bool { return last(name) == last(rest) }) {
+			u.loose && slices.ContainsFunc(s.Names, func(name string) bool {
+				return lastPart(name) == lastPart(rest)
+			}) {
 			return true
 		}
 	}
-	name := last(u.name)
+	name := lastPart(u.name)
 	if slices.Contains(f.Functions, name) {
 		return true
 	}
@@ -225,8 +228,8 @@ func (f Flaw) names(u use) bool {
 	})
 }
 
-// last is the last part of a dotted name.
-func last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+// lastPart is the last part of a dotted name.
+func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 // A function in the text of an advisory stands between backquotes or before a pair of
 // parentheses.
@@ -235,10 +238,10 @@ var (
 	before = lazyregexp.New(`\b([A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*)\(`)
 )
 
-// mentions returns the last parts of the names of functions in the text of an
-// advisory. Words that are none of code ("version", a file's name) do no harm: a
-// package has to have a function of the name that the program calls.
-func mentions(text string) []string {
+// mentionedFunctions returns the last parts of the names of functions in the text of an
+// advisory. Words that are none of code ("version", a file's name) do no harm: a package
+// has to have a function of the name that the program calls.
+func mentionedFunctions(text string) []string {
 	var out []string
 	for _, pattern := range []*lazyregexp.Regexp{quoted, before} {
 		for _, m := range pattern.FindAllStringSubmatch(text, 200) {
@@ -270,15 +273,15 @@ const (
 	maxSettings = 32 << 20 // of all together, in bytes
 )
 
-// mentioned returns a file of settings that names the package, or "".
-func (p *Program) mentioned(name string) string {
+// settingNaming returns a settings file that names the package, or "".
+func (p *Program) settingNaming(name string) string {
 	if p.settings == nil {
 		p.settings = []setting{}
 		total := int64(0)
 		for _, f := range p.tree.Files {
 			base := path.Base(f.Path)
 			if !slices.Contains(settingFiles, path.Ext(base)) || f.Size > maxSetting || total+f.Size > maxSettings ||
-				copied(f.Path) || manifests.MatchString(base) {
+				isInstalledFile(f.Path) || manifests.MatchString(base) {
 				continue
 			}
 			if text, err := fs.ReadFile(p.tree.FS, f.Path); err == nil {
@@ -297,7 +300,7 @@ func (p *Program) mentioned(name string) string {
 			if i < 0 {
 				break
 			}
-			if at += i; word(s.text, at, at+len(short)) {
+			if at += i; isWholeWord(s.text, at, at+len(short)) {
 				return s.path
 			}
 			at += len(short)
@@ -306,9 +309,9 @@ func (p *Program) mentioned(name string) string {
 	return ""
 }
 
-// copied reports whether a file is of an installed package. What stands in a folder
+// isInstalledFile reports whether a file is of an installed package. What is in a folder
 // "vendor" may be the program's own way to one.
-func copied(file string) bool {
+func isInstalledFile(file string) bool {
 	return lang.ThirdParty(file) != "" && (strings.Contains("/"+file, "/node_modules/") ||
 		!slices.Contains([]string{".js", ".cjs", ".mjs", ".ts"}, path.Ext(file)))
 }
@@ -316,9 +319,9 @@ func copied(file string) bool {
 // moduleText matches a text that may be the name of a module, or of something in one.
 var moduleText = lazyregexp.New(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`)
 
-// inText returns the files that name modules in texts, by the names: frameworks load
-// what their settings list ("django.contrib.auth").
-func (p *Program) inText(language string) map[string]string {
+// modulesInText returns the files that name modules in texts, by the names: frameworks
+// load what their settings list ("django.contrib.auth").
+func (p *Program) modulesInText(language string) map[string]string {
 	if out, ok := p.texts[language]; ok {
 		return out
 	}
@@ -328,7 +331,7 @@ func (p *Program) inText(language string) map[string]string {
 		return out
 	}
 	for _, f := range p.graph.Files {
-		if family(f.Lang) != language {
+		if languageFamily(f.Lang) != language {
 			continue
 		}
 		for i := range f.Tree.Nodes {
@@ -347,8 +350,8 @@ func (p *Program) inText(language string) map[string]string {
 	return out
 }
 
-// word reports whether the part of the text stands by itself.
-func word(text string, start, end int) bool {
+// isWholeWord reports whether the part of the text is a word by itself.
+func isWholeWord(text string, start, end int) bool {
 	letter := func(i int) bool {
 		if i < 0 || i >= len(text) {
 			return false

@@ -21,8 +21,8 @@ const Central = "Directory.Packages.props"
 // Locks names the files that fix the versions of a project.
 var Locks = []string{"packages.lock.json"}
 
-// shared are the files that every project below their folder takes in.
-var shared = []string{"Directory.Build.props", Central, "Directory.Build.targets", "Packages.props"}
+// sharedFiles are the files that every project below their folder takes in.
+var sharedFiles = []string{"Directory.Build.props", Central, "Directory.Build.targets", "Packages.props"}
 
 // maxFolders bounds how far up shared files are looked for, maxImports how many
 // files a project takes in.
@@ -50,11 +50,11 @@ func Reads(file string) bool {
 	case ".csproj", ".vbproj", ".fsproj":
 		return true
 	}
-	return slices.Contains(shared, path.Base(file))
+	return slices.Contains(sharedFiles, path.Base(file))
 }
 
-// doc reads a file, once; nil when it cannot be read.
-func (s *Solution) doc(file string) *document.Node {
+// readProject reads a file, once; nil when it cannot be read.
+func (s *Solution) readProject(file string) *document.Node {
 	if known, ok := s.docs[file]; ok {
 		return known
 	}
@@ -85,39 +85,39 @@ func (s *Solution) scopeOf(file string) scope {
 	}
 	seen := map[string]bool{}
 	for _, dir := range slices.Backward(folders) {
-		for _, name := range shared {
-			s.take(path.Join(dir, name), &out, seen)
+		for _, name := range sharedFiles {
+			s.importFile(path.Join(dir, name), &out, seen)
 		}
 	}
-	s.take(file, &out, seen)
+	s.importFile(file, &out, seen)
 	return out
 }
 
-// take takes a file in with what it imports.
-func (s *Solution) take(file string, out *scope, seen map[string]bool) {
+// importFile takes a file in with what it imports.
+func (s *Solution) importFile(file string, out *scope, seen map[string]bool) {
 	if seen[file] || len(seen) > maxImports {
 		return
 	}
-	n := s.doc(file)
+	n := s.readProject(file)
 	if n == nil {
 		return
 	}
 	seen[file] = true
 	for _, i := range n.Named("Import") {
-		target := expand(i.TextOf("@Project"), map[string]string{"MSBuildThisFileDirectory": ""})
+		target := expandProperties(i.TextOf("@Project"), map[string]string{"MSBuildThisFileDirectory": ""})
 		if target = strings.ReplaceAll(target, `\`, "/"); target != "" && !strings.Contains(target, "$(") {
-			s.take(path.Join(path.Dir(file), target), out, seen)
+			s.importFile(path.Join(path.Dir(file), target), out, seen)
 		}
 	}
 	for _, group := range n.Named("PropertyGroup") {
 		for _, p := range group.Members() {
 			if v := p.Text(); v != "" && !strings.HasPrefix(p.Key, "@") {
-				out.properties[p.Key] = expand(v, out.properties)
+				out.properties[p.Key] = expandProperties(v, out.properties)
 			}
 		}
 	}
 	for _, v := range n.Named("PackageVersion", "GlobalPackageReference") {
-		if name, version := nameOf(v.Node), attribute(v.Node, "Version"); name != "" && version != "" {
+		if name, version := nameOf(v.Node), attributeOf(v.Node, "Version"); name != "" && version != "" {
 			out.versions[strings.ToLower(name)] = version
 		}
 	}
@@ -134,31 +134,32 @@ func (s *Solution) Requirements(file string) ([]manifest.Requirement, error) {
 	var out []manifest.Requirement
 	for _, e := range n.Named("PackageReference", "GlobalPackageReference", "PackageVersion") {
 		name := nameOf(e.Node)
-		if name == "" || strings.Contains(name, "$(") || e.Key == "PackageVersion" && s.asks(path.Dir(file), name) {
+		if name == "" || strings.Contains(name, "$(") || e.Key == "PackageVersion" &&
+			s.isRequired(path.Dir(file), name) {
 			continue
 		}
-		wanted := attribute(e.Node, "VersionOverride")
+		wanted := attributeOf(e.Node, "VersionOverride")
 		if wanted == "" {
-			wanted = attribute(e.Node, "Version")
+			wanted = attributeOf(e.Node, "Version")
 		}
 		if wanted == "" {
 			wanted = seen.versions[strings.ToLower(name)]
 		}
-		wanted = expand(wanted, seen.properties)
+		wanted = expandProperties(wanted, seen.properties)
 		out = append(out, manifest.Requirement{
 			Name: name, Version: manifest.NuGetVersion(wanted), Wanted: wanted, Line: e.Line,
-			Dev: strings.EqualFold(attribute(e.Node, "PrivateAssets"), "all"),
+			Dev: strings.EqualFold(attributeOf(e.Node, "PrivateAssets"), "all"),
 		})
 	}
 	return out, nil
 }
 
-// asks reports whether a project in the folder or below asks for the package.
-func (s *Solution) asks(folder, name string) bool {
+// isRequired reports whether a project in the folder or below requires the package.
+func (s *Solution) isRequired(folder, name string) bool {
 	if s.asked == nil {
 		s.asked = map[string][]string{}
 		for _, file := range s.projects {
-			for _, e := range s.doc(file).Named("PackageReference") {
+			for _, e := range s.readProject(file).Named("PackageReference") {
 				key := strings.ToLower(nameOf(e.Node))
 				s.asked[key] = append(s.asked[key], file)
 			}
@@ -176,8 +177,8 @@ func nameOf(e *document.Node) string {
 	return strings.TrimSpace(e.TextOf("@Update"))
 }
 
-// attribute returns an attribute, or the text of the element of that name.
-func attribute(e *document.Node, name string) string {
+// attributeOf returns an attribute, or the text of the element of that name.
+func attributeOf(e *document.Node, name string) string {
 	if v := strings.TrimSpace(e.TextOf("@" + name)); v != "" {
 		return v
 	}
@@ -186,8 +187,8 @@ func attribute(e *document.Node, name string) string {
 
 var reference = regexp.MustCompile(`\$\(([A-Za-z_][A-Za-z0-9_.]*)\)`)
 
-// expand replaces $(Name) by what is known; else it stays.
-func expand(text string, properties map[string]string) string {
+// expandProperties replaces $(Name) by what is known; else it stays.
+func expandProperties(text string, properties map[string]string) string {
 	for range 10 {
 		if !strings.Contains(text, "$(") || len(text) > 1000 {
 			break

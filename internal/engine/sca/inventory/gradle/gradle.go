@@ -72,10 +72,10 @@ func (b *Build) Requirements(file string) []manifest.Requirement {
 			}
 		}
 	}
-	for _, block := range blocks(text) {
-		for _, s := range statements(block) {
-			dev := inTests(s.text)
-			for _, r := range read(s.text, vars, libs) {
+	for _, block := range dependencyBlocks(text) {
+		for _, s := range splitStatements(block) {
+			dev := isForTests(s.text)
+			for _, r := range readStatement(s.text, vars, libs) {
 				r.Dev, r.Line = dev, s.line
 				add(r)
 			}
@@ -84,14 +84,14 @@ func (b *Build) Requirements(file string) []manifest.Requirement {
 	return out
 }
 
-// read returns the requirements of one statement.
-func read(text string, vars map[string]string, libs Catalog) []manifest.Requirement {
+// readStatement returns the requirements of one statement.
+func readStatement(text string, vars map[string]string, libs Catalog) []manifest.Requirement {
 	var out []manifest.Requirement
 	if strings.Contains(text, "exclude") && !strings.Contains(text, "(") {
 		return nil
 	}
 	version := func(written string) manifest.Requirement {
-		known := expand(written, vars)
+		known := expandVariables(written, vars)
 		return manifest.Requirement{Version: fixedVersion(known), Wanted: known}
 	}
 	if m := plus.FindStringSubmatch(text); m != nil {
@@ -101,7 +101,7 @@ func read(text string, vars map[string]string, libs Catalog) []manifest.Requirem
 	}
 	for _, m := range coordinates.FindAllStringSubmatch(text, -1) {
 		r := version(m[3])
-		r.Name = expand(m[1], vars) + ":" + expand(m[2], vars)
+		r.Name = expandVariables(m[1], vars) + ":" + expandVariables(m[2], vars)
 		if m[1] != "" { // ":project" is none
 			out = append(out, r)
 		}
@@ -112,7 +112,7 @@ func read(text string, vars map[string]string, libs Catalog) []manifest.Requirem
 			written = "$" + m[4]
 		}
 		r := version(written)
-		r.Name = expand(m[1], vars) + ":" + expand(m[2], vars)
+		r.Name = expandVariables(m[1], vars) + ":" + expandVariables(m[2], vars)
 		out = append(out, r)
 	}
 	for _, m := range kotlin.FindAllStringSubmatch(text, -1) {
@@ -121,7 +121,7 @@ func read(text string, vars map[string]string, libs Catalog) []manifest.Requirem
 		out = append(out, r)
 	}
 	for _, m := range catalog.FindAllStringSubmatch(text, -1) {
-		out = append(out, libs.find(m[1], m[2])...)
+		out = append(out, libs.findLibraries(m[1], m[2])...)
 	}
 	return out
 }
@@ -135,8 +135,8 @@ func fixedVersion(text string) string {
 	return text
 }
 
-// inTests reports whether a statement speaks of a configuration for tests.
-func inTests(text string) bool {
+// isForTests reports whether a statement is of a configuration for tests.
+func isForTests(text string) bool {
 	m := call.FindStringSubmatch(text)
 	if m == nil {
 		return false
@@ -147,8 +147,8 @@ func inTests(text string) bool {
 		strings.Contains(m[1], "Test") || name == "jmh" || strings.HasPrefix(m[1], "jmh")
 }
 
-// expand replaces $name, ${name} and ${a.b} by what is known; else they stay.
-func expand(text string, vars map[string]string) string {
+// expandVariables replaces $name, ${name} and ${a.b} by what is known; else they stay.
+func expandVariables(text string, vars map[string]string) string {
 	for range 8 {
 		next := reference.ReplaceAllStringFunc(text, func(ref string) string {
 			name := strings.Trim(strings.TrimPrefix(ref, "$"), "{}")
@@ -188,22 +188,22 @@ type block struct {
 
 var dependencies = regexp.MustCompile(`\b(?:dependencies|imports)\s*\{`)
 
-// blocks returns the blocks "dependencies" and "imports" of a text.
-func blocks(text string) []block {
+// dependencyBlocks returns the blocks "dependencies" and "imports" of a text.
+func dependencyBlocks(text string) []block {
 	var out []block
 	end := 0
 	for _, m := range dependencies.FindAllStringIndex(text, 10_000) {
 		if m[0] < end { // inside of another one
 			continue
 		}
-		end = closing(text, m[1])
+		end = closingBracket(text, m[1])
 		out = append(out, block{text[m[1]:end], 1 + strings.Count(text[:m[1]], "\n")})
 	}
 	return out
 }
 
-// closing returns where the bracket is closed that was opened before the place.
-func closing(text string, at int) int {
+// closingBracket returns where the bracket is closed that was opened before the position.
+func closingBracket(text string, at int) int {
 	depth := 1
 	for i := at; i < len(text); i++ {
 		switch text[i] {
@@ -233,9 +233,9 @@ func endOfText(text string, at int) int {
 	return at
 }
 
-// statements splits a block: a statement ends with its line, but for open round
+// splitStatements splits a block: a statement ends with its line, but for open round
 // brackets and for a comma at the end.
-func statements(b block) []block {
+func splitStatements(b block) []block {
 	var out []block
 	line, open := b.line, 0
 	var held strings.Builder
@@ -296,8 +296,8 @@ func withoutComments(text string) string {
 // Locks names the files that fix the versions of a build file.
 var Locks = []string{"gradle.lockfile"}
 
-// builds returns the build files of a folder that may set variables.
-func builds(names []string) []string {
+// buildFiles returns the build files of a folder that may set variables.
+func buildFiles(names []string) []string {
 	var out []string
 	for _, n := range names {
 		if strings.HasSuffix(n, ".gradle") || strings.HasSuffix(n, ".gradle.kts") {

@@ -35,7 +35,7 @@ func (b *Build) variablesOf(dir string) map[string]string {
 		maps.Copy(out, b.variablesOf(path.Dir(dir)))
 	}
 	for _, folder := range []string{dir, path.Join(dir, "gradle"), path.Join(dir, "buildSrc")} {
-		for _, name := range builds(b.Names(folder)) {
+		for _, name := range buildFiles(b.Names(folder)) {
 			readVariables(withoutComments(string(b.Read(path.Join(folder, name)))), out)
 		}
 	}
@@ -91,17 +91,17 @@ type Catalog struct {
 	versions  map[string]string
 }
 
-// accessor is the name by which a build file refers to an alias.
-func accessor(alias string) string { return strings.NewReplacer("-", ".", "_", ".").Replace(alias) }
+// accessorOf is the name by which a build file refers to an alias.
+func accessorOf(alias string) string { return strings.NewReplacer("-", ".", "_", ".").Replace(alias) }
 
-// find returns the libraries behind an accessor such as libs.spring.core or
+// findLibraries returns the libraries behind an accessor such as libs.spring.core or
 // libs.bundles.web.
-func (c Catalog) find(name, rest string) []manifest.Requirement {
+func (c Catalog) findLibraries(name, rest string) []manifest.Requirement {
 	rest = strings.TrimSuffix(rest, ".get")
 	if bundle, ok := strings.CutPrefix(rest, "bundles."); ok {
 		var out []manifest.Requirement
 		for _, alias := range c.bundles[name+"."+bundle] {
-			out = append(out, c.find(name, alias)...)
+			out = append(out, c.findLibraries(name, alias)...)
 		}
 		return out
 	}
@@ -131,7 +131,7 @@ func (b *Build) catalogOf(dir string) Catalog {
 		if stem, ok := strings.CutSuffix(name, ".versions.toml"); ok {
 			n, err := document.ParseTOML(b.Read(path.Join(dir, "gradle", name)), document.PackageLimits)
 			if err == nil { // the file itself is read, too, and says so
-				c.add(stem, n)
+				c.addCatalog(stem, n)
 			}
 		}
 	}
@@ -139,19 +139,19 @@ func (b *Build) catalogOf(dir string) Catalog {
 	return c
 }
 
-// add adds the catalog with the name.
-func (c Catalog) add(name string, n *document.Node) {
-	for _, r := range libraries(n) {
-		c.libraries[name+"."+accessor(r.alias)] = r.Requirement
+// addCatalog adds the catalog with the name.
+func (c Catalog) addCatalog(name string, n *document.Node) {
+	for _, r := range listLibraries(n) {
+		c.libraries[name+"."+accessorOf(r.alias)] = r.Requirement
 	}
 	for _, e := range n.Get("bundles").Members() {
 		for _, alias := range e.Strings() {
-			key := name + "." + accessor(e.Key)
-			c.bundles[key] = append(c.bundles[key], accessor(alias))
+			key := name + "." + accessorOf(e.Key)
+			c.bundles[key] = append(c.bundles[key], accessorOf(alias))
 		}
 	}
 	for _, v := range n.Get("versions").Members() {
-		c.versions[accessor(v.Key)] = rich(v.Node)
+		c.versions[accessorOf(v.Key)] = richVersion(v.Node)
 	}
 }
 
@@ -162,7 +162,7 @@ func Libraries(content []byte) ([]manifest.Requirement, error) {
 		return nil, err
 	}
 	var out []manifest.Requirement
-	for _, l := range libraries(n) {
+	for _, l := range listLibraries(n) {
 		out = append(out, l.Requirement)
 	}
 	return out, nil
@@ -173,7 +173,8 @@ type library struct {
 	manifest.Requirement
 }
 
-func libraries(n *document.Node) []library {
+// listLibraries returns the libraries of a version catalog with their aliases.
+func listLibraries(n *document.Node) []library {
 	var out []library
 	for _, e := range n.Get("libraries").Members() {
 		name, wanted := e.TextOf("module"), ""
@@ -194,7 +195,7 @@ func libraries(n *document.Node) []library {
 			if ref := version.TextOf("ref"); ref != "" {
 				version = n.At("versions", ref)
 			}
-			wanted = rich(version)
+			wanted = richVersion(version)
 		}
 		if strings.HasPrefix(name, ":") || strings.HasSuffix(name, ":") || !strings.Contains(name, ":") {
 			continue
@@ -205,8 +206,8 @@ func libraries(n *document.Node) []library {
 	return out
 }
 
-// rich returns the version of a text or of a table with "strictly" and so on.
-func rich(v *document.Node) string {
+// richVersion returns the version of a text or of a table with "strictly" and so on.
+func richVersion(v *document.Node) string {
 	for _, key := range []string{"strictly", "require", "prefer"} {
 		if text := v.TextOf(key); text != "" {
 			return text

@@ -9,9 +9,9 @@ import (
 	"merlon/internal/document"
 )
 
-// bun reads bun.lock (https://bun.sh/docs/pm/lockfile): JSON with comments. A key
-// such as "a/b" is the package b where a sees it.
-func bun(b *builder) error {
+// readBun reads bun.lock (https://bun.sh/docs/pm/lockfile): JSON with comments. A key such
+// as "a/b" is the package b where a sees it.
+func readBun(b *builder) error {
 	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
@@ -27,14 +27,14 @@ func bun(b *builder) error {
 			return fmt.Errorf("packages: %q is no list", e.Key)
 		}
 		name, version := cutName(e.Items[0].Text())
-		node := Node{Name: name, Version: version, Line: e.Line, Local: local(version) || version == "root:"}
+		node := Node{Name: name, Version: version, Line: e.Line, Local: isLocal(version) || version == "root:"}
 		if dir, ok := strings.CutPrefix(version, "file:"); ok { // a folder, which asks for packages like a workspace
-			node.Manifest = b.beside(path.Join(dir, "package.json"))
+			node.Manifest = b.siblingPath(path.Join(dir, "package.json"))
 		}
 		if strings.Contains(version, ":") && !node.Local {
 			node.Foreign, node.Version = true, ""
 		}
-		at[i] = b.add(node, e.Key)
+		at[i] = b.addNode(node, e.Key)
 	}
 	for i, from := range at {
 		e := entries[i]
@@ -42,7 +42,7 @@ func bun(b *builder) error {
 			if !item.IsMap() {
 				continue
 			}
-			for _, d := range npmAsks(item) {
+			for _, d := range npmRequirements(item) {
 				if !strings.HasPrefix(b.Nodes[from].Version, "workspace:") {
 					b.bunLink(from, e.Key, d)
 				}
@@ -52,8 +52,8 @@ func bun(b *builder) error {
 	workspaces := n.Get("workspaces")
 	for _, w := range workspaces.Members() {
 		b.Rooted = true
-		root := b.add(Node{Local: true, Manifest: b.beside(path.Join(w.Key, "package.json"))})
-		for _, d := range npmAsks(w.Node) {
+		root := b.addNode(Node{Local: true, Manifest: b.siblingPath(path.Join(w.Key, "package.json"))})
+		for _, d := range npmRequirements(w.Node) {
 			b.bunLink(root, w.TextOf("name"), d)
 		}
 	}
@@ -61,13 +61,13 @@ func bun(b *builder) error {
 }
 
 // bunLink links to the package that is seen from a key: below it, else above.
-func (b *builder) bunLink(from int, key string, d asked) {
+func (b *builder) bunLink(from int, key string, d requirement) {
 	for depth := 0; depth < 100; depth++ {
 		if key == "" {
-			b.link(from, d.dev, d.name)
+			b.addEdge(from, d.dev, d.name)
 			return
 		}
-		if b.link(from, d.dev, key+"/"+d.name) {
+		if b.addEdge(from, d.dev, key+"/"+d.name) {
 			return
 		}
 		if key = strings.TrimSuffix(path.Dir(key), "."); strings.HasPrefix(path.Base(key),
@@ -77,10 +77,10 @@ func (b *builder) bunLink(from int, key string, d asked) {
 	}
 }
 
-// deno reads the npm packages of deno.lock, version 3 and later
-// (https://docs.deno.com/runtime/fundamentals/modules/). Those of JSR have no
-// ecosystem in vulnerability records.
-func deno(b *builder) error {
+// readDeno reads the npm packages of deno.lock, version 3 and later
+// (https://docs.deno.com/runtime/fundamentals/modules/). Those of JSR have no ecosystem in
+// vulnerability records.
+func readDeno(b *builder) error {
 	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
@@ -100,12 +100,12 @@ func deno(b *builder) error {
 	for i, e := range packages {
 		name, version := cutName(e.Key)
 		version, _, _ = strings.Cut(version, "_") // the versions of its peers
-		at[i] = b.add(Node{Name: name, Version: version, Line: e.Line}, e.Key, name+"@"+version, name)
+		at[i] = b.addNode(Node{Name: name, Version: version, Line: e.Line}, e.Key, name+"@"+version, name)
 	}
 	for i, from := range at {
 		for _, section := range []string{"dependencies", "optionalDependencies", "optionalPeers"} {
 			for _, d := range packages[i].Get(section).Members() {
-				b.link(from, false, d.Text(), npmOfDeno(d.Text()))
+				b.addEdge(from, false, d.Text(), npmOfDeno(d.Text()))
 			}
 		}
 	}
@@ -153,10 +153,10 @@ func (b *builder) denoRoots(n, specifiers *document.Node) {
 		name, _ := cutName(npmOfDeno(s.Key))
 		root, known := roots[manifest]
 		if !known {
-			root = b.add(Node{Local: true, Manifest: manifest})
+			root = b.addNode(Node{Local: true, Manifest: manifest})
 			roots[manifest] = root
 		}
 		b.Rooted = true
-		b.link(root, false, npmOfDeno(s.Text()), name+"@"+s.Text())
+		b.addEdge(root, false, npmOfDeno(s.Text()), name+"@"+s.Text())
 	}
 }

@@ -10,9 +10,9 @@ import (
 
 // This file reads the lock files of .NET.
 
-// nuget reads packages.lock.json
+// readNuGet reads packages.lock.json
 // (https://learn.microsoft.com/nuget/consume-packages/package-references-in-project-files#locking-dependencies).
-func nuget(b *builder) error {
+func readNuGet(b *builder) error {
 	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
@@ -22,32 +22,32 @@ func nuget(b *builder) error {
 		return errors.New("an object was expected")
 	}
 	b.Rooted = true
-	root := b.add(Node{Local: true, Manifest: b.project()})
+	root := b.addNode(Node{Local: true, Manifest: b.onlyProject()})
 	for _, f := range frameworks.Members() {
 		at := make([]int, len(f.Members()))
 		for k, e := range f.Members() {
-			at[k] = b.add(Node{Name: e.Key, Version: e.TextOf("resolved"), Line: e.Line,
+			at[k] = b.addNode(Node{Name: e.Key, Version: e.TextOf("resolved"), Line: e.Line,
 				Local: strings.EqualFold(e.TextOf("type"), "Project")}, f.Key+" "+strings.ToLower(e.Key))
 		}
 		for k, e := range f.Members() {
 			if strings.EqualFold(e.TextOf("type"), "Direct") {
-				b.link(root, false, f.Key+" "+strings.ToLower(e.Key))
+				b.addEdge(root, false, f.Key+" "+strings.ToLower(e.Key))
 			}
 			for _, d := range e.Get("dependencies").Members() {
 				base, _, _ := strings.Cut(f.Key, "/") // "net8.0/linux-x64" adds to "net8.0"
-				b.link(at[k], false, f.Key+" "+strings.ToLower(d.Key), base+" "+strings.ToLower(d.Key))
+				b.addEdge(at[k], false, f.Key+" "+strings.ToLower(d.Key), base+" "+strings.ToLower(d.Key))
 			}
 		}
 	}
 	return nil
 }
 
-// project returns the only project file in the folder, else "".
-func (b *builder) project() string {
+// onlyProject returns the only project file in the folder, else "".
+func (b *builder) onlyProject() string {
 	found := ""
 	for _, kind := range []string{"*.csproj", "*.vbproj", "*.fsproj"} {
 		for _, file := range b.Below(kind) {
-			if file != b.beside(file[strings.LastIndexByte(file, '/')+1:]) {
+			if file != b.siblingPath(file[strings.LastIndexByte(file, '/')+1:]) {
 				continue
 			}
 			if found != "" {
@@ -59,10 +59,10 @@ func (b *builder) project() string {
 	return found
 }
 
-// depsJSON reads NAME.deps.json, which a build leaves beside a program
+// readDepsJSON reads NAME.deps.json, which a build leaves beside a program
 // (https://github.com/dotnet/sdk/blob/main/documentation/specs/runtime-configuration-file.md):
-// the packages in "libraries", what each of them asks for in "targets".
-func depsJSON(b *builder) error {
+// the packages in "libraries", what each of them requires in "targets".
+func readDepsJSON(b *builder) error {
 	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func depsJSON(b *builder) error {
 	for _, e := range libraries.Members() {
 		name, version, ok := strings.Cut(e.Key, "/")
 		if !ok || name == "" {
-			b.broken(e.Line)
+			b.addBroken(e.Line)
 			continue
 		}
 		node := Node{Name: name, Version: version, Line: e.Line}
@@ -85,10 +85,10 @@ func depsJSON(b *builder) error {
 		default: // a project, or a part of the SDK
 			node.Local = true
 		}
-		b.add(node, strings.ToLower(e.Key))
+		b.addNode(node, strings.ToLower(e.Key))
 	}
 	if libraries == nil && targets.Len() > 0 {
-		b.broken(n.Line)
+		b.addBroken(n.Line)
 	}
 	for _, target := range targets.Members() {
 		for _, e := range target.Members() {
@@ -97,7 +97,7 @@ func depsJSON(b *builder) error {
 				continue
 			}
 			for _, d := range e.Get("dependencies").Members() {
-				if b.link(from, false, strings.ToLower(d.Key+"/"+d.Text())) && b.Nodes[from].Local {
+				if b.addEdge(from, false, strings.ToLower(d.Key+"/"+d.Text())) && b.Nodes[from].Local {
 					b.Rooted = true
 				}
 			}
@@ -106,11 +106,11 @@ func depsJSON(b *builder) error {
 	return nil
 }
 
-// paket reads paket.lock (https://fsprojects.github.io/Paket/lock-file.html): groups,
-// in them kinds of sources, in these "    Name (version)" and below
-// "      Dependency (range)". Only those of NUGET are packages; files of a repository
-// or of an address are not.
-func paket(b *builder) error {
+// readPaket reads paket.lock (https://fsprojects.github.io/Paket/lock-file.html): groups,
+// in them kinds of sources, in these "    Name (version)" and below "      Dependency
+// (range)". Only those of NUGET are packages; files of a repository or of an address are
+// not.
+func readPaket(b *builder) error {
 	type edge struct {
 		from int
 		name string
@@ -134,10 +134,10 @@ func paket(b *builder) error {
 			name, version, ok := strings.Cut(text, " (")
 			version, _, closed := strings.Cut(version, ")")
 			if !ok || !closed {
-				b.broken(line)
+				b.addBroken(line)
 				continue
 			}
-			from = b.add(Node{Name: name, Version: version, Line: line}, groups[len(groups)-1]+" "+
+			from = b.addNode(Node{Name: name, Version: version, Line: line}, groups[len(groups)-1]+" "+
 				strings.ToLower(name))
 		case from >= 0:
 			name, _, _ := strings.Cut(text, " ")
@@ -145,17 +145,17 @@ func paket(b *builder) error {
 		}
 	}
 	for _, e := range edges {
-		b.link(e.from, false, e.name)
+		b.addEdge(e.from, false, e.name)
 	}
-	project := b.beside("paket.dependencies")
+	project := b.siblingPath("paket.dependencies")
 	asks, err := manifest.Paket(b.Read(project))
 	if err != nil {
 		return err
 	}
-	root := b.add(Node{Local: true, Manifest: project})
+	root := b.addNode(Node{Local: true, Manifest: project})
 	for _, r := range asks {
 		for _, group := range groups {
-			if b.link(root, false, group+" "+strings.ToLower(r.Name)) {
+			if b.addEdge(root, false, group+" "+strings.ToLower(r.Name)) {
 				b.Rooted = true
 			}
 		}

@@ -53,11 +53,11 @@ type Found struct {
 // file. PURL and Path are left to the caller.
 func (g *Graph) Packages() []Found {
 	n := len(g.Nodes)
-	w := walk{g: g, parent: make([]int, n), root: make([]int, n), depth: make([]int, n), early: make([]int, n),
+	w := graphWalk{g: g, parent: make([]int, n), root: make([]int, n), depth: make([]int, n), early: make([]int, n),
 		ids: make([]string, n)}
-	w.from(true)
+	w.searchFrom(true)
 	shipped := slices.Clone(w.parent)
-	w.from(false)
+	w.searchFrom(false)
 	var out []Found
 	at := map[string]int{}
 	for i := range g.Nodes {
@@ -73,24 +73,24 @@ func (g *Graph) Packages() []Found {
 			if w.parent[i] == isRoot {
 				f.Scope, f.Manifest = finding.Direct, g.Nodes[w.root[i]].Manifest
 			}
-			f.Via = w.path(i)
+			f.Via = w.pathTo(i)
 			if !g.Marked {
 				f.Dev = w.parent[i] != unseen && shipped[i] == unseen
 			}
 		}
-		k, seen := at[w.id(i)]
+		k, seen := at[w.nodeID(i)]
 		if !seen {
-			at[w.id(i)] = len(out)
+			at[w.nodeID(i)] = len(out)
 			out = append(out, f)
 			continue
 		}
-		out[k].join(f)
+		out[k].mergeFound(f)
 	}
 	return out
 }
 
-// join takes over what a further place of the same package says.
-func (f *Found) join(o Found) {
+// mergeFound takes over what a further entry of the same package says.
+func (f *Found) mergeFound(o Found) {
 	f.Dev = f.Dev && o.Dev
 	f.Foreign = f.Foreign && o.Foreign
 	if f.Scope == finding.Direct {
@@ -110,8 +110,8 @@ const (
 	isRoot = -2
 )
 
-// walk is a search of the graph, breadth first.
-type walk struct {
+// graphWalk is a search of the graph, breadth first.
+type graphWalk struct {
 	g      *Graph
 	parent []int // the node that brought it first, or a mark
 	root   []int // the local node that asks for a direct one
@@ -120,8 +120,8 @@ type walk struct {
 	ids    []string
 }
 
-// from searches from what the local nodes ask for; only what is shipped, or all.
-func (w *walk) from(shipped bool) {
+// searchFrom searches from what the local nodes require; only what is shipped, or all.
+func (w *graphWalk) searchFrom(shipped bool) {
 	for i := range w.parent {
 		w.parent[i], w.depth[i] = unseen, 0
 	}
@@ -154,8 +154,8 @@ func (w *walk) from(shipped bool) {
 	}
 }
 
-// id returns "name@version".
-func (w *walk) id(i int) string {
+// nodeID returns "name@version".
+func (w *graphWalk) nodeID(i int) string {
 	if w.ids[i] == "" {
 		n := &w.g.Nodes[i]
 		w.ids[i] = n.Name + "@" + n.Version
@@ -163,8 +163,8 @@ func (w *walk) id(i int) string {
 	return w.ids[i]
 }
 
-// path returns the nodes from the direct dependency to the parent.
-func (w *walk) path(i int) []string {
+// pathTo returns the nodes from the direct dependency to the parent.
+func (w *graphWalk) pathTo(i int) []string {
 	n := w.depth[i]
 	if n == 0 {
 		return nil
@@ -173,13 +173,13 @@ func (w *walk) path(i int) []string {
 	p, at := w.parent[i], len(out)-1
 	if n > maxVia {
 		for ; at > maxVia/2; at, p = at-1, w.parent[p] {
-			out[at] = w.id(p)
+			out[at] = w.nodeID(p)
 		}
 		out[at] = "…"
 		p, at = w.early[i], at-1
 	}
 	for ; at >= 0; at, p = at-1, w.parent[p] {
-		out[at] = w.id(p)
+		out[at] = w.nodeID(p)
 	}
 	return out
 }

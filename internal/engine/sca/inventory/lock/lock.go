@@ -33,37 +33,37 @@ type reader struct {
 
 // readers gives the readers by the name of the file.
 var readers = map[string]reader{
-	"package-lock.json":           {"npm", npm},
-	"npm-shrinkwrap.json":         {"npm", npm},
-	"yarn.lock":                   {"npm", yarn},
-	"pnpm-lock.yaml":              {"npm", pnpm},
-	"bun.lock":                    {"npm", bun},
-	"deno.lock":                   {"npm", deno},
-	"Pipfile.lock":                {"PyPI", pipfile},
-	"poetry.lock":                 {"PyPI", poetry},
-	"pdm.lock":                    {"PyPI", pdm},
-	"uv.lock":                     {"PyPI", uv},
-	"Cargo.lock":                  {"crates.io", cargo},
-	"composer.lock":               {"Packagist", composer},
-	"Gemfile.lock":                {"RubyGems", gemfile},
-	"gems.locked":                 {"RubyGems", gemfile},
-	"mix.lock":                    {"Hex", mix},
-	"pubspec.lock":                {"Pub", pubspec},
-	"packages.lock.json":          {"NuGet", nuget},
-	"Podfile.lock":                {"CocoaPods", podfile},
-	"conan.lock":                  {"ConanCenter", conan},
-	"rebar.lock":                  {"Hex", rebar},
-	"gradle.lockfile":             {"Maven", gradle},
-	"buildscript-gradle.lockfile": {"Maven", gradle},
-	"build.sbt.lock":              {"Maven", sbtLock},
-	"paket.lock":                  {"NuGet", paket},
-	"Package.resolved":            {"SwiftURL", swift},
+	"package-lock.json":           {"npm", readNPM},
+	"npm-shrinkwrap.json":         {"npm", readNPM},
+	"yarn.lock":                   {"npm", readYarnLock},
+	"pnpm-lock.yaml":              {"npm", readPnpm},
+	"bun.lock":                    {"npm", readBun},
+	"deno.lock":                   {"npm", readDeno},
+	"Pipfile.lock":                {"PyPI", readPipfile},
+	"poetry.lock":                 {"PyPI", readPoetry},
+	"pdm.lock":                    {"PyPI", readPDM},
+	"uv.lock":                     {"PyPI", readUV},
+	"Cargo.lock":                  {"crates.io", readCargo},
+	"composer.lock":               {"Packagist", readComposer},
+	"Gemfile.lock":                {"RubyGems", readGemfile},
+	"gems.locked":                 {"RubyGems", readGemfile},
+	"mix.lock":                    {"Hex", readMix},
+	"pubspec.lock":                {"Pub", readPubspec},
+	"packages.lock.json":          {"NuGet", readNuGet},
+	"Podfile.lock":                {"CocoaPods", readPodfile},
+	"conan.lock":                  {"ConanCenter", readConan},
+	"rebar.lock":                  {"Hex", readRebar},
+	"gradle.lockfile":             {"Maven", readGradle},
+	"buildscript-gradle.lockfile": {"Maven", readGradle},
+	"build.sbt.lock":              {"Maven", readSbt},
+	"paket.lock":                  {"NuGet", readPaket},
+	"Package.resolved":            {"SwiftURL", readSwift},
 }
 
 // readerOf returns the reader of a file of this path.
 func readerOf(file string) (reader, bool) {
 	if strings.HasSuffix(file, ".deps.json") {
-		return reader{"NuGet", depsJSON}, true
+		return reader{"NuGet", readDepsJSON}, true
 	}
 	r, ok := readers[path.Base(file)]
 	return r, ok
@@ -110,9 +110,9 @@ type builder struct {
 	full  bool
 }
 
-// add adds a node with the keys by which others refer to it, and returns where it
-// is. A key that is taken stays with its first node.
-func (b *builder) add(n Node, keys ...string) int {
+// addNode adds a node with the keys by which others refer to it, and returns where it is.
+// A key that is taken stays with its first node.
+func (b *builder) addNode(n Node, keys ...string) int {
 	if len(b.Nodes) >= maxPackages {
 		b.full = true
 		return 0
@@ -127,17 +127,17 @@ func (b *builder) add(n Node, keys ...string) int {
 	return at
 }
 
-// broken notes a line that should name a package and could not be read: the file is
-// told of, and the other lines count.
-func (b *builder) broken(line int) {
+// addBroken notes a line that should name a package and could not be read: the file is
+// reported, and the other lines count.
+func (b *builder) addBroken(line int) {
 	if len(b.Graph.Broken) < maxBroken {
 		b.Graph.Broken = append(b.Graph.Broken, line)
 	}
 }
 
-// link adds an edge to the node of the first key that is known, and reports
-// whether there is one.
-func (b *builder) link(from int, dev bool, keys ...string) bool {
+// addEdge adds an edge to the node of the first key that is known, and reports whether
+// there is one.
+func (b *builder) addEdge(from int, dev bool, keys ...string) bool {
 	for _, k := range keys {
 		to, ok := b.index[k]
 		if !ok {
@@ -153,12 +153,12 @@ func (b *builder) link(from int, dev bool, keys ...string) bool {
 	return false
 }
 
-// beside returns the path of a file in the folder of the lock file.
-func (b *builder) beside(name string) string { return path.Join(path.Dir(b.Path), name) }
+// siblingPath returns the path of a file in the folder of the lock file.
+func (b *builder) siblingPath(name string) string { return path.Join(path.Dir(b.Path), name) }
 
-// local reports whether a version or address is a place in the file system: what
-// is there is part of the project.
-func local(s string) bool {
+// isLocal reports whether a version or address is a path in the file system: what is there
+// is part of the project.
+func isLocal(s string) bool {
 	return slices.ContainsFunc([]string{"./", "../", "/", "file:", "link:", "portal:", "workspace:"},
 		func(prefix string) bool {
 			return strings.HasPrefix(s, prefix)
@@ -173,29 +173,29 @@ func cutLast(s, sep string) (before, after string) {
 	return s, ""
 }
 
-// asked is what a package.json asks for.
-type asked struct {
+// requirement is what a package.json requires.
+type requirement struct {
 	name, wanted string
 	dev          bool
 }
 
-// packageJSON returns what the manifest asks for; false when it is not there or
-// cannot be read.
-func (b *builder) packageJSON(file string) ([]asked, bool) {
+// readPackageJSON returns what the manifest requires; false when it is not there or cannot
+// be read.
+func (b *builder) readPackageJSON(file string) ([]requirement, bool) {
 	n, err := document.ParseJSON(b.Read(file), document.PackageLimits)
 	if err != nil || n.Kind != document.Map {
 		return nil, false
 	}
-	return npmAsks(n), true
+	return npmRequirements(n), true
 }
 
-// npmAsks returns the dependencies of a package.json, or of a part of a lock file
-// in its form. What is asked for twice is not only for development.
-func npmAsks(n *document.Node) []asked {
-	var out []asked
+// npmRequirements returns the dependencies of a package.json, or of a part of a lock file
+// in its form. What is required twice is not only for development.
+func npmRequirements(n *document.Node) []requirement {
+	var out []requirement
 	for _, section := range []string{"dependencies", "optionalDependencies", "peerDependencies", "devDependencies"} {
 		for _, d := range n.Get(section).Members() {
-			out = append(out, asked{d.Key, d.Text(), section == "devDependencies"})
+			out = append(out, requirement{d.Key, d.Text(), section == "devDependencies"})
 		}
 	}
 	return out

@@ -8,29 +8,30 @@ import (
 	"merlon/internal/engine/sca/inventory/manifest"
 )
 
-// pubspec reads pubspec.lock (https://dart.dev/tools/pub/glossary#lockfile), which
+// readPubspec reads pubspec.lock (https://dart.dev/tools/pub/glossary#lockfile), which
 // says what is direct, but not which package brought which.
-func pubspec(b *builder) error {
+func readPubspec(b *builder) error {
 	n, err := document.ParseBlockYAML(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
 	b.Marked, b.Rooted = true, true
-	root := b.add(Node{Local: true, Manifest: b.beside("pubspec.yaml")})
+	root := b.addNode(Node{Local: true, Manifest: b.siblingPath("pubspec.yaml")})
 	for _, e := range n.Get("packages").Members() {
 		how, source := e.TextOf("dependency"), e.TextOf("source")
-		b.add(Node{Name: e.Key, Version: e.TextOf("version"), Line: e.Line, Dev: how == "direct dev",
+		b.addNode(Node{Name: e.Key, Version: e.TextOf("version"), Line: e.Line, Dev: how == "direct dev",
 			Local: source == "path" || source == "sdk", Foreign: source == "git"}, e.Key)
 		if strings.HasPrefix(how, "direct") {
-			b.link(root, how == "direct dev", e.Key)
+			b.addEdge(root, how == "direct dev", e.Key)
 		}
 	}
 	return nil
 }
 
-// podfile reads Podfile.lock (https://guides.cocoapods.org/using/using-cocoapods.html).
-// A pod may have parts, "Name/Part", which are published as one package.
-func podfile(b *builder) error {
+// readPodfile reads Podfile.lock
+// (https://guides.cocoapods.org/using/using-cocoapods.html). A pod may have parts,
+// "Name/Part", which are published as one package.
+func readPodfile(b *builder) error {
 	n, err := document.ParseBlockYAML(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
@@ -48,14 +49,14 @@ func podfile(b *builder) error {
 		}
 		name, version, ok := strings.Cut(strings.Trim(text, `"`), " (")
 		if !ok {
-			b.broken(line)
+			b.addBroken(line)
 			continue
 		}
 		pod, _, _ := strings.Cut(name, "/")
 		source := external.Get(pod)
 		node := Node{Name: pod, Version: strings.TrimSuffix(version, ")"), Line: line,
 			Local: source.Get(":path") != nil, Foreign: source != nil && source.Get(":path") == nil}
-		at := b.add(node, name)
+		at := b.addNode(node, name)
 		if pairs := item.Pairs(); len(pairs) > 0 {
 			for _, d := range pairs[0].Value.Members() {
 				dep, _, _ := strings.Cut(strings.Trim(d.Value, `"`), " (")
@@ -64,22 +65,22 @@ func podfile(b *builder) error {
 		}
 	}
 	for _, e := range edges {
-		b.link(e.from, false, e.name)
+		b.addEdge(e.from, false, e.name)
 	}
-	root := b.add(Node{Local: true, Manifest: b.beside("Podfile")})
+	root := b.addNode(Node{Local: true, Manifest: b.siblingPath("Podfile")})
 	for _, d := range n.Get("DEPENDENCIES").Strings() {
 		name, _, _ := strings.Cut(strings.Trim(d, `"`), " (")
 		b.Rooted = true
-		b.link(root, false, strings.TrimSpace(name))
+		b.addEdge(root, false, strings.TrimSpace(name))
 	}
 	return nil
 }
 
-// swift reads Package.resolved of the versions 1 to 3
+// readSwift reads Package.resolved of the versions 1 to 3
 // (https://github.com/swiftlang/swift-package-manager/blob/main/Sources/PackageGraph/ResolvedPackagesStore.swift),
-// which says neither what is direct nor which package brought which. The manifest
-// beside it says the first.
-func swift(b *builder) error {
+// which says neither what is direct nor which package brought which. The manifest beside
+// it says the first.
+func readSwift(b *builder) error {
 	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
@@ -102,26 +103,26 @@ func swift(b *builder) error {
 			node.Name, node.Line = e.TextOf("identity"), e.Get("identity").LineOr(e.Line)
 		}
 		kind := e.TextOf("kind")
-		node.Local = local(address.Text()) || kind == "localSourceControl" || kind == "fileSystem"
-		b.add(node, strings.ToLower(node.Name))
+		node.Local = isLocal(address.Text()) || kind == "localSourceControl" || kind == "fileSystem"
+		b.addNode(node, strings.ToLower(node.Name))
 	}
-	project := b.beside("Package.swift")
+	project := b.siblingPath("Package.swift")
 	asks, err := manifest.Swift(b.Read(project))
 	if err != nil {
 		return err
 	}
-	root := b.add(Node{Local: true, Manifest: project})
+	root := b.addNode(Node{Local: true, Manifest: project})
 	for _, r := range asks {
-		if b.link(root, r.Dev, strings.ToLower(r.Name)) {
+		if b.addEdge(root, r.Dev, strings.ToLower(r.Name)) {
 			b.Rooted = true
 		}
 	}
 	return nil
 }
 
-// conan reads conan.lock, of version 1 of Conan (a graph) and of version 2
-// (lists) (https://docs.conan.io/2/tutorial/versioning/lockfiles.html).
-func conan(b *builder) error {
+// readConan reads conan.lock, of version 1 of Conan (a graph) and of version 2 (lists)
+// (https://docs.conan.io/2/tutorial/versioning/lockfiles.html).
+func readConan(b *builder) error {
 	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
@@ -136,21 +137,21 @@ func conan(b *builder) error {
 	for _, section := range []string{"requires", "build_requires", "python_requires"} {
 		for _, item := range n.Get(section).Members() {
 			if name, version, ok := conanReference(item.Text()); ok {
-				b.add(Node{Name: name, Version: version, Line: item.Line, Dev: section == "build_requires"}, name)
+				b.addNode(Node{Name: name, Version: version, Line: item.Line, Dev: section == "build_requires"}, name)
 			}
 		}
 	}
-	project := b.beside("conanfile.txt")
+	project := b.siblingPath("conanfile.txt")
 	if b.Read(project) == nil {
-		project = b.beside("conanfile.py")
+		project = b.siblingPath("conanfile.py")
 	}
 	asks, err := manifest.Conan(b.Read(project))
 	if err != nil {
 		return err
 	}
-	root := b.add(Node{Local: true, Manifest: project})
+	root := b.addNode(Node{Local: true, Manifest: project})
 	for _, r := range asks {
-		if b.link(root, r.Dev, r.Name) {
+		if b.addEdge(root, r.Dev, r.Name) {
 			b.Rooted = true
 		}
 	}
@@ -171,17 +172,17 @@ func (b *builder) conanGraph(nodes *document.Node) error {
 		line := e.Get("ref").LineOr(e.Get("pref").LineOr(e.Line))
 		node := Node{Name: name, Version: version, Line: line, Dev: e.TextOf("context") == "build"}
 		if !ok || e.TextOf("path") != "" {
-			node = Node{Local: true, Manifest: b.beside("conanfile.txt")}
+			node = Node{Local: true, Manifest: b.siblingPath("conanfile.txt")}
 			b.Rooted = true
 		}
-		at[i] = b.add(node, e.Key)
+		at[i] = b.addNode(node, e.Key)
 	}
 	for i, e := range members {
 		for _, to := range e.Get("requires").Strings() {
-			b.link(at[i], false, to)
+			b.addEdge(at[i], false, to)
 		}
 		for _, to := range e.Get("build_requires").Strings() {
-			b.link(at[i], true, to)
+			b.addEdge(at[i], true, to)
 		}
 	}
 	return nil

@@ -9,9 +9,9 @@ import (
 	"merlon/internal/document"
 )
 
-// npm reads package-lock.json and npm-shrinkwrap.json of all versions
+// readNPM reads package-lock.json and npm-shrinkwrap.json of all versions
 // (https://docs.npmjs.com/cli/configuring-npm/package-lock-json).
-func npm(b *builder) error {
+func readNPM(b *builder) error {
 	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
@@ -24,14 +24,14 @@ func npm(b *builder) error {
 		if places.Kind != document.Map {
 			return errors.New(`"packages" is no object`)
 		}
-		return b.npmPlaces(places)
+		return b.readNPMPlaces(places)
 	}
-	return b.npmNested(n)
+	return b.readNPMNested(n)
 }
 
-// npmPlaces reads the entries by place: "" is the project, "node_modules/a" a
-// package, any other path a workspace.
-func (b *builder) npmPlaces(places *document.Node) error {
+// readNPMPlaces reads the entries by path: "" is the project, "node_modules/a" a package,
+// any other path a workspace.
+func (b *builder) readNPMPlaces(places *document.Node) error {
 	entries := places.Members()
 	from := make([]int, len(entries))
 	for i, e := range entries {
@@ -42,9 +42,9 @@ func (b *builder) npmPlaces(places *document.Node) error {
 		if target := e.TextOf("resolved"); e.Get("link").True() {
 			continue
 		} else if !strings.Contains(e.Key, "node_modules/") {
-			from[i] = b.add(Node{Local: true, Manifest: b.beside(path.Join(e.Key, "package.json"))}, e.Key)
+			from[i] = b.addNode(Node{Local: true, Manifest: b.siblingPath(path.Join(e.Key, "package.json"))}, e.Key)
 		} else {
-			from[i] = b.add(npmNode(e, target), e.Key)
+			from[i] = b.addNode(npmNode(e, target), e.Key)
 		}
 	}
 	for _, e := range entries { // after all of them, because places may lie anywhere
@@ -60,7 +60,7 @@ func (b *builder) npmPlaces(places *document.Node) error {
 		}
 		e := entries[i]
 		b.Rooted = b.Rooted || b.Nodes[at].Local
-		for _, d := range npmAsks(e.Node) {
+		for _, d := range npmRequirements(e.Node) {
 			b.npmLink(at, e.Key, d)
 		}
 	}
@@ -77,7 +77,7 @@ func npmNode(e document.Member, resolved string) Node {
 		Name: name, Version: e.TextOf("version"), Line: e.Line, Dev: e.Get("dev").True(),
 		Licenses: e.Get("license").Strings(), Foreign: fromRepository(resolved),
 	}
-	if local(resolved) && !archive(resolved) {
+	if isLocal(resolved) && !isArchive(resolved) {
 		n.Local = true
 	}
 	if strings.Contains(n.Version, ":") {
@@ -99,9 +99,9 @@ func fromRepository(address string) bool {
 
 // npmLink links to where Node finds a package that is asked for at a place: in the
 // folder node_modules there, else in one above.
-func (b *builder) npmLink(from int, place string, d asked) {
+func (b *builder) npmLink(from int, place string, d requirement) {
 	for dir, depth := place, 0; depth < 100; depth++ {
-		if b.link(from, d.dev, path.Join(dir, "node_modules", d.name)) || dir == "" {
+		if b.addEdge(from, d.dev, path.Join(dir, "node_modules", d.name)) || dir == "" {
 			return
 		}
 		if dir = path.Dir(dir); path.Base(dir) == "node_modules" {
@@ -113,13 +113,13 @@ func (b *builder) npmLink(from int, place string, d asked) {
 	}
 }
 
-// npmNested reads version 1, whose entries stand in each other. It does not say
-// what the project asks for, so the manifest beside it is read.
-func (b *builder) npmNested(n *document.Node) error {
+// readNPMNested reads version 1, whose entries are in each other. It does not say what the
+// project requires, so the manifest beside it is read.
+func (b *builder) readNPMNested(n *document.Node) error {
 	root := -1
-	if asks, ok := b.packageJSON(b.beside("package.json")); ok {
+	if asks, ok := b.readPackageJSON(b.siblingPath("package.json")); ok {
 		b.Rooted = true
-		root = b.add(Node{Local: true, Manifest: b.beside("package.json")})
+		root = b.addNode(Node{Local: true, Manifest: b.siblingPath("package.json")})
 		defer func() {
 			for _, d := range asks {
 				b.npmLink(root, "", d)
@@ -143,7 +143,7 @@ func (b *builder) npmNested(n *document.Node) error {
 				return err
 			}
 			in := path.Join(place, "node_modules", e.Key)
-			all = append(all, entry{e, in, b.add(node, in)})
+			all = append(all, entry{e, in, b.addNode(node, in)})
 			if err := collect(e.Get("dependencies"), in); err != nil {
 				return err
 			}
@@ -155,7 +155,7 @@ func (b *builder) npmNested(n *document.Node) error {
 	}
 	for _, e := range all {
 		for _, d := range e.Get("requires").Members() {
-			b.npmLink(e.at, e.place, asked{name: d.Key})
+			b.npmLink(e.at, e.place, requirement{name: d.Key})
 		}
 	}
 	return nil
@@ -170,7 +170,7 @@ func npmOldNode(e document.Member) (Node, error) {
 		}
 	}
 	switch {
-	case local(n.Version):
+	case isLocal(n.Version):
 		n.Local = true
 	case strings.Contains(n.Version, ":"):
 		n.Foreign, n.Version = true, ""

@@ -9,8 +9,8 @@ import (
 	"merlon/internal/engine/sca/inventory/manifest"
 )
 
-// composer reads composer.lock (https://getcomposer.org/doc/01-basic-usage.md).
-func composer(b *builder) error {
+// readComposer reads composer.lock (https://getcomposer.org/doc/01-basic-usage.md).
+func readComposer(b *builder) error {
 	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
@@ -34,23 +34,23 @@ func composer(b *builder) error {
 					keys = append(keys, "="+strings.ToLower(p.Key))
 				}
 			}
-			b.add(node, keys...)
+			b.addNode(node, keys...)
 			entries = append(entries, e.Node)
 		}
 	}
 	for i, e := range entries {
 		for _, d := range e.Get("require").Members() {
-			b.link(i, false, strings.ToLower(d.Key), "="+strings.ToLower(d.Key))
+			b.addEdge(i, false, strings.ToLower(d.Key), "="+strings.ToLower(d.Key))
 		}
 	}
-	project, err := document.ParseJSON(b.Read(b.beside("composer.json")), document.PackageLimits)
+	project, err := document.ParseJSON(b.Read(b.siblingPath("composer.json")), document.PackageLimits)
 	if err != nil {
 		return nil //nolint:nilerr // without a manifest it is not known what is direct
 	}
-	root := b.add(Node{Local: true, Manifest: b.beside("composer.json")})
+	root := b.addNode(Node{Local: true, Manifest: b.siblingPath("composer.json")})
 	for _, section := range []string{"require", "require-dev"} {
 		for _, d := range project.Get(section).Members() {
-			if b.link(root, section == "require-dev", strings.ToLower(d.Key)) {
+			if b.addEdge(root, section == "require-dev", strings.ToLower(d.Key)) {
 				b.Rooted = true
 			}
 		}
@@ -58,9 +58,9 @@ func composer(b *builder) error {
 	return nil
 }
 
-// gemfile reads Gemfile.lock (https://bundler.io/guides/rationale.html): sections,
-// in them "    name (version)" and below "      name (range)".
-func gemfile(b *builder) error {
+// readGemfile reads Gemfile.lock (https://bundler.io/guides/rationale.html): sections, in
+// them "    name (version)" and below "      name (range)".
+func readGemfile(b *builder) error {
 	section, from, line := "", -1, 0
 	type edge struct {
 		from int
@@ -83,26 +83,26 @@ func gemfile(b *builder) error {
 		case section != "GEM" && section != "GIT" && section != "PATH" && section != "PLUGIN SOURCE":
 		case indent == 4:
 			version := strings.Trim(rest, "()")
-			from = b.add(Node{Name: name, Version: gemVersion(version), Line: line, Local: section == "PATH",
+			from = b.addNode(Node{Name: name, Version: gemVersion(version), Line: line, Local: section == "PATH",
 				Foreign: section == "GIT"}, name)
 		case indent == 6 && from >= 0:
 			edges = append(edges, edge{from, name})
 		}
 	}
 	for _, e := range edges {
-		b.link(e.from, false, e.name)
+		b.addEdge(e.from, false, e.name)
 	}
 	if !b.Rooted {
 		return nil
 	}
-	project := b.beside("Gemfile")
+	project := b.siblingPath("Gemfile")
 	if strings.HasSuffix(b.Path, "gems.locked") {
-		project = b.beside("gems.rb")
+		project = b.siblingPath("gems.rb")
 	}
 	develop := manifest.GemsInDevelopment(string(b.Read(project)))
-	root := b.add(Node{Local: true, Manifest: project})
+	root := b.addNode(Node{Local: true, Manifest: project})
 	for _, name := range direct {
-		b.link(root, develop[name], name)
+		b.addEdge(root, develop[name], name)
 	}
 	return nil
 }
@@ -115,9 +115,9 @@ func gemVersion(version string) string {
 	return version
 }
 
-// mix reads mix.lock (https://hexdocs.pm/mix/Mix.Tasks.Deps.html): one tuple a
-// line, {:hex, :name, "version", "hash", [:mix], [{:dependency, …}], …}.
-func mix(b *builder) error {
+// readMix reads mix.lock (https://hexdocs.pm/mix/Mix.Tasks.Deps.html): one tuple a line,
+// {:hex, :name, "version", "hash", [:mix], [{:dependency, …}], …}.
+func readMix(b *builder) error {
 	type edge struct {
 		from int
 		name string
@@ -137,29 +137,29 @@ func mix(b *builder) error {
 		switch {
 		case kind == "hex" && len(fields) == 3:
 			name := strings.Trim(strings.TrimSpace(fields[0]), `:"`)
-			at := b.add(Node{Name: name, Version: strings.Trim(strings.TrimSpace(fields[1]), `"`), Line: line}, app)
+			at := b.addNode(Node{Name: name, Version: strings.Trim(strings.TrimSpace(fields[1]), `"`), Line: line}, app)
 			_, deps, _ := strings.Cut(fields[2], "], [")
 			for _, d := range strings.Split(deps, "{:")[1:] {
 				name, _, _ := strings.Cut(d, ",")
 				edges = append(edges, edge{at, name})
 			}
 		case kind == "git":
-			b.add(Node{Name: app, Line: line, Foreign: true}, app)
+			b.addNode(Node{Name: app, Line: line, Foreign: true}, app)
 		default:
-			b.broken(line)
+			b.addBroken(line)
 		}
 	}
 	for _, e := range edges {
-		b.link(e.from, false, e.name)
+		b.addEdge(e.from, false, e.name)
 	}
 	for _, project := range b.Below("mix.exs") {
 		asks, err := manifest.Mix(b.Read(project))
 		if err != nil || len(asks) == 0 {
 			continue
 		}
-		root := b.add(Node{Local: true, Manifest: project})
+		root := b.addNode(Node{Local: true, Manifest: project})
 		for _, d := range asks {
-			if b.link(root, d.Dev, d.Name) {
+			if b.addEdge(root, d.Dev, d.Name) {
 				b.Rooted = true
 			}
 		}
@@ -170,12 +170,12 @@ func mix(b *builder) error {
 // rebarEntry matches an entry of rebar.lock.
 var rebarEntry = regexp.MustCompile(`(?s)\{\s*<<"([^"]+)">>\s*,\s*\{(pkg|git|hg)\s*,\s*<?<?"([^"]*)"(?:>>\s*,\s*<<"([^"]*)")?.*?\}\s*,\s*(\d+)\s*\}`)
 
-// rebar reads rebar.lock (https://rebar3.org/docs/configuration/dependencies/),
-// which says how deep a package stands, but not which one brought it:
+// readRebar reads rebar.lock (https://rebar3.org/docs/configuration/dependencies/), which
+// says how deep a package is, but not which one brought it:
 // {<<"name">>,{pkg,<<"package">>,<<"version">>},level}.
-func rebar(b *builder) error {
+func readRebar(b *builder) error {
 	b.Rooted = true
-	root := b.add(Node{Local: true, Manifest: b.beside("rebar.config")})
+	root := b.addNode(Node{Local: true, Manifest: b.siblingPath("rebar.config")})
 	line, offset := 1, 0
 	text := string(b.Content)
 	for _, m := range rebarEntry.FindAllStringSubmatchIndex(text, maxPackages) {
@@ -186,19 +186,19 @@ func rebar(b *builder) error {
 		if kind == "pkg" && m[8] >= 0 {
 			node.Name, node.Version = text[m[6]:m[7]], text[m[8]:m[9]]
 		}
-		b.add(node, app)
+		b.addNode(node, app)
 		if level == "0" {
-			b.link(root, false, app)
+			b.addEdge(root, false, app)
 		}
 	}
 	return nil
 }
 
-// gradle reads gradle.lockfile
+// readGradle reads gradle.lockfile
 // (https://docs.gradle.org/current/userguide/dependency_locking.html):
-// group:artifact:version=configurations. It does not say which package brought
-// which, but the build beside it says what is direct.
-func gradle(b *builder) error {
+// group:artifact:version=configurations. It does not say which package brought which, but
+// the build beside it says what is direct.
+func readGradle(b *builder) error {
 	b.Marked = true
 	line := 0
 	for raw := range strings.Lines(string(b.Content)) {
@@ -210,23 +210,23 @@ func gradle(b *builder) error {
 		coordinates, configurations, ok := strings.Cut(text, "=")
 		name, version := cutLast(coordinates, ":")
 		if !ok || !strings.Contains(name, ":") {
-			b.broken(line)
+			b.addBroken(line)
 			continue
 		}
 		dev := configurations != ""
 		for _, c := range strings.Split(configurations, ",") {
 			dev = dev && (strings.HasPrefix(c, "test") || strings.Contains(c, "Test"))
 		}
-		b.add(Node{Name: name, Version: version, Line: line, Dev: dev}, name)
+		b.addNode(Node{Name: name, Version: version, Line: line, Dev: dev}, name)
 	}
 	if b.Asks == nil {
 		return nil
 	}
 	for _, file := range []string{"build.gradle", "build.gradle.kts"} {
-		asks := b.Asks(b.beside(file))
-		root := b.add(Node{Local: true, Manifest: b.beside(file)})
+		asks := b.Asks(b.siblingPath(file))
+		root := b.addNode(Node{Local: true, Manifest: b.siblingPath(file)})
 		for _, r := range asks {
-			if b.link(root, r.Dev, r.Name) {
+			if b.addEdge(root, r.Dev, r.Name) {
 				b.Rooted = true
 			}
 		}
@@ -234,9 +234,9 @@ func gradle(b *builder) error {
 	return nil
 }
 
-// sbtLock reads build.sbt.lock (https://github.com/stringbean/sbt-dependency-lock).
-// It names the configurations of each package, not what brought it.
-func sbtLock(b *builder) error {
+// readSbt reads build.sbt.lock (https://github.com/stringbean/sbt-dependency-lock). It
+// names the configurations of each package, not what brought it.
+func readSbt(b *builder) error {
 	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
@@ -248,24 +248,25 @@ func sbtLock(b *builder) error {
 	for _, e := range n.Get("dependencies").Members() {
 		group, name := e.TextOf("org"), e.Get("name")
 		if group == "" || name.Text() == "" {
-			b.broken(e.Line)
+			b.addBroken(e.Line)
 			continue
 		}
 		dev := len(e.Get("configurations").Strings()) > 0
 		for _, c := range e.Get("configurations").Strings() {
 			dev = dev && c == "test"
 		}
-		b.add(Node{Name: group + ":" + name.Text(), Version: e.TextOf("version"), Line: name.LineOr(e.Line), Dev: dev},
+		b.addNode(Node{Name: group + ":" + name.Text(), Version: e.TextOf("version"), Line: name.LineOr(e.Line),
+			Dev: dev},
 			group+":"+name.Text())
 	}
-	project := b.beside("build.sbt")
+	project := b.siblingPath("build.sbt")
 	asks, err := manifest.Sbt(b.Read(project))
 	if err != nil {
 		return err
 	}
-	root := b.add(Node{Local: true, Manifest: project})
+	root := b.addNode(Node{Local: true, Manifest: project})
 	for _, r := range asks { // the name of a library of Scala ends in the version of the language
-		if b.link(root, r.Dev, r.Name, r.Name+"_3", r.Name+"_2.13", r.Name+"_2.12", r.Name+"_2.11") {
+		if b.addEdge(root, r.Dev, r.Name, r.Name+"_3", r.Name+"_2.13", r.Name+"_2.12", r.Name+"_2.11") {
 			b.Rooted = true
 		}
 	}

@@ -9,15 +9,15 @@ import (
 	"merlon/internal/document"
 )
 
-// pnpm reads pnpm-lock.yaml of the versions 5, 6 and 9
+// readPnpm reads pnpm-lock.yaml of the versions 5, 6 and 9
 // (https://github.com/pnpm/spec/tree/master/lockfile).
-func pnpm(b *builder) error {
-	for _, part := range documents(b.Content) {
+func readPnpm(b *builder) error {
+	for _, part := range splitDocuments(b.Content) {
 		n, err := document.ParseBlockYAML(part, document.PackageLimits)
 		if err != nil {
 			return err
 		}
-		if err := b.pnpmDocument(n); err != nil {
+		if err := b.readPnpmDocument(n); err != nil {
 			return err
 		}
 	}
@@ -27,9 +27,9 @@ func pnpm(b *builder) error {
 // maxDocuments bounds the documents of a file; pnpm writes two.
 const maxDocuments = 16
 
-// documents splits a file of several documents, of which the first one holds pnpm
-// itself. In front of each stand as many empty lines as there were lines.
-func documents(content []byte) [][]byte {
+// splitDocuments splits a file of several documents, of which the first one is about pnpm
+// itself. In front of each are as many empty lines as there were lines.
+func splitDocuments(content []byte) [][]byte {
 	var out [][]byte
 	lines := 0
 	for len(out) < maxDocuments-1 {
@@ -46,7 +46,8 @@ func documents(content []byte) [][]byte {
 	return append(out, append(bytes.Repeat([]byte("\n"), lines), content...))
 }
 
-func (b *builder) pnpmDocument(n *document.Node) error {
+// readPnpmDocument reads one document of a lock file.
+func (b *builder) readPnpmDocument(n *document.Node) error {
 	version := n.TextOf("lockfileVersion")
 	if version == "" {
 		return errors.New("has no lockfileVersion")
@@ -55,12 +56,12 @@ func (b *builder) pnpmDocument(n *document.Node) error {
 	b.Marked = snapshots == nil
 	at := make([]int, len(packages))
 	for i, e := range packages {
-		at[i] = b.add(pnpmNode(e, strings.HasPrefix(version, "5")), e.Key, strings.TrimPrefix(e.Key, "/"))
+		at[i] = b.addNode(pnpmNode(e, strings.HasPrefix(version, "5")), e.Key, strings.TrimPrefix(e.Key, "/"))
 	}
 	from := func(i int) int { return at[i] }
 	if snapshots != nil { // version 9: what is asked for stands apart, by peers
 		packages = snapshots.Members()
-		from = func(i int) int { return b.snapshot(packages[i].Key) }
+		from = func(i int) int { return b.snapshotNode(packages[i].Key) }
 	}
 	for i, e := range packages {
 		node := from(i)
@@ -69,7 +70,7 @@ func (b *builder) pnpmDocument(n *document.Node) error {
 		}
 		for _, section := range []string{"dependencies", "optionalDependencies"} {
 			for _, d := range e.Get(section).Members() {
-				b.link(node, false, pnpmKeys(d.Key, d.Text())...)
+				b.addEdge(node, false, pnpmKeys(d.Key, d.Text())...)
 			}
 		}
 	}
@@ -78,13 +79,13 @@ func (b *builder) pnpmDocument(n *document.Node) error {
 		importers = all.Members()
 	}
 	for _, m := range importers {
-		b.pnpmImporter(m)
+		b.addPnpmImporter(m)
 	}
 	return nil
 }
 
-// snapshot returns the node of a snapshot: the key without its peers.
-func (b *builder) snapshot(key string) int {
+// snapshotNode returns the node of a snapshot: the key without its peers.
+func (b *builder) snapshotNode(key string) int {
 	if i := strings.IndexByte(key, '('); i > 0 {
 		key = key[:i]
 	}
@@ -94,29 +95,29 @@ func (b *builder) snapshot(key string) int {
 	return -1
 }
 
-// pnpmImporter adds a part of the project with what it asks for.
-func (b *builder) pnpmImporter(e document.Member) {
+// addPnpmImporter adds a part of the project with what it requires.
+func (b *builder) addPnpmImporter(e document.Member) {
 	b.Rooted = true
-	root := b.add(Node{Local: true, Manifest: b.beside(path.Join(e.Key, "package.json"))})
+	root := b.addNode(Node{Local: true, Manifest: b.siblingPath(path.Join(e.Key, "package.json"))})
 	for _, section := range []string{"dependencies", "optionalDependencies", "devDependencies"} {
 		for _, d := range e.Get(section).Members() {
 			version := d.Text()
 			if d.Kind == document.Map { // version 6 and later
 				version = d.TextOf("version")
 			}
-			if local(version) && !strings.HasPrefix(version, "/") && !archive(version) {
+			if isLocal(version) && !strings.HasPrefix(version, "/") && !isArchive(version) {
 				continue
 			}
-			if b.link(root, section == "devDependencies", pnpmKeys(d.Key, version)...) || version == "" ||
+			if b.addEdge(root, section == "devDependencies", pnpmKeys(d.Key, version)...) || version == "" ||
 				version[0] < '0' || version[0] > '9' {
 				continue
 			}
 			// A file that was cut, or merged by hand: what is asked for is known all the same.
 			version, _, _ = strings.Cut(version, "(")
 			version, _, _ = strings.Cut(version, "_")
-			b.add(Node{Name: d.Key, Version: version, Line: d.Line, Dev: section == "devDependencies"}, d.Key+"@"+
+			b.addNode(Node{Name: d.Key, Version: version, Line: d.Line, Dev: section == "devDependencies"}, d.Key+"@"+
 				version)
-			b.link(root, section == "devDependencies", d.Key+"@"+version)
+			b.addEdge(root, section == "devDependencies", d.Key+"@"+version)
 		}
 	}
 }
@@ -161,7 +162,7 @@ func pnpmNode(e document.Member, five bool) Node {
 	}
 	resolution := e.Get("resolution")
 	switch {
-	case resolution.TextOf("type") == "directory", strings.HasPrefix(e.Key, "file:") && !archive(key), strings.Contains(e.Key, "@file:") && !archive(key), strings.Contains(e.Key, "@link:"):
+	case resolution.TextOf("type") == "directory", strings.HasPrefix(e.Key, "file:") && !isArchive(key), strings.Contains(e.Key, "@file:") && !isArchive(key), strings.Contains(e.Key, "@link:"):
 
 		n.Local = true
 	case resolution.TextOf("type") == "git", resolution.TextOf("repo") != "", fromRepository(resolution.TextOf("tarball")), fromRepository(n.Version):
@@ -178,7 +179,7 @@ func pnpmNode(e document.Member, five bool) Node {
 var repositoryHosts = map[string]bool{"github.com": true, "gitlab.com": true, "bitbucket.org": true,
 	"codeload.github.com": true}
 
-// archive reports whether a place is a packed package, which is no part of the project.
-func archive(place string) bool {
+// isArchive reports whether a path is a packed package, which is not part of the project.
+func isArchive(place string) bool {
 	return strings.HasSuffix(place, ".tgz") || strings.HasSuffix(place, ".tar.gz")
 }

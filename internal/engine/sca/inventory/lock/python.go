@@ -20,9 +20,9 @@ var pythonSeparators = regexp.MustCompile(`[-_.]+`)
 // requirementName matches the name at the beginning of a requirement (PEP 508).
 var requirementName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?`)
 
-// pipfile reads Pipfile.lock (https://github.com/pypa/pipfile), which does not say
+// readPipfile reads Pipfile.lock (https://github.com/pypa/pipfile), which does not say
 // which package brought which.
-func pipfile(b *builder) error {
+func readPipfile(b *builder) error {
 	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
@@ -35,15 +35,15 @@ func pipfile(b *builder) error {
 		for _, e := range section.Members() {
 			version := strings.TrimPrefix(strings.TrimPrefix(e.TextOf("version"), "=="), "=")
 			foreign := e.Get("git") != nil || e.Get("file") != nil
-			b.add(Node{Name: e.Key, Version: version, Line: e.Line, Dev: section.Key == "develop", Foreign: foreign,
+			b.addNode(Node{Name: e.Key, Version: version, Line: e.Line, Dev: section.Key == "develop", Foreign: foreign,
 				Local: e.Get("path") != nil}, PythonName(e.Key))
 		}
 	}
-	project, err := document.ParseTOML(b.Read(b.beside("Pipfile")), document.PackageLimits)
+	project, err := document.ParseTOML(b.Read(b.siblingPath("Pipfile")), document.PackageLimits)
 	if err != nil || project.Len() == 0 {
 		return nil //nolint:nilerr // without a manifest it is not known what is direct; the inventory reads the manifest itself
 	}
-	root := b.add(Node{Local: true, Manifest: b.beside("Pipfile")})
+	root := b.addNode(Node{Local: true, Manifest: b.siblingPath("Pipfile")})
 	for _, s := range project.Members() {
 		if s.IsMap() && strings.HasSuffix(s.Key, "packages") {
 			b.pythonRoots(root, s.Node, s.Key == "dev-packages")
@@ -55,7 +55,7 @@ func pipfile(b *builder) error {
 // pythonRoots links to what the members of a table name.
 func (b *builder) pythonRoots(root int, table *document.Node, dev bool) {
 	for _, d := range table.Members() {
-		if b.link(root, dev, PythonName(d.Key)) {
+		if b.addEdge(root, dev, PythonName(d.Key)) {
 			b.Rooted = true
 		}
 	}
@@ -75,13 +75,13 @@ func (b *builder) tomlPackages() (root *document.Node, packages []document.Membe
 		name := e.TextOf("name")
 		node := Node{Name: name, Version: e.TextOf("version"), Line: e.Get("name").LineOr(e.Line)}
 		tomlSource(&node, e.Node)
-		at[i] = b.add(node, PythonName(name)+"@"+node.Version, PythonName(name))
+		at[i] = b.addNode(node, PythonName(name)+"@"+node.Version, PythonName(name))
 	}
 	return root, packages, at, nil
 }
 
-// poetry reads poetry.lock (https://python-poetry.org/docs/basic-usage/).
-func poetry(b *builder) error {
+// readPoetry reads poetry.lock (https://python-poetry.org/docs/basic-usage/).
+func readPoetry(b *builder) error {
 	_, packages, at, err := b.tomlPackages()
 	if err != nil {
 		return err
@@ -96,15 +96,15 @@ func poetry(b *builder) error {
 			b.Nodes[from].Dev = category != "main"
 		}
 		for _, d := range e.Get("dependencies").Members() {
-			b.link(from, false, PythonName(d.Key))
+			b.addEdge(from, false, PythonName(d.Key))
 		}
 	}
-	b.pyproject(b.beside("pyproject.toml"))
+	b.addPyproject(b.siblingPath("pyproject.toml"))
 	return nil
 }
 
-// pdm reads pdm.lock (https://pdm-project.org/latest/usage/lockfile/).
-func pdm(b *builder) error {
+// readPDM reads pdm.lock (https://pdm-project.org/latest/usage/lockfile/).
+func readPDM(b *builder) error {
 	_, packages, at, err := b.tomlPackages()
 	if err != nil {
 		return err
@@ -116,24 +116,24 @@ func pdm(b *builder) error {
 			b.Nodes[from].Dev = !slices.ContainsFunc(groups, func(g string) bool { return g == "default" })
 		}
 		for _, d := range e.Get("dependencies").Strings() {
-			b.link(from, false, PythonName(requirementName.FindString(d)))
+			b.addEdge(from, false, PythonName(requirementName.FindString(d)))
 		}
 	}
-	b.pyproject(b.beside("pyproject.toml"))
+	b.addPyproject(b.siblingPath("pyproject.toml"))
 	return nil
 }
 
-// pyproject adds what a pyproject.toml asks for: by PEP 621, by dependency groups
-// (PEP 735), by Poetry's and PDM's tables.
-func (b *builder) pyproject(file string) {
+// addPyproject adds what a pyproject.toml requires: by PEP 621, by dependency groups (PEP
+// 735), by Poetry's and PDM's tables.
+func (b *builder) addPyproject(file string) {
 	n, err := document.ParseTOML(b.Read(file), document.PackageLimits)
 	if err != nil || len(n.Members()) == 0 {
 		return // without a manifest it is not known what is direct; the inventory reads the manifest itself
 	}
-	root := b.add(Node{Local: true, Manifest: file})
+	root := b.addNode(Node{Local: true, Manifest: file})
 	list := func(requirements *document.Node, dev bool) {
 		for _, r := range requirements.Strings() {
-			if b.link(root, dev, PythonName(requirementName.FindString(r))) {
+			if b.addEdge(root, dev, PythonName(requirementName.FindString(r))) {
 				b.Rooted = true
 			}
 		}
@@ -155,16 +155,16 @@ func (b *builder) pyproject(file string) {
 	}
 }
 
-// uv reads uv.lock (https://docs.astral.sh/uv/concepts/projects/layout/): the
-// members of the workspace are entries without a registry.
-func uv(b *builder) error {
+// readUV reads uv.lock (https://docs.astral.sh/uv/concepts/projects/layout/): the members
+// of the workspace are entries without a registry.
+func readUV(b *builder) error {
 	root, packages, at, err := b.tomlPackages()
 	if err != nil {
 		return err
 	}
 	if groups := root.At("manifest", "dependency-groups"); groups != nil { // of a workspace that is no project
 		b.Rooted = true
-		from := b.add(Node{Local: true, Manifest: b.beside("pyproject.toml")})
+		from := b.addNode(Node{Local: true, Manifest: b.siblingPath("pyproject.toml")})
 		for _, m := range groups.Members() {
 			b.uvLinks(from, true, m.Node)
 		}
@@ -174,7 +174,7 @@ func uv(b *builder) error {
 		if b.Nodes[from].Local {
 			b.Rooted = true
 			if dir := e.Get("source").TextOf("editable") + e.Get("source").TextOf("virtual"); dir != "" {
-				b.Nodes[from].Manifest = b.beside(path.Join(dir, "pyproject.toml"))
+				b.Nodes[from].Manifest = b.siblingPath(path.Join(dir, "pyproject.toml"))
 			}
 		}
 		b.uvLinks(from, false, e.Get("dependencies"))
@@ -191,7 +191,7 @@ func uv(b *builder) error {
 func (b *builder) uvLinks(from int, dev bool, list *document.Node) {
 	for _, d := range list.Members() {
 		name := PythonName(d.TextOf("name"))
-		b.link(from, dev, name+"@"+d.TextOf("version"), name)
+		b.addEdge(from, dev, name+"@"+d.TextOf("version"), name)
 	}
 }
 
@@ -217,9 +217,10 @@ func tomlSource(n *Node, e *document.Node) {
 	}
 }
 
-// cargo reads Cargo.lock (https://doc.rust-lang.org/cargo/guide/cargo-toml-vs-cargo-lock.html):
-// entries without a source are the project and what lies beside it.
-func cargo(b *builder) error {
+// readCargo reads Cargo.lock
+// (https://doc.rust-lang.org/cargo/guide/cargo-toml-vs-cargo-lock.html): entries without a
+// source are the project and what is beside it.
+func readCargo(b *builder) error {
 	n, err := document.ParseTOML(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
@@ -231,7 +232,7 @@ func cargo(b *builder) error {
 		name, version, source := e.TextOf("name"), e.TextOf("version"), e.TextOf("source")
 		node := Node{Name: name, Version: version, Line: e.Get("name").LineOr(e.Line), Local: source == "",
 			Foreign: strings.HasPrefix(source, "git+")}
-		at[i] = b.add(node, name+" "+version, name)
+		at[i] = b.addNode(node, name+" "+version, name)
 		b.Rooted = b.Rooted || node.Local
 	}
 	manifests := b.cargoManifests()
@@ -243,7 +244,7 @@ func cargo(b *builder) error {
 		for _, d := range packages[i].Get("dependencies").Strings() {
 			name, version, _ := strings.Cut(d, " ")
 			version, _, _ = strings.Cut(version, " ")
-			b.link(from, develop[name], name+" "+version, name)
+			b.addEdge(from, develop[name], name+" "+version, name)
 		}
 	}
 	return nil

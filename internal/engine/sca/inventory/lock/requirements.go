@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// compiled matches a requirement that pip-compile or uv wrote.
-var compiled = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?==([^\s;\\]+)`)
+// compiledLine matches a requirement that pip-compile or uv wrote.
+var compiledLine = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?==([^\s;\\]+)`)
 
 // Requirements returns the graph of a requirements file whose comments say what
 // brought a package, as pip-compile and uv write them
@@ -27,8 +27,8 @@ func Requirements(path string, content []byte) *Graph {
 	for raw := range strings.Lines(string(content)) {
 		line++
 		text := strings.TrimSpace(raw)
-		if m := compiled.FindStringSubmatch(text); m != nil {
-			at, list = b.add(Node{Name: PythonName(m[1]), Version: m[2], Line: line}, PythonName(m[1])), false
+		if m := compiledLine.FindStringSubmatch(text); m != nil {
+			at, list = b.addNode(Node{Name: PythonName(m[1]), Version: m[2], Line: line}, PythonName(m[1])), false
 		}
 		i := strings.IndexByte(text, '#')
 		if i < 0 || at < 0 {
@@ -46,7 +46,7 @@ func Requirements(path string, content []byte) *Graph {
 			}
 		}
 	}
-	root := b.add(Node{Local: true})
+	root := b.addNode(Node{Local: true})
 	for _, e := range edges {
 		from, ok := b.index[PythonName(e.parent)]
 		if !ok || strings.HasPrefix(e.parent, "-") || strings.Contains(e.parent, "(") {

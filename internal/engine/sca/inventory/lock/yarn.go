@@ -9,25 +9,27 @@ import (
 	"merlon/internal/document"
 )
 
-// yarn reads yarn.lock, of version 1 (https://classic.yarnpkg.com/lang/en/docs/yarn-lock/)
-// and of later ones, which are YAML.
-func yarn(b *builder) error {
+// readYarnLock reads yarn.lock, of version 1
+// (https://classic.yarnpkg.com/lang/en/docs/yarn-lock/) and of later ones, which are YAML.
+func readYarnLock(b *builder) error {
 	if bytes.Contains(b.Content, []byte("\n__metadata:")) || bytes.HasPrefix(b.Content, []byte("__metadata:")) {
-		return b.berry()
+		return b.readYarnBerry()
 	}
-	return b.yarnClassic()
+	return b.readYarnClassic()
 }
 
 // A yarnEntry is an entry of version 1.
 type yarnEntry struct {
 	keys              []string
 	version, resolved string
-	deps              []asked
+	deps              []requirement
 	line              int
 }
 
-func (b *builder) yarnClassic() error {
-	entries, err := readYarn(string(b.Content))
+// readYarnClassic reads version 1. Entries name their dependencies by the keys of other
+// entries.
+func (b *builder) readYarnClassic() error {
+	entries, err := parseYarn(string(b.Content))
 	if err != nil {
 		return err
 	}
@@ -42,22 +44,22 @@ func (b *builder) yarnClassic() error {
 		}
 		n := Node{Name: name, Version: e.version, Line: e.line, Foreign: fromRepository(e.resolved) ||
 			fromRepository(wanted)}
-		n.Local = local(wanted) && !strings.HasSuffix(wanted, ".tgz") && !strings.HasPrefix(e.resolved, "http")
-		at[i] = b.add(n, e.keys...)
+		n.Local = isLocal(wanted) && !strings.HasSuffix(wanted, ".tgz") && !strings.HasPrefix(e.resolved, "http")
+		at[i] = b.addNode(n, e.keys...)
 	}
 	for i, e := range entries {
 		for _, d := range e.deps {
-			b.link(at[i], false, d.name+"@"+d.wanted)
+			b.addEdge(at[i], false, d.name+"@"+d.wanted)
 		}
 	}
 	for _, manifest := range b.Below("package.json") {
-		asks, ok := b.packageJSON(manifest)
+		asks, ok := b.readPackageJSON(manifest)
 		if !ok {
 			continue
 		}
-		root := b.add(Node{Local: true, Manifest: manifest})
+		root := b.addNode(Node{Local: true, Manifest: manifest})
 		for _, d := range asks {
-			if b.link(root, d.dev, d.name+"@"+d.wanted) {
+			if b.addEdge(root, d.dev, d.name+"@"+d.wanted) {
 				b.Rooted = true
 			}
 		}
@@ -65,8 +67,8 @@ func (b *builder) yarnClassic() error {
 	return nil
 }
 
-// readYarn reads the text of version 1.
-func readYarn(text string) ([]yarnEntry, error) {
+// parseYarn reads the text of version 1.
+func parseYarn(text string) ([]yarnEntry, error) {
 	var out []yarnEntry
 	inDeps, line := false, 0
 	for raw := range strings.Lines(text) {
@@ -105,7 +107,7 @@ func readYarn(text string) ([]yarnEntry, error) {
 		case indent == 2 && key == "resolved":
 			e.resolved = value
 		case indent == 4 && inDeps:
-			e.deps = append(e.deps, asked{name: key, wanted: value})
+			e.deps = append(e.deps, requirement{name: key, wanted: value})
 		}
 	}
 	return out, nil
@@ -121,10 +123,9 @@ func yarnPair(text string) (key, value string) {
 	return key, strings.Trim(strings.TrimSpace(value), `"`)
 }
 
-// berry reads version 2 and later (https://yarnpkg.com/protocols). The workspaces
-// are entries of the file; what they ask for only in development is in their
-// manifests.
-func (b *builder) berry() error {
+// readYarnBerry reads version 2 and later (https://yarnpkg.com/protocols). The workspaces
+// are entries of the file; what they require only in development is in their manifests.
+func (b *builder) readYarnBerry() error {
 	n, err := document.ParseBlockYAML(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
@@ -138,17 +139,18 @@ func (b *builder) berry() error {
 		}
 		resolution := e.TextOf("resolution")
 		name, from := cutName(resolution)
-		node := Node{Name: name, Version: e.TextOf("version"), Line: e.Line, Local: local(from), Foreign: from != "" &&
-			!strings.HasPrefix(from, "npm:") && !strings.HasPrefix(from, "patch:")}
+		node := Node{Name: name, Version: e.TextOf("version"), Line: e.Line, Local: isLocal(from),
+			Foreign: from != "" &&
+				!strings.HasPrefix(from, "npm:") && !strings.HasPrefix(from, "patch:")}
 		if dir, ok := strings.CutPrefix(from, "workspace:"); ok {
 			b.Rooted = true
-			node.Manifest = b.beside(path.Join(dir, "package.json"))
+			node.Manifest = b.siblingPath(path.Join(dir, "package.json"))
 		}
 		if strings.HasPrefix(from, "patch:") { // the patched package; the one below it is an entry, too
 			node.Name, _ = cutName(strings.TrimPrefix(from, "patch:"))
 			node.Foreign = false
 		}
-		at[i] = b.add(node, strings.Split(e.Key, ", ")...)
+		at[i] = b.addNode(node, strings.Split(e.Key, ", ")...)
 	}
 	for i, from := range at {
 		if from < 0 {
@@ -158,17 +160,17 @@ func (b *builder) berry() error {
 		for _, section := range []string{"dependencies", "optionalDependencies"} {
 			for _, d := range entries[i].Get(section).Members() {
 				wanted := d.Text()
-				b.link(from, develop[d.Key], d.Key+"@"+wanted, d.Key+"@npm:"+wanted,
-					patched(entries[i].Key, d.Key, wanted))
+				b.addEdge(from, develop[d.Key], d.Key+"@"+wanted, d.Key+"@npm:"+wanted,
+					patchedKey(entries[i].Key, d.Key, wanted))
 			}
 		}
 	}
 	return nil
 }
 
-// patched is how a patch that is written in a manifest stands in the lock file:
-// bound to the workspace that asks for it.
-func patched(from, name, wanted string) string {
+// patchedKey is how a patch that is written in a manifest is named in the lock file: bound
+// to the workspace that requires it.
+func patchedKey(from, name, wanted string) string {
 	if !strings.HasPrefix(wanted, "patch:") {
 		return ""
 	}
@@ -179,7 +181,7 @@ func patched(from, name, wanted string) string {
 func (b *builder) developOnly(from int) map[string]bool {
 	out := map[string]bool{}
 	if manifest := b.Nodes[from].Manifest; manifest != "" {
-		asks, _ := b.packageJSON(manifest)
+		asks, _ := b.readPackageJSON(manifest)
 		for i := len(asks) - 1; i >= 0; i-- { // what is shipped comes first and counts
 			out[asks[i].name] = asks[i].dev
 		}

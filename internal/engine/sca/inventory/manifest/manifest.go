@@ -90,8 +90,8 @@ func FixedVersion(text string) string {
 	return ""
 }
 
-// local reports whether a version is a place in the file system.
-func local(s string) bool {
+// isLocal reports whether a version is a path in the file system.
+func isLocal(s string) bool {
 	return slices.ContainsFunc([]string{"./", "../", "/", "~/", "file:", "link:", "portal:", "workspace:"},
 		func(prefix string) bool {
 			return strings.HasPrefix(s, prefix)
@@ -116,7 +116,7 @@ func PackageJSON(content []byte) ([]Requirement, error) {
 				}
 			}
 			r := Requirement{Name: name, Wanted: wanted, Dev: section == "devDependencies", Line: d.Line,
-				Local: local(wanted)}
+				Local: isLocal(wanted)}
 			if v := FixedVersion(wanted); strings.Count(v, ".") >= 2 {
 				r.Version = v
 			}

@@ -10,9 +10,9 @@ import (
 
 // This file reads manifests that are programs, by the form of what they write out.
 
-// find returns a requirement for each match of a pattern whose groups "name",
+// findCalls returns a requirement for each match of a pattern whose groups "name",
 // "group", "version" and "rest" are used. A line that is a comment is left out.
-func find(content []byte, pattern *lazyregexp.Regexp, comment string) []Requirement {
+func findCalls(content []byte, pattern *lazyregexp.Regexp, comment string) []Requirement {
 	var out []Requirement
 	seen := map[string]bool{}
 	line, offset := 1, 0
@@ -68,7 +68,7 @@ var (
 
 // Gems reads a Gemfile, gems.rb or gemspec.
 func Gems(content []byte) ([]Requirement, error) {
-	out := find(content, gemCall, "#")
+	out := findCalls(content, gemCall, "#")
 	develop := GemsInDevelopment(string(content))
 	for i := range out {
 		r := &out[i]
@@ -148,7 +148,7 @@ func onlyDevelopment(groups string) bool {
 // Mix reads a mix.exs.
 func Mix(content []byte) ([]Requirement, error) {
 	var out []Requirement
-	for _, r := range find(content, mixTuple, "#") {
+	for _, r := range findCalls(content, mixTuple, "#") {
 		if !strings.ContainsAny(r.Wanted, `":`) {
 			continue
 		}
@@ -177,7 +177,7 @@ func Rebar(content []byte) ([]Requirement, error) {
 		end = at + i
 	}
 	var out []Requirement
-	for _, r := range find(content[at:end], rebarTuple, "%") {
+	for _, r := range findCalls(content[at:end], rebarTuple, "%") {
 		if !slices.Contains([]string{"git", "hg", "pkg", "tag", "branch", "ref"}, r.Name) { // where it comes from
 			r.Line += bytes.Count(content[:at], []byte("\n"))
 			out = append(out, r)
@@ -188,7 +188,7 @@ func Rebar(content []byte) ([]Requirement, error) {
 
 // Swift reads a Package.swift; a package is known by its address.
 func Swift(content []byte) ([]Requirement, error) {
-	out := find(content, swiftCall, "//")
+	out := findCalls(content, swiftCall, "//")
 	for i := range out {
 		out[i].Name = SwiftName(out[i].Name)
 	}
@@ -210,7 +210,7 @@ func SwiftName(address string) string {
 
 // Pods reads a Podfile.
 func Pods(content []byte) ([]Requirement, error) {
-	out := find(content, podCall, "#")
+	out := findCalls(content, podCall, "#")
 	for i := range out {
 		out[i].Local = gemPath.MatchString(out[i].Wanted)
 	}
@@ -222,13 +222,13 @@ func Conan(content []byte) ([]Requirement, error) {
 	if !bytes.Contains(content, []byte("ConanFile")) {
 		return inSections(content, section, conanLine, "requires"), nil
 	}
-	return find(content, conanCall, "#"), nil
+	return findCalls(content, conanCall, "#"), nil
 }
 
 // Sbt reads the build.sbt of Scala. "%%" adds the version of Scala to the name,
 // which only the tool knows; the name is told as it is written.
 func Sbt(content []byte) ([]Requirement, error) {
-	out := find(content, sbtText, "//")
+	out := findCalls(content, sbtText, "//")
 	for i := range out {
 		out[i].Dev = strings.Contains(out[i].Wanted, "% Test") || strings.Contains(out[i].Wanted, `% "test`)
 	}
@@ -236,11 +236,13 @@ func Sbt(content []byte) ([]Requirement, error) {
 }
 
 // Edn reads a deps.edn of Clojure. A name without group is its own group.
-func Edn(content []byte) ([]Requirement, error) { return clojure(find(content, ednText, ";;")), nil }
+func Edn(content []byte) ([]Requirement, error) {
+	return clojure(findCalls(content, ednText, ";;")), nil
+}
 
 // Leiningen reads a project.clj of Clojure.
 func Leiningen(content []byte) ([]Requirement, error) {
-	return clojure(find(content, leinText, ";")), nil
+	return clojure(findCalls(content, leinText, ";")), nil
 }
 
 func clojure(list []Requirement) []Requirement {
@@ -272,7 +274,7 @@ func inSections(content []byte, heading, pattern *lazyregexp.Regexp, word string
 			continue
 		}
 		before := bytes.Count(content[:m[1]], []byte("\n"))
-		for _, r := range find(content[m[1]:end], pattern, "#") {
+		for _, r := range findCalls(content[m[1]:end], pattern, "#") {
 			r.Line += before
 			out = append(out, r)
 		}
