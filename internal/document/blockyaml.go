@@ -48,6 +48,7 @@ type blockReader struct {
 	done   bool
 }
 
+// fault is the error of a text that is not YAML, with the present line.
 func (p *blockReader) fault(format string, args ...any) error {
 	return &Error{Line: p.line, Message: "not valid YAML: " + fmt.Sprintf(format, args...)}
 }
@@ -149,14 +150,14 @@ func (p *blockReader) readItem(list *Node, indent, depth int) error {
 func (p *blockReader) readField(n *Node, indent, depth int) error {
 	value := &Node{Line: p.line}
 	if long, ok := strings.CutPrefix(p.text, "? "); ok { // a key of more than 1,024 characters
-		n.add(unquote(long), value)
+		n.addEntry(unquoteScalar(long), value)
 		return p.readLongField(value, indent, depth)
 	}
 	key, text, ok := cutKey(p.text)
 	if !ok {
 		return p.fault("a key with a colon was expected")
 	}
-	n.add(key, value)
+	n.addEntry(key, value)
 	if text == "" {
 		return p.readBelow(value, indent, depth, false)
 	}
@@ -224,7 +225,7 @@ func (p *blockReader) readScalar(n *Node, text string, indent, depth int) error 
 		}
 		parts = append(parts, p.text)
 	}
-	n.setPlain(unquote(strings.Join(parts, " ")), quoted)
+	n.setPlain(unquoteScalar(strings.Join(parts, " ")), quoted)
 	return nil
 }
 
@@ -260,7 +261,7 @@ func cutKey(text string) (key, value string, ok bool) {
 		if end < 0 || end+1 >= len(text) || text[end+1] != ':' {
 			return "", "", false
 		}
-		key, value = unquote(text[:end+1]), text[end+2:]
+		key, value = unquoteScalar(text[:end+1]), text[end+2:]
 	} else if i := strings.Index(text, ": "); i > 0 && text[0] != '{' && text[0] != '[' {
 		key, value = text[:i], text[i+1:]
 	} else if k, found := strings.CutSuffix(text, ":"); found && k != "" && text[0] != '{' && text[0] != '[' {
@@ -291,8 +292,8 @@ func endOfQuote(text string) int {
 	return -1
 }
 
-// unquote returns the value of a scalar without quotes or comment.
-func unquote(text string) string {
+// unquoteScalar returns the value of a scalar without quotes or comment.
+func unquoteScalar(text string) string {
 	if text == "" || text[0] != '"' && text[0] != '\'' {
 		if i := strings.Index(text, " #"); i >= 0 {
 			text = text[:i]
@@ -355,7 +356,7 @@ func (f *flowReader) readValue(n *Node, depth int) error {
 func (f *flowReader) readWord(ends string) (string, bool) {
 	if q := f.s[0]; q == '"' || q == '\'' {
 		if end := endOfQuote(f.s); end > 0 {
-			text := unquote(f.s[:end+1])
+			text := unquoteScalar(f.s[:end+1])
 			f.s = f.s[end+1:]
 			return text, true
 		}
@@ -402,7 +403,7 @@ func (f *flowReader) readCollection(n *Node, end byte, depth int) error {
 			}
 		}
 		if end == '}' {
-			n.add(key, value)
+			n.addEntry(key, value)
 		} else {
 			n.Items = append(n.Items, value)
 		}

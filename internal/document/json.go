@@ -17,7 +17,7 @@ func ParseJSON(text []byte, limits Limits) (*Node, error) {
 		return nil, err
 	}
 	r := &jsonReader{text: strings.TrimPrefix(string(text), byteOrderMark), line: 1, limits: limits}
-	return r.document()
+	return r.readDocument()
 }
 
 // jsonReader reads JSON with the place of each value, which encoding/json does not
@@ -34,15 +34,16 @@ type jsonReader struct {
 	depth   int
 }
 
-func (r *jsonReader) document() (*Node, error) {
-	if err := r.space(); err != nil {
+// readDocument reads the one value of the text.
+func (r *jsonReader) readDocument() (*Node, error) {
+	if err := r.skipSpace(); err != nil {
 		return nil, err
 	}
-	n, err := r.value()
+	n, err := r.readValue()
 	if err != nil {
 		return nil, err
 	}
-	if err := r.space(); err != nil {
+	if err := r.skipSpace(); err != nil {
 		return nil, err
 	}
 	if r.at < len(r.text) {
@@ -51,12 +52,14 @@ func (r *jsonReader) document() (*Node, error) {
 	return n, nil
 }
 
+// fault is the error of a text that is not JSON, with the line of the next byte.
 func (r *jsonReader) fault(format string, args ...any) error {
 	return &Error{Line: r.line, Message: "not valid JSON: " + fmt.Sprintf(format, args...)}
 }
 
-// place returns the line and the column of the next byte.
-func (r *jsonReader) place() (line, column int) {
+// position returns the line and the column of the next byte. Columns are counted on from
+// the last position, because the whole file can be one line.
+func (r *jsonReader) position() (line, column int) {
 	if r.counted < r.start {
 		r.counted, r.column = r.start, 0
 	}
@@ -65,8 +68,8 @@ func (r *jsonReader) place() (line, column int) {
 	return r.line, r.column + 1
 }
 
-// space skips white space, and comments where they are taken.
-func (r *jsonReader) space() error {
+// skipSpace skips white space, and comments where they are allowed.
+func (r *jsonReader) skipSpace() error {
 	for r.at < len(r.text) {
 		switch c := r.text[r.at]; {
 		case c == '\n':
@@ -75,11 +78,11 @@ func (r *jsonReader) space() error {
 		case c == ' ' || c == '\t' || c == '\r':
 			r.at++
 		case c == '/' && r.limits.Comments:
-			size, err := r.comment()
+			size, err := r.commentSize()
 			if err != nil || size == 0 {
 				return err
 			}
-			r.skip(size)
+			r.skipBytes(size)
 		default:
 			return nil
 		}
@@ -87,8 +90,8 @@ func (r *jsonReader) space() error {
 	return nil
 }
 
-// comment returns the size of the comment at the place; 0: there is none.
-func (r *jsonReader) comment() (int, error) {
+// commentSize returns the size of the comment at the position; 0: there is none.
+func (r *jsonReader) commentSize() (int, error) {
 	rest := r.text[r.at:]
 	switch {
 	case strings.HasPrefix(rest, "//"):
@@ -106,8 +109,8 @@ func (r *jsonReader) comment() (int, error) {
 	return 0, nil
 }
 
-// skip goes on by a number of bytes and counts their lines.
-func (r *jsonReader) skip(size int) {
+// skipBytes goes on by a number of bytes and counts their lines.
+func (r *jsonReader) skipBytes(size int) {
 	for end := r.at + size; r.at < end; r.at++ {
 		if r.text[r.at] == '\n' {
 			r.line, r.start = r.line+1, r.at+1
@@ -115,6 +118,7 @@ func (r *jsonReader) skip(size int) {
 	}
 }
 
+// peek returns the next byte, 0 at the end.
 func (r *jsonReader) peek() byte {
 	if r.at < len(r.text) {
 		return r.text[r.at]
@@ -122,7 +126,9 @@ func (r *jsonReader) peek() byte {
 	return 0
 }
 
-func (r *jsonReader) value() (*Node, error) {
+// readValue reads a value. Depth and number are bounded before anything is made of it
+// (CWE-674, CWE-770).
+func (r *jsonReader) readValue() (*Node, error) {
 	r.values++
 	r.depth++
 	defer func() { r.depth-- }()
@@ -133,20 +139,20 @@ func (r *jsonReader) value() (*Node, error) {
 		return nil, tooDeep(r.line, r.limits.Depth)
 	}
 	n := &Node{}
-	n.Line, n.Column = r.place()
+	n.Line, n.Column = r.position()
 	switch c := r.peek(); {
 	case c == '{':
 		n.Kind = Map
-		return n, r.object(n)
+		return n, r.readObject(n)
 	case c == '[':
 		n.Kind = List
-		return n, r.list(n)
+		return n, r.readList(n)
 	case c == '"':
-		s, err := r.str()
+		s, err := r.readString()
 		n.Kind, n.Value = String, s
 		return n, err
 	case c == '-' || c >= '0' && c <= '9':
-		return n, r.number(n)
+		return n, r.readNumber(n)
 	}
 	for _, w := range []struct {
 		word string
@@ -164,9 +170,10 @@ func (r *jsonReader) value() (*Node, error) {
 	return nil, r.fault("%q does not begin a value", r.peek())
 }
 
-func (r *jsonReader) object(n *Node) error {
+// readObject reads the fields of an object.
+func (r *jsonReader) readObject(n *Node) error {
 	for r.at++; ; {
-		if err := r.space(); err != nil {
+		if err := r.skipSpace(); err != nil {
 			return err
 		}
 		if r.peek() == '}' {
@@ -178,57 +185,58 @@ func (r *jsonReader) object(n *Node) error {
 			return r.fault("expected a field or the end of an object")
 		}
 		e := Entry{}
-		e.Line, e.Column = r.place()
+		e.Line, e.Column = r.position()
 		var err error
-		if e.Key, err = r.str(); err != nil {
+		if e.Key, err = r.readString(); err != nil {
 			return err
 		}
-		if err := r.space(); err != nil {
+		if err := r.skipSpace(); err != nil {
 			return err
 		}
 		if r.peek() != ':' {
 			return r.fault("expected a colon after %.40q", e.Key)
 		}
 		r.at++
-		if err := r.space(); err != nil {
+		if err := r.skipSpace(); err != nil {
 			return err
 		}
-		if e.Value, err = r.value(); err != nil {
+		if e.Value, err = r.readValue(); err != nil {
 			return err
 		}
 		if r.limits.AtKeys {
 			e.Value.Line, e.Value.Column = e.Line, e.Column
 		}
 		n.Entries = append(n.Entries, e)
-		if err := r.comma('}'); err != nil {
+		if err := r.skipComma('}'); err != nil {
 			return err
 		}
 	}
 }
 
-func (r *jsonReader) list(n *Node) error {
+// readList reads the items of an array.
+func (r *jsonReader) readList(n *Node) error {
 	for r.at++; ; {
-		if err := r.space(); err != nil {
+		if err := r.skipSpace(); err != nil {
 			return err
 		}
 		if r.peek() == ']' {
 			r.at++
 			return nil
 		}
-		v, err := r.value()
+		v, err := r.readValue()
 		if err != nil {
 			return err
 		}
 		n.Items = append(n.Items, v)
-		if err := r.comma(']'); err != nil {
+		if err := r.skipComma(']'); err != nil {
 			return err
 		}
 	}
 }
 
-// comma skips the comma between two values; before the end there may be none.
-func (r *jsonReader) comma(end byte) error {
-	if err := r.space(); err != nil {
+// skipComma skips the comma between two values; before the end there may be none.
+func (r *jsonReader) skipComma(end byte) error {
+	if err := r.skipSpace(); err != nil {
 		return err
 	}
 	switch r.peek() {
@@ -241,7 +249,8 @@ func (r *jsonReader) comma(end byte) error {
 	return nil
 }
 
-func (r *jsonReader) str() (string, error) {
+// readString reads a string; without escapes it shares the memory of the text.
+func (r *jsonReader) readString() (string, error) {
 	from := r.at + 1
 	for r.at++; r.at < len(r.text); r.at++ {
 		switch r.text[r.at] {
@@ -250,7 +259,7 @@ func (r *jsonReader) str() (string, error) {
 			r.at++
 			return s, nil
 		case '\\':
-			return r.escaped(from)
+			return r.readEscaped(from)
 		case '\n':
 			return "", r.fault("a string does not end on its line")
 		}
@@ -260,8 +269,8 @@ func (r *jsonReader) str() (string, error) {
 
 var escapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// escaped reads a string from its first escape on.
-func (r *jsonReader) escaped(from int) (string, error) {
+// readEscaped reads a string from its first escape on.
+func (r *jsonReader) readEscaped(from int) (string, error) {
 	out := append([]byte(nil), r.text[from:r.at]...)
 	for r.at < len(r.text) {
 		switch c := r.text[r.at]; c {
@@ -271,7 +280,7 @@ func (r *jsonReader) escaped(from int) (string, error) {
 		case '\n':
 			return "", r.fault("a string does not end on its line")
 		case '\\':
-			char, size := r.escape()
+			char, size := r.readEscape()
 			if size == 0 {
 				return "", r.fault("a string has an escape that means nothing")
 			}
@@ -285,26 +294,26 @@ func (r *jsonReader) escaped(from int) (string, error) {
 	return "", r.fault("a string does not end")
 }
 
-// escape returns the character of the escape at the place, and how long it is.
-func (r *jsonReader) escape() (char rune, size int) {
+// readEscape returns the character of the escape at the position, and how long it is.
+func (r *jsonReader) readEscape() (char rune, size int) {
 	if r.at+1 >= len(r.text) {
 		return 0, 0
 	}
 	if char, ok := escapes[r.text[r.at+1]]; ok {
 		return char, 2
 	}
-	high, ok := r.unit(r.at)
+	high, ok := r.readUnit(r.at)
 	if !ok {
 		return 0, 0
 	}
-	if low, ok := r.unit(r.at + 6); ok && high >= 0xD800 && high < 0xDC00 && low >= 0xDC00 && low < 0xE000 {
+	if low, ok := r.readUnit(r.at + 6); ok && high >= 0xD800 && high < 0xDC00 && low >= 0xDC00 && low < 0xE000 {
 		return (high-0xD800)<<10 + (low - 0xDC00) + 0x10000, 12
 	}
 	return high, 6
 }
 
-// unit reads \uXXXX.
-func (r *jsonReader) unit(at int) (rune, bool) {
+// readUnit reads \uXXXX.
+func (r *jsonReader) readUnit(at int) (rune, bool) {
 	if at+6 > len(r.text) || r.text[at] != '\\' || r.text[at+1] != 'u' {
 		return 0, false
 	}
@@ -312,7 +321,9 @@ func (r *jsonReader) unit(at int) (rune, bool) {
 	return rune(v), err == nil
 }
 
-func (r *jsonReader) number(n *Node) error {
+// readNumber reads a number. Its text is kept, because a float64 has not all of its
+// digits.
+func (r *jsonReader) readNumber(n *Node) error {
 	from := r.at
 	n.Kind = Int
 	for ; r.at < len(r.text) && strings.IndexByte("+-.eE0123456789", r.text[r.at]) >= 0; r.at++ {

@@ -67,7 +67,7 @@ func (n *Node) LineOr(line int) int {
 	return n.Line
 }
 
-// add appends a field to a map.
-func (n *Node) add(key string, value *Node) {
+// addEntry appends a field to a map.
+func (n *Node) addEntry(key string, value *Node) {
 	n.Entries = append(n.Entries, Entry{Key: key, Line: value.Line, Column: value.Column, Value: value})
 }

@@ -64,8 +64,8 @@ func (n *Node) indexKeys() {
 	}
 }
 
-// entry returns the entry of the key, or nil.
-func (n *Node) entry(key string) *Entry {
+// entryOf returns the entry of the key, or nil.
+func (n *Node) entryOf(key string) *Entry {
 	if n == nil {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (e Entry) KeyNode() *Node {
 
 // Key returns the key itself, for its place, or nil.
 func (n *Node) Key(key string) *Node {
-	if e := n.entry(key); e != nil {
+	if e := n.entryOf(key); e != nil {
 		return e.KeyNode()
 	}
 	return nil
@@ -98,7 +98,7 @@ func (n *Node) Key(key string) *Node {
 
 // Get returns the value of the key, or nil.
 func (n *Node) Get(key string) *Node {
-	if e := n.entry(key); e != nil {
+	if e := n.entryOf(key); e != nil {
 		return e.Value
 	}
 	return nil
@@ -118,7 +118,7 @@ func (n *Node) Place(key string) (line, column int) {
 	if n == nil {
 		return 0, 0
 	}
-	if e := n.entry(key); e != nil {
+	if e := n.entryOf(key); e != nil {
 		return e.Line, e.Column
 	}
 	return n.Line, n.Column
@@ -252,7 +252,7 @@ func (n *Node) Find(pointer string) *Node {
 		return nil
 	}
 	for step := range strings.SplitSeq(rest, "/") {
-		step = unescape(step)
+		step = unescapeStep(step)
 		switch {
 		case n.IsMap():
 			n = n.Get(step)
@@ -271,15 +271,16 @@ func (n *Node) Find(pointer string) *Node {
 
 var unescaper = strings.NewReplacer("~1", "/", "~0", "~")
 
-func unescape(step string) string {
+// unescapeStep resolves the escapes of a step of a pointer (RFC 6901, section 4).
+func unescapeStep(step string) string {
 	if strings.Contains(step, "%") {
-		step = decoded(step)
+		step = decodePercent(step)
 	}
 	return unescaper.Replace(step)
 }
 
-// decoded resolves percent-encoding where it is valid.
-func decoded(s string) string {
+// decodePercent resolves percent-encoding where it is valid.
+func decodePercent(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] == '%' && i+2 < len(s) {

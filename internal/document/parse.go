@@ -124,6 +124,8 @@ func newReader(text []byte, limits Limits) *Reader {
 // stay shared.
 type converter map[*yaml.Node]*Node
 
+// convert converts a node with everything below it. A node that an anchor names is
+// converted once.
 func (c converter) convert(y *yaml.Node) *Node {
 	if n := c[y]; n != nil {
 		return n

@@ -46,9 +46,9 @@ func (s *Source) Find(line, column int, value string, offset, length int) Place 
 	part := value[offset : offset+length]
 	first, rest, more := strings.Cut(part, "\n")
 	if strings.TrimSpace(first) == "" {
-		return s.start(line, column, value)
+		return s.startOf(line, column, value)
 	}
-	if p, ok := s.find(line, column, value[:offset], first); ok {
+	if p, ok := s.findPart(line, column, value[:offset], first); ok {
 		if more {
 			p.EndLine, p.EndColumn = p.Line+strings.Count(rest, "\n")+1, 0
 		}
@@ -58,17 +58,17 @@ func (s *Source) Find(line, column int, value string, offset, length int) Place 
 	// stand together more often than not.
 	for words := strings.Fields(first); len(words) > 1; {
 		words = words[:min(len(words)-1, 2)]
-		if p, ok := s.find(line, column, value[:offset], strings.Join(words, " ")); ok {
+		if p, ok := s.findPart(line, column, value[:offset], strings.Join(words, " ")); ok {
 			p.EndColumn = 0
 			return p
 		}
 	}
-	return s.start(line, column, value)
+	return s.startOf(line, column, value)
 }
 
-// find looks for a text behind a scalar's start, as often as it stands in what is
-// before it in the value.
-func (s *Source) find(line, column int, before, first string) (Place, bool) {
+// findPart looks for a text behind a scalar's start, as often as it is in what is before
+// it in the value.
+func (s *Source) findPart(line, column int, before, first string) (Place, bool) {
 	skip := strings.Count(before, first)
 	for n := line; n <= len(s.lines) && n < line+maxSearch; n++ {
 		text, from := s.lines[n-1], 0
@@ -94,8 +94,8 @@ func (s *Source) find(line, column int, before, first string) (Place, bool) {
 	return Place{}, false
 }
 
-// start is the place of a scalar's first line.
-func (s *Source) start(line, column int, value string) Place {
+// startOf is the position of a scalar's first line.
+func (s *Source) startOf(line, column int, value string) Place {
 	p := Place{Line: line, Column: column, EndLine: line}
 	if first, _, more := strings.Cut(value, "\n"); !more && strings.Contains(s.Line(line), first) {
 		p.EndColumn = column + utf8.RuneCountInString(first)
@@ -120,7 +120,7 @@ func (s *Source) Whole(n *Node) Place {
 	if !n.IsScalar() || n.Block || n.Value == "" {
 		return Place{Line: n.Line, Column: n.Column, EndLine: n.Line}
 	}
-	return s.start(n.Line, n.Column, n.Value)
+	return s.startOf(n.Line, n.Column, n.Value)
 }
 
 // Part returns the place of a part of a node's scalar.

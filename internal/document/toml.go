@@ -128,7 +128,7 @@ func enterTable(table *Node, key string, line int, array bool) *Node {
 		if array {
 			below.Kind = List
 		}
-		table.add(key, below)
+		table.addEntry(key, below)
 	}
 	if below.Kind != List {
 		return below
@@ -159,7 +159,7 @@ func (r *tomlReader) readField(table *Node, e *unstable.Node, depth int) error {
 		if err := r.readValue(value, e.Value(), depth); err != nil {
 			return err
 		}
-		table.add(string(k.Data), value)
+		table.addEntry(string(k.Data), value)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func ParseXML(text []byte, limits Limits) (*Node, error) {
 		if err != nil {
 			return nil, xmlError(line, err)
 		}
-		if err := r.read(token, line); err != nil {
+		if err := r.readToken(token, line); err != nil {
 			return nil, err
 		}
 	}
@@ -61,8 +61,8 @@ type openElement struct {
 	node *Node
 }
 
-// read takes one token of the decoder.
-func (r *xmlReader) read(token xml.Token, line int) error {
+// readToken takes one token of the decoder.
+func (r *xmlReader) readToken(token xml.Token, line int) error {
 	top := r.stack[len(r.stack)-1]
 	switch t := token.(type) {
 	case xml.StartElement:
@@ -75,7 +75,7 @@ func (r *xmlReader) read(token xml.Token, line int) error {
 		}
 		n := &Node{Kind: Map, Line: line}
 		for _, a := range t.Attr {
-			n.add("@"+a.Name.Local, &Node{Kind: String, Line: line, Value: a.Value})
+			n.addEntry("@"+a.Name.Local, &Node{Kind: String, Line: line, Value: a.Value})
 		}
 		r.stack = append(r.stack, openElement{t.Name.Local, n})
 	case xml.CharData:
@@ -86,7 +86,7 @@ func (r *xmlReader) read(token xml.Token, line int) error {
 			top.node.Kind = String
 		}
 		top.node.indexKeys()
-		r.stack[len(r.stack)-1].node.add(top.name, top.node)
+		r.stack[len(r.stack)-1].node.addEntry(top.name, top.node)
 	}
 	return nil
 }

@@ -60,12 +60,12 @@ func NewReader(text []byte) *Reader {
 // Next returns the root of the next document as it stands there, aliases included. An
 // empty document is null. Its error is io.EOF or an *Error; after it comes nothing more.
 func (r *Reader) Next() (*yaml.Node, error) {
-	n, err := r.decode()
+	n, err := r.decodeNext()
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, io.EOF
 	case err != nil:
-		return nil, fault(err)
+		return nil, yamlError(err)
 	case n.Kind == yaml.DocumentNode && len(n.Content) == 1:
 		return n.Content[0], nil
 	}
@@ -83,15 +83,15 @@ func (r *Reader) Followed() (*yaml.Node, error) {
 		return nil, err
 	}
 	root := yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{n}}
-	if _, err := r.place(&root.Content[0], 0); err != nil {
+	if _, err := r.resolveAlias(&root.Content[0], 0); err != nil {
 		return nil, err
 	}
 	return root.Content[0], nil
 }
 
-// decode reads the next document. The library reports some errors by panics that it does
-// not catch.
-func (r *Reader) decode() (n *yaml.Node, err error) {
+// decodeNext reads the next document. The library reports some errors by panics that it
+// does not catch.
+func (r *Reader) decodeNext() (n *yaml.Node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the reader gave up: %v", p)
@@ -103,8 +103,8 @@ func (r *Reader) decode() (n *yaml.Node, err error) {
 
 var atLine = lazyregexp.New(`line (\d+): `)
 
-// fault makes an Error of what the library says.
-func fault(err error) *Error {
+// yamlError makes an Error of what the library says.
+func yamlError(err error) *Error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0
 	if m := atLine.FindStringSubmatchIndex(text); m != nil {
@@ -114,34 +114,36 @@ func fault(err error) *Error {
 	return &Error{Line: line, Message: "not valid YAML: " + strings.Join(strings.Fields(text), " ")}
 }
 
-// place puts what an alias names into its place, and follows the value that stands there.
-func (r *Reader) place(at **yaml.Node, depth int) (extent, error) {
+// resolveAlias puts what an alias names into its place, and follows the value that is
+// there. The size of what an anchor names is added anew for each alias, so that aliases of
+// aliases cannot multiply without limit (CWE-776).
+func (r *Reader) resolveAlias(at **yaml.Node, depth int) (extent, error) {
 	n := *at
 	if n.Kind != yaml.AliasNode {
-		return r.follow(n, depth)
+		return r.followAliases(n, depth)
 	}
 	size, done := r.done[n.Alias]
 	if !done {
 		return size, &Error{Line: n.Line, Message: "the alias *" + n.Value + " stands inside of what it names"}
 	}
 	if depth+size.height > r.Depth {
-		return size, r.deep(n)
+		return size, r.depthError(n)
 	}
 	*at = n.Alias
-	return size, r.count(n, size.values)
+	return size, r.countValues(n, size.values)
 }
 
-// follow follows the aliases below a node.
-func (r *Reader) follow(n *yaml.Node, depth int) (extent, error) {
+// followAliases follows the aliases below a node.
+func (r *Reader) followAliases(n *yaml.Node, depth int) (extent, error) {
 	if depth > r.Depth {
-		return extent{}, r.deep(n)
+		return extent{}, r.depthError(n)
 	}
-	if err := r.count(n, 1); err != nil {
+	if err := r.countValues(n, 1); err != nil {
 		return extent{}, err
 	}
 	size := extent{values: 1}
 	for i := range n.Content {
-		below, err := r.child(n, i, depth+1)
+		below, err := r.followChild(n, i, depth+1)
 		if err != nil {
 			return size, err
 		}
@@ -149,7 +151,7 @@ func (r *Reader) follow(n *yaml.Node, depth int) (extent, error) {
 		size.height = max(size.height, 1+below.height)
 	}
 	if n.Kind == yaml.MappingNode {
-		if err := r.merge(n); err != nil {
+		if err := r.mergeMaps(n); err != nil {
 			return size, err
 		}
 	}
@@ -159,11 +161,12 @@ func (r *Reader) follow(n *yaml.Node, depth int) (extent, error) {
 	return size, nil
 }
 
-// child follows a value of a list or a map, or a key. A key that is a scalar is no value.
-func (r *Reader) child(n *yaml.Node, i, depth int) (extent, error) {
+// followChild follows a value of a list or a map, or a key. A key that is a scalar is not
+// counted as a value.
+func (r *Reader) followChild(n *yaml.Node, i, depth int) (extent, error) {
 	at := &n.Content[i]
 	if n.Kind != yaml.MappingNode || i%2 == 1 {
-		return r.place(at, depth)
+		return r.resolveAlias(at, depth)
 	}
 	key := *at
 	if key.Kind == yaml.AliasNode && key.Alias.Kind == yaml.ScalarNode {
@@ -172,7 +175,7 @@ func (r *Reader) child(n *yaml.Node, i, depth int) (extent, error) {
 		*at, key = &own, &own
 	}
 	if key.Kind != yaml.ScalarNode {
-		return r.place(at, depth)
+		return r.resolveAlias(at, depth)
 	}
 	if key.Anchor != "" {
 		r.done[key] = extent{values: 1}
@@ -180,8 +183,8 @@ func (r *Reader) child(n *yaml.Node, i, depth int) (extent, error) {
 	return extent{}, nil
 }
 
-// merge puts the pairs of merged maps into a map whose values were followed.
-func (r *Reader) merge(n *yaml.Node) error {
+// mergeMaps puts the pairs of merged maps into a map whose values were followed.
+func (r *Reader) mergeMaps(n *yaml.Node) error {
 	var own []*yaml.Node
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -214,16 +217,18 @@ func (r *Reader) merge(n *yaml.Node) error {
 		}
 	}
 	n.Content = own
-	return r.count(n, len(own)/2)
+	return r.countValues(n, len(own)/2)
 }
 
-func (r *Reader) count(n *yaml.Node, values int) error {
+// countValues adds to the number of values and compares it with the limit.
+func (r *Reader) countValues(n *yaml.Node, values int) error {
 	if r.total += values; r.total > r.Values {
 		return tooMany(n.Line, r.Values)
 	}
 	return nil
 }
 
-func (r *Reader) deep(n *yaml.Node) error {
+// depthError is the error of a value that is too deep.
+func (r *Reader) depthError(n *yaml.Node) error {
 	return tooDeep(n.Line, r.Depth)
 }

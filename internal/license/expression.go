@@ -27,8 +27,8 @@ func Parse(text string) (*Expression, error) {
 	if len(text) > maxText {
 		return nil, errs.E(errs.Invalid, "a licence expression has at most %d bytes", maxText)
 	}
-	p := &parser{words: words(text)}
-	e, err := p.alternatives(0)
+	p := &parser{words: splitWords(text)}
+	e, err := p.parseOr(0)
 	if err != nil {
 		return nil, err
 	}
@@ -131,13 +131,13 @@ func (e *Expression) Category(c Classes) Category {
 // parser reads the words of an expression.
 type parser struct{ words []string }
 
-// words splits a text at blanks and brackets.
-func words(text string) []string {
+// splitWords splits a text at blanks and brackets.
+func splitWords(text string) []string {
 	return strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(text))
 }
 
-// take removes the next word if it is the operator.
-func (p *parser) take(operator string) bool {
+// takeOperator removes the next word if it is the operator.
+func (p *parser) takeOperator(operator string) bool {
 	if len(p.words) == 0 || !strings.EqualFold(p.words[0], operator) {
 		return false
 	}
@@ -145,22 +145,24 @@ func (p *parser) take(operator string) bool {
 	return true
 }
 
-// alternatives reads what OR joins.
-func (p *parser) alternatives(depth int) (*Expression, error) {
-	return p.joined("OR", depth, p.together)
+// parseOr reads what OR joins.
+func (p *parser) parseOr(depth int) (*Expression, error) {
+	return p.parseJoined("OR", depth, p.parseAnd)
 }
 
-// together reads what AND joins, which binds more tightly.
-func (p *parser) together(depth int) (*Expression, error) { return p.joined("AND", depth, p.one) }
+// parseAnd reads what AND joins, which binds more tightly.
+func (p *parser) parseAnd(depth int) (*Expression, error) {
+	return p.parseJoined("AND", depth, p.parseTerm)
+}
 
-// joined reads parts with an operator between them.
-func (p *parser) joined(operator string, depth int, read func(int) (*Expression, error)) (*Expression, error) {
+// parseJoined reads parts with an operator between them.
+func (p *parser) parseJoined(operator string, depth int, read func(int) (*Expression, error)) (*Expression, error) {
 	first, err := read(depth)
 	if err != nil {
 		return nil, err
 	}
 	parts := []*Expression{first}
-	for p.take(operator) {
+	for p.takeOperator(operator) {
 		next, err := read(depth)
 		if err != nil {
 			return nil, err
@@ -173,27 +175,27 @@ func (p *parser) joined(operator string, depth int, read func(int) (*Expression,
 	return &Expression{any: operator == "OR", parts: parts}, nil
 }
 
-// one reads a licence, with its exception, or an expression in brackets.
-func (p *parser) one(depth int) (*Expression, error) {
-	if p.take("(") {
+// parseTerm reads a licence, with its exception, or an expression in brackets.
+func (p *parser) parseTerm(depth int) (*Expression, error) {
+	if p.takeOperator("(") {
 		if depth == maxDepth {
 			return nil, errs.E(errs.Invalid, "the licence expression has more than %d brackets in each other", maxDepth)
 		}
-		e, err := p.alternatives(depth + 1)
-		if err == nil && !p.take(")") {
+		e, err := p.parseOr(depth + 1)
+		if err == nil && !p.takeOperator(")") {
 			err = errs.E(errs.Invalid, "a bracket of the licence expression is not closed")
 		}
 		return e, err
 	}
-	id, err := p.identifier()
+	id, err := p.parseIdentifier()
 	if err != nil {
 		return nil, err
 	}
 	id, _ = Canonical(id)
-	if !p.take("WITH") {
+	if !p.takeOperator("WITH") {
 		return &Expression{id: id}, nil
 	}
-	exception, err := p.identifier()
+	exception, err := p.parseIdentifier()
 	if err != nil {
 		return nil, err
 	}
@@ -203,8 +205,8 @@ func (p *parser) one(depth int) (*Expression, error) {
 	return &Expression{id: id + " WITH " + exception}, nil
 }
 
-// identifier reads the identifier of a licence, an exception or a reference.
-func (p *parser) identifier() (string, error) {
+// parseIdentifier reads the identifier of a licence, an exception or a reference.
+func (p *parser) parseIdentifier() (string, error) {
 	if len(p.words) == 0 {
 		return "", errs.E(errs.Invalid, "the licence expression ends where a licence is expected")
 	}

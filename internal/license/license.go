@@ -179,7 +179,7 @@ func NewClasses(own []License) Classes {
 func (c Classes) Of(id string) License {
 	low := strings.ToLower(id)
 	if l, ok := c.own[low]; ok {
-		return named(l)
+		return withName(l)
 	}
 	if base, exception, ok := strings.Cut(id, " WITH "); ok {
 		l := c.Of(base)
@@ -199,8 +199,8 @@ func (c Classes) Of(id string) License {
 	return License{ID: id, Name: id, Category: Unknown}
 }
 
-// named fills in the name of a licence that SPDX has one for.
-func named(l License) License {
+// withName fills in the name of a licence that SPDX has one for.
+func withName(l License) License {
 	if built, ok := table()[strings.ToLower(l.ID)]; ok {
 		l.Name = built.Name
 	} else if l.Name == "" {
@@ -230,7 +230,7 @@ func (c Classes) Names(id string) bool {
 func (c Classes) Own() []License {
 	out := make([]License, 0, len(c.own))
 	for _, l := range c.own {
-		out = append(out, named(l))
+		out = append(out, withName(l))
 	}
 	slices.SortFunc(out, func(a, b License) int { return compareIDs(a.ID, b.ID) })
 	return out

@@ -27,26 +27,26 @@ type amazon struct {
 	a *credential.Account
 }
 
-// start returns a session with the keys.
-func (z *amazon) start(k aws.Keys) (*aws.Session, error) {
+// newSession returns a session with the keys.
+func (z *amazon) newSession(k aws.Keys) (*aws.Session, error) {
 	region, err := aws.ParseRegion(z.a.Fields.AWSRegion)
 	if err != nil {
 		return nil, err
 	}
 	send := func(req *http.Request) (*http.Response, error) {
-		return z.c.HTTP.Do(req, outbound.Limits{Body: answerLimit + 1, Time: 30 * time.Second, Redirects: -1})
+		return z.c.HTTP.Do(req, outbound.Limits{Body: maxResponse + 1, Time: 30 * time.Second, Redirects: -1})
 	}
 	return &aws.Session{Client: &aws.Client{Send: send, Endpoint: z.c.Amazon.Endpoint, Now: z.c.Now}, Region: region,
 		Keys: k}, nil
 }
 
-// session returns a session with the keys of the account.
-func (z *amazon) session(ctx context.Context) (*aws.Session, error) {
+// accountSession returns a session with the keys of the account.
+func (z *amazon) accountSession(ctx context.Context) (*aws.Session, error) {
 	f := &z.a.Fields
 	if f.CredentialType != credential.Role {
-		return z.start(aws.Keys{ID: f.AWSAccessKeyID, Secret: z.a.Secret})
+		return z.newSession(aws.Keys{ID: f.AWSAccessKeyID, Secret: z.a.Secret})
 	}
-	own, err := z.own()
+	own, err := z.ownSession()
 	if err != nil {
 		return nil, err
 	}
@@ -55,23 +55,23 @@ func (z *amazon) session(ctx context.Context) (*aws.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return z.start(keys)
+	return z.newSession(keys)
 }
 
-// own returns a session with the keys of the deployment.
-func (z *amazon) own() (*aws.Session, error) {
+// ownSession returns a session with the keys of the deployment.
+func (z *amazon) ownSession() (*aws.Session, error) {
 	if z.c.Amazon.Own.ID == "" {
 		return nil, errs.E(errs.Conflict, "this deployment has no keys of its own at Amazon and can assume no role: "+
 			"store the keys of a user")
 	}
-	return z.start(z.c.Amazon.Own)
+	return z.newSession(z.c.Amazon.Own)
 }
 
-// check asks whose the keys are and for a password. A role must not trust us when we
+// checkAccount asks whose the keys are and for a password. A role must not trust us when we
 // do not name the external identifier: another organization could use it then.
-func (z *amazon) check(ctx context.Context) error {
+func (z *amazon) checkAccount(ctx context.Context) error {
 	f := &z.a.Fields
-	s, err := z.session(ctx)
+	s, err := z.accountSession(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,8 +92,10 @@ func (z *amazon) check(ctx context.Context) error {
 	return err
 }
 
+// checkTrust assumes the role without the external identifier. A role that allows it could
+// be assumed for another organization, too (confused deputy, CWE-441).
 func (z *amazon) checkTrust(ctx context.Context) error {
-	own, err := z.own()
+	own, err := z.ownSession()
 	if err != nil {
 		return err
 	}
@@ -109,10 +111,10 @@ func (z *amazon) checkTrust(ctx context.Context) error {
 	return err
 }
 
-func (z *amazon) groups(context.Context, Page) (*List[Group], error) { return nil, errNoGroups }
+func (z *amazon) listGroups(context.Context, Page) (*List[Group], error) { return nil, errNoGroups }
 
-func (z *amazon) images(ctx context.Context, _ string, p Page) (*List[Image], error) {
-	s, err := z.session(ctx)
+func (z *amazon) listImages(ctx context.Context, _ string, p Page) (*List[Image], error) {
+	s, err := z.accountSession(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -123,16 +125,16 @@ func (z *amazon) images(ctx context.Context, _ string, p Page) (*List[Image], er
 	out := &List[Image]{Total: len(found), Next: next}
 	for _, r := range found {
 		out.Items = append(out.Items, Image{Name: r.Name, RepositoryName: r.Name, Path: r.URI,
-			CreatedAt: when(r.Created)})
+			CreatedAt: timeOrNil(r.Created)})
 	}
 	return out, nil
 }
 
-func (z *amazon) tags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
+func (z *amazon) listTags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
 	if !repository.MatchString(image) || len(image) > 256 {
 		return nil, errs.E(errs.NotFound, "there is no image of this name")
 	}
-	s, err := z.session(ctx)
+	s, err := z.accountSession(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -143,17 +145,17 @@ func (z *amazon) tags(ctx context.Context, _, image string, p Page) (*List[Tag],
 	out := &List[Tag]{Next: next}
 	for _, v := range found {
 		for _, tag := range v.Tags {
-			out.Items = append(out.Items, Tag{Name: tag, Digest: v.Digest, Size: v.Size, CreatedAt: when(v.Pushed),
-				PushTime: when(v.Pushed), PullTime: when(v.Pulled)})
+			out.Items = append(out.Items, Tag{Name: tag, Digest: v.Digest, Size: v.Size, CreatedAt: timeOrNil(v.Pushed),
+				PushTime: timeOrNil(v.Pushed), PullTime: timeOrNil(v.Pulled)})
 		}
 	}
 	out.Total = len(out.Items)
 	return out, nil
 }
 
-// password is one for the registry, which Amazon gives out for 12 hours at most.
-func (z *amazon) password(ctx context.Context) (string, error) {
-	s, err := z.session(ctx)
+// fetchPassword is one for the registry, which Amazon gives out for 12 hours at most.
+func (z *amazon) fetchPassword(ctx context.Context) (string, error) {
+	s, err := z.accountSession(ctx)
 	if err != nil {
 		return "", err
 	}

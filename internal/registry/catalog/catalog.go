@@ -114,13 +114,14 @@ type Client struct {
 
 // A registry is one kind, asked with one account.
 type registry interface {
-	check(ctx context.Context) error
-	groups(ctx context.Context, p Page) (*List[Group], error)
-	images(ctx context.Context, group string, p Page) (*List[Image], error)
-	tags(ctx context.Context, group, image string, p Page) (*List[Tag], error)
+	checkAccount(ctx context.Context) error
+	listGroups(ctx context.Context, p Page) (*List[Group], error)
+	listImages(ctx context.Context, group string, p Page) (*List[Image], error)
+	listTags(ctx context.Context, group, image string, p Page) (*List[Tag], error)
 }
 
-func (c *Client) registry(a *credential.Account) registry {
+// registryOf returns the registry of an account's kind.
+func (c *Client) registryOf(a *credential.Account) registry {
 	switch a.Kind {
 	case credential.DockerHub:
 		return &hub{c, a, ""}
@@ -143,7 +144,7 @@ func (c *Client) registry(a *credential.Account) registry {
 // Check returns an Invalid error when the registry refuses the credential. It fills
 // in what the registry tells of the account.
 func (c *Client) Check(ctx context.Context, a *credential.Account) error {
-	err := c.registry(a).check(ctx)
+	err := c.registryOf(a).checkAccount(ctx)
 	if errs.Is(err, errs.Forbidden) && !outbound.Refused(err) || errs.Is(err, errs.NotFound) {
 		return errs.Wrap(errs.Invalid, err, "%s does not accept the credential", cmp.Or(a.Registry(), "Amazon"))
 	}
@@ -154,8 +155,8 @@ func (c *Client) Check(ctx context.Context, a *credential.Account) error {
 // ask the registry for one.
 func (c *Client) Login(ctx context.Context, a *credential.Account) (user, password string, err error) {
 	if a.Kind == credential.Amazon {
-		password, err = (&amazon{c, a}).password(ctx)
-		return a.User(), password, noLonger(a, err)
+		password, err = (&amazon{c, a}).fetchPassword(ctx)
+		return a.User(), password, explainRefusal(a, err)
 	}
 	return a.User(), a.Secret, nil
 }
@@ -163,31 +164,31 @@ func (c *Client) Login(ctx context.Context, a *credential.Account) (user, passwo
 // Groups lists what the registry keeps images in; NotImplemented where there is
 // no such thing.
 func (c *Client) Groups(ctx context.Context, a *credential.Account, p Page) (*List[Group], error) {
-	return list(a, func() (*List[Group], error) { return c.registry(a).groups(ctx, p) })
+	return listOrExplain(a, func() (*List[Group], error) { return c.registryOf(a).listGroups(ctx, p) })
 }
 
 // Images lists images; group may be empty.
 func (c *Client) Images(ctx context.Context, a *credential.Account, group string, p Page) (*List[Image], error) {
-	return list(a, func() (*List[Image], error) { return c.registry(a).images(ctx, group, p) })
+	return listOrExplain(a, func() (*List[Image], error) { return c.registryOf(a).listImages(ctx, group, p) })
 }
 
 // Tags lists the tags of an image, which is named as Images does, or by its number
 // where that has one.
 func (c *Client) Tags(ctx context.Context, a *credential.Account, group, image string, p Page) (*List[Tag], error) {
-	return list(a, func() (*List[Tag], error) { return c.registry(a).tags(ctx, group, image, p) })
+	return listOrExplain(a, func() (*List[Tag], error) { return c.registryOf(a).listTags(ctx, group, image, p) })
 }
 
-// list says what to do when a credential holds no longer.
-func list[T any](a *credential.Account, ask func() (*List[T], error)) (*List[T], error) {
+// listOrExplain says what to do when a credential is no longer valid.
+func listOrExplain[T any](a *credential.Account, ask func() (*List[T], error)) (*List[T], error) {
 	l, err := ask()
 	if err != nil {
-		return nil, noLonger(a, err)
+		return nil, explainRefusal(a, err)
 	}
 	return l, nil
 }
 
-// noLonger says so where the registry refuses a stored credential.
-func noLonger(a *credential.Account, err error) error {
+// explainRefusal says so where the registry refuses a stored credential.
+func explainRefusal(a *credential.Account, err error) error {
 	if errs.Is(err, errs.Forbidden) && !outbound.Refused(err) {
 		return errs.Wrap(errs.Conflict, err, "%s does not accept the credential any more, or not for this: store "+
 			"it again", a.Registry())
@@ -195,7 +196,8 @@ func noLonger(a *credential.Account, err error) error {
 	return err
 }
 
-const answerLimit = 8 << 20
+// maxResponse bounds what is read of a response, in bytes.
+const maxResponse = 8 << 20
 
 // call is a request and how it is authorized.
 type call struct {
@@ -207,9 +209,9 @@ type call struct {
 	secret string
 }
 
-// send sends a request and decodes the answer into out, which may be nil. A status
-// of refusal is a Forbidden error, a missing thing NotFound, others Unavailable.
-func (c *Client) send(ctx context.Context, q call, out any) (http.Header, error) {
+// sendRequest sends a request and decodes the response into out, which may be nil. A
+// status of refusal is a Forbidden error, a missing thing NotFound, others Unavailable.
+func (c *Client) sendRequest(ctx context.Context, q call, out any) (http.Header, error) {
 	method := q.method
 	if method == "" {
 		method = http.MethodGet
@@ -232,7 +234,7 @@ func (c *Client) send(ctx context.Context, q call, out any) (http.Header, error)
 	if q.user != "" {
 		req.SetBasicAuth(q.user, q.secret)
 	}
-	resp, err := c.HTTP.Do(req, outbound.Limits{Body: answerLimit, Time: 30 * time.Second})
+	resp, err := c.HTTP.Do(req, outbound.Limits{Body: maxResponse, Time: 30 * time.Second})
 	if err != nil {
 		return nil, err
 	}
@@ -260,14 +262,14 @@ func (c *Client) send(ctx context.Context, q call, out any) (http.Header, error)
 // errNoGroups answers for registries that keep images in nothing.
 var errNoGroups = errs.E(errs.NotImplemented, "this kind of registry has no such groups")
 
-// cut returns the page of a whole list.
-func cut[T any](all []T, p Page) *List[T] {
+// pageOf returns the page of a whole list.
+func pageOf[T any](all []T, p Page) *List[T] {
 	from := min(len(all), (p.Number-1)*p.Size)
 	return &List[T]{Items: all[from:min(len(all), from+p.Size)], Total: len(all)}
 }
 
-// when is a time, or nil for none.
-func when(t time.Time) *time.Time {
+// timeOrNil is a time, or nil for none.
+func timeOrNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}

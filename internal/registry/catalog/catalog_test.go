@@ -360,7 +360,7 @@ func TestOddAnswers(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
 		"away":    func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
 		"a page":  func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
-		"too big": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, answerLimit+1)) },
+		"too big": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, maxResponse+1)) },
 		"a loop": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Link", `<http://127.0.0.2/next>; rel="next"`)
 			_, _ = io.WriteString(w, `{"repositories":[]}`)

@@ -29,8 +29,8 @@ type github struct {
 	a *credential.Account
 }
 
-// get asks the interface.
-func (g *github) get(ctx context.Context, q url.Values, out any, parts ...string) (http.Header, error) {
+// getAPI sends a request to the interface.
+func (g *github) getAPI(ctx context.Context, q url.Values, out any, parts ...string) (http.Header, error) {
 	u, err := credential.Base(cmp.Or(g.c.GitHub.API, "https://api.github.com"))
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (g *github) get(ctx context.Context, q url.Values, out any, parts ...string
 	}
 	u = u.JoinPath(parts...)
 	u.RawQuery = q.Encode()
-	header, err := g.c.send(ctx, call{url: u, header: map[string]string{
+	header, err := g.c.sendRequest(ctx, call{url: u, header: map[string]string{
 		"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28", "Authorization": "Bearer " +
 			g.a.Secret}}, out)
 	if errs.Is(err, errs.Forbidden) && header.Get("X-Ratelimit-Remaining") == "0" {
@@ -49,13 +49,13 @@ func (g *github) get(ctx context.Context, q url.Values, out any, parts ...string
 	return header, err
 }
 
-// check asks whose the token is, what it may and until when, and notes all that. It
+// checkAccount asks whose the token is, what it may and until when, and notes all that. It
 // asks for the owner's packages where that is somebody else.
-func (g *github) check(ctx context.Context) error {
+func (g *github) checkAccount(ctx context.Context) error {
 	var user struct {
 		Login string `json:"login"`
 	}
-	header, err := g.get(ctx, nil, &user, "user")
+	header, err := g.getAPI(ctx, nil, &user, "user")
 	if err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func (g *github) check(ctx context.Context) error {
 		return errs.E(errs.Unavailable, "GitHub does not tell whose the token is")
 	}
 	f := &g.a.Fields
-	f.GithubUsername, f.Scopes, f.ExpiresAt = user.Login, scopes(header.Get("X-Oauth-Scopes")),
-		expiry(header.Get("Github-Authentication-Token-Expiration"))
+	f.GithubUsername, f.Scopes, f.ExpiresAt = user.Login, parseScopes(header.Get("X-Oauth-Scopes")),
+		parseExpiry(header.Get("Github-Authentication-Token-Expiration"))
 	if f.GithubOwner == "" || strings.EqualFold(f.GithubOwner, user.Login) {
 		f.GithubOwner = user.Login
 	}
@@ -75,15 +75,15 @@ func (g *github) check(ctx context.Context) error {
 	if f.GithubOwner == user.Login {
 		return nil
 	}
-	_, err = g.images(ctx, "", Page{Number: 1, Size: 1})
+	_, err = g.listImages(ctx, "", Page{Number: 1, Size: 1})
 	return err
 }
 
 // maxScopes bounds what is kept of a token's scopes; GitHub has some 40.
 const maxScopes = 100
 
-// scopes reads the header that tells what a token may: "repo, read:packages".
-func scopes(header string) []string {
+// parseScopes reads the header that says what a token may: "repo, read:packages".
+func parseScopes(header string) []string {
 	out := []string{}
 	for part := range strings.SplitSeq(header, ",") {
 		if part = strings.TrimSpace(part); part != "" && len(part) <= 100 && len(out) < maxScopes {
@@ -93,9 +93,9 @@ func scopes(header string) []string {
 	return out
 }
 
-// expiry reads the header that tells when a token ends, as RFC 3339; empty: never,
-// or it is not told.
-func expiry(header string) string {
+// parseExpiry reads the header that says when a token ends, as RFC 3339; empty: never, or
+// it is not said.
+func parseExpiry(header string) string {
 	for _, layout := range []string{"2006-01-02 15:04:05 MST", "2006-01-02 15:04:05 -0700"} {
 		if t, err := time.Parse(layout, header); err == nil {
 			return t.UTC().Format(time.RFC3339)
@@ -104,10 +104,10 @@ func expiry(header string) string {
 	return ""
 }
 
-func (g *github) groups(context.Context, Page) (*List[Group], error) { return nil, errNoGroups }
+func (g *github) listGroups(context.Context, Page) (*List[Group], error) { return nil, errNoGroups }
 
-// of is the beginning of the address of the owner's packages.
-func (g *github) of(parts ...string) []string {
+// packagesPath is the beginning of the address of the owner's packages.
+func (g *github) packagesPath(parts ...string) []string {
 	f := &g.a.Fields
 	if strings.EqualFold(f.GithubOwner, f.GithubUsername) {
 		return append([]string{"user", "packages"}, parts...)
@@ -127,38 +127,40 @@ type githubPackage struct {
 	Owner      struct{ Login string } `json:"owner"`
 }
 
-func (p githubPackage) image(owner string) Image {
+// toImage shows a package as an image.
+func (p githubPackage) toImage(owner string) Image {
 	return Image{ID: p.ID, Name: p.Name, ProjectName: cmp.Or(p.Owner.Login, owner), Visibility: p.Visibility,
 		URL: p.URL, Tags: p.Versions,
-		CreatedAt: when(p.Created), UpdatedAt: when(p.Updated), Linked: p.Repository != nil}
+		CreatedAt: timeOrNil(p.Created), UpdatedAt: timeOrNil(p.Updated), Linked: p.Repository != nil}
 }
 
-// images lists the packages of a visibility; the empty one stands for all.
-func (g *github) images(ctx context.Context, visibility string, p Page) (*List[Image], error) {
-	q := p.github()
+// listImages lists the packages of a visibility; the empty one stands for all.
+func (g *github) listImages(ctx context.Context, visibility string, p Page) (*List[Image], error) {
+	q := p.githubQuery()
 	q.Set("package_type", "container")
 	if visibility != "" {
 		q.Set("visibility", visibility)
 	}
 	var answer []githubPackage
-	header, err := g.get(ctx, q, &answer, g.of()...)
+	header, err := g.getAPI(ctx, q, &answer, g.packagesPath()...)
 	if err != nil {
 		return nil, err
 	}
-	out := &List[Image]{Total: p.seen(len(answer), header)}
+	out := &List[Image]{Total: p.minTotal(len(answer), header)}
 	for _, found := range answer {
-		out.Items = append(out.Items, found.image(g.a.Fields.GithubOwner))
+		out.Items = append(out.Items, found.toImage(g.a.Fields.GithubOwner))
 	}
 	return out, nil
 }
 
-func (p Page) github() url.Values {
+// githubQuery is the query for a page at GitHub.
+func (p Page) githubQuery() url.Values {
 	return url.Values{"page": {strconv.Itoa(p.Number)}, "per_page": {strconv.Itoa(p.Size)}}
 }
 
-// seen is how long a list is at least: GitHub tells no more than that there is
-// another page.
-func (p Page) seen(n int, header http.Header) int {
+// minTotal is how long a list is at least: GitHub says no more than that there is another
+// page.
+func (p Page) minTotal(n int, header http.Header) int {
 	n += (p.Number - 1) * p.Size
 	if nextLink.MatchString(header.Get("Link")) {
 		n++
@@ -166,8 +168,8 @@ func (p Page) seen(n int, header http.Header) int {
 	return n
 }
 
-// name returns the name of a package of the owner, which may stand before it.
-func (g *github) name(image string) (string, error) {
+// packageName returns the name of a package of the owner, which may be in front of it.
+func (g *github) packageName(image string) (string, error) {
 	name := strings.TrimPrefix(strings.ToLower(image), strings.ToLower(g.a.Fields.GithubOwner)+"/")
 	if !repository.MatchString(name) || len(name) > 255 {
 		return "", errs.E(errs.NotFound, "there is no image of this name")
@@ -175,9 +177,9 @@ func (g *github) name(image string) (string, error) {
 	return name, nil
 }
 
-// tags lists the versions of a package, each with its tags.
-func (g *github) tags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
-	name, err := g.name(image)
+// listTags lists the versions of a package, each with its tags.
+func (g *github) listTags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
+	name, err := g.packageName(image)
 	if err != nil {
 		return nil, err
 	}
@@ -193,15 +195,15 @@ func (g *github) tags(ctx context.Context, _, image string, p Page) (*List[Tag],
 			} `json:"container"`
 		} `json:"metadata"`
 	}
-	header, err := g.get(ctx, p.github(), &answer, g.of("container", name, "versions")...)
+	header, err := g.getAPI(ctx, p.githubQuery(), &answer, g.packagesPath("container", name, "versions")...)
 	if err != nil {
 		return nil, err
 	}
-	out := &List[Tag]{Total: p.seen(len(answer), header)}
+	out := &List[Tag]{Total: p.minTotal(len(answer), header)}
 	for _, v := range answer {
 		out.Items = append(out.Items, Tag{ID: v.ID, Name: v.Name, Digest: v.Name, Names: v.Metadata.Container.Tags,
 			URL:       v.URL,
-			CreatedAt: when(v.Created), UpdatedAt: when(v.Updated)})
+			CreatedAt: timeOrNil(v.Created), UpdatedAt: timeOrNil(v.Updated)})
 	}
 	return out, nil
 }
@@ -209,15 +211,15 @@ func (g *github) tags(ctx context.Context, _, image string, p Page) (*List[Tag],
 // Package returns a package of the account's owner at GitHub, by its name.
 func (c *Client) Package(ctx context.Context, a *credential.Account, image string) (*Image, error) {
 	g := &github{c, a}
-	name, err := g.name(image)
+	name, err := g.packageName(image)
 	if err != nil {
 		return nil, err
 	}
 	var answer githubPackage
-	if _, err := g.get(ctx, nil, &answer, g.of("container", name)...); err != nil {
-		return nil, noLonger(a, err)
+	if _, err := g.getAPI(ctx, nil, &answer, g.packagesPath("container", name)...); err != nil {
+		return nil, explainRefusal(a, err)
 	}
-	found := answer.image(a.Fields.GithubOwner)
+	found := answer.toImage(a.Fields.GithubOwner)
 	return &found, nil
 }
 
@@ -247,14 +249,15 @@ func (c *Client) PullToken(ctx context.Context, a *credential.Account, images []
 		Access  string `json:"access_token"`
 		Expires int64  `json:"expires_in"`
 	}
-	if _, err := c.send(ctx, call{url: u, user: a.Fields.GithubUsername, secret: a.Secret}, &answer); err != nil {
-		return nil, noLonger(a, err)
+	if _, err := c.sendRequest(ctx, call{url: u, user: a.Fields.GithubUsername, secret: a.Secret},
+		&answer); err != nil {
+		return nil, explainRefusal(a, err)
 	}
 	token := cmp.Or(answer.Token, answer.Access)
 	switch {
 	case token == "":
 		return nil, errs.E(errs.Unavailable, "%s answers without a token", u.Host)
-	case reveals(token, a.Secret):
+	case revealsSecret(token, a.Secret):
 		return nil, errs.E(errs.Forbidden, "%s gives no short-lived token for this one, and a stored token is not "+
 			"handed out: sign in with one of your own", u.Host)
 	}
@@ -272,9 +275,9 @@ const (
 	maxPull   = 86400
 )
 
-// reveals reports whether the secret can be read in the token, as it stands or in
-// base64 that begins anywhere.
-func reveals(token, secret string) bool {
+// revealsSecret reports whether the secret can be read in the token, as it is or in base64
+// that begins anywhere.
+func revealsSecret(token, secret string) bool {
 	if strings.Contains(token, secret) {
 		return true
 	}

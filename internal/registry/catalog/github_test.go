@@ -200,12 +200,12 @@ func FuzzGitHubHeaders(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, scope := range scopes(text) {
+		for _, scope := range parseScopes(text) {
 			if scope == "" || strings.TrimSpace(scope) != scope || len(scope) > 100 {
 				t.Errorf("%q has the scope %q", text, scope)
 			}
 		}
-		if at := expiry(text); at != "" {
+		if at := parseExpiry(text); at != "" {
 			if _, err := time.Parse(time.RFC3339, at); err != nil {
 				t.Errorf("%q ends at %q", text, at)
 			}
@@ -214,7 +214,7 @@ func FuzzGitHubHeaders(f *testing.F) {
 		for _, token := range []string{text + secret, base64.StdEncoding.EncodeToString([]byte(text + secret)),
 			text + "." + base64.RawURLEncoding.EncodeToString([]byte(secret+text)),
 			"v1-" + base64.RawURLEncoding.EncodeToString([]byte(secret))} {
-			if !reveals(token, secret) {
+			if !revealsSecret(token, secret) {
 				t.Errorf("%q hides the secret", token)
 			}
 		}

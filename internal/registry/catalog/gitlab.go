@@ -15,20 +15,20 @@ import (
 
 type gitlab struct{ distribution }
 
-// check asks for a token that may pull images of the project.
-func (g *gitlab) check(ctx context.Context) error {
+// checkAccount asks for a token that may pull images of the project.
+func (g *gitlab) checkAccount(ctx context.Context) error {
 	if !repository.MatchString(strings.ToLower(g.a.Fields.ProjectPath)) {
 		return errs.E(errs.Invalid, "projectPath is not the path of a project")
 	}
-	_, err := g.distribution.get(ctx, g.base().JoinPath("v2").String()+"/", "repository:"+
+	_, err := g.distribution.getWithToken(ctx, g.baseURL().JoinPath("v2").String()+"/", "repository:"+
 		strings.ToLower(g.a.Fields.ProjectPath)+":pull", nil)
 	return err
 }
 
-// get asks for a page of a list of the project's interface, whose host is the
+// getPage asks for a page of a list of the project's interface, whose host is the
 // registry's without its first label.
-func (g *gitlab) get(ctx context.Context, p Page, out any, parts ...string) (total int, err error) {
-	u := g.base()
+func (g *gitlab) getPage(ctx context.Context, p Page, out any, parts ...string) (total int, err error) {
+	u := g.baseURL()
 	if host, ok := strings.CutPrefix(u.Host, "registry."); ok {
 		u.Host = host
 	}
@@ -36,15 +36,15 @@ func (g *gitlab) get(ctx context.Context, p Page, out any, parts ...string) (tot
 		"repositories").JoinPath(parts...)
 	u.RawQuery = url.Values{"page": {strconv.Itoa(p.Number)}, "per_page": {strconv.Itoa(p.Size)},
 		"tags_count": {"true"}}.Encode()
-	header, err := g.c.send(ctx,
+	header, err := g.c.sendRequest(ctx,
 		call{url: u, header: map[string]string{"PRIVATE-TOKEN": g.a.Secret, "Deploy-Token": g.a.Secret}}, out)
 	if err != nil {
 		return 0, err
 	}
-	return count(header), nil
+	return totalOf(header), nil
 }
 
-func (g *gitlab) images(ctx context.Context, _ string, p Page) (*List[Image], error) {
+func (g *gitlab) listImages(ctx context.Context, _ string, p Page) (*List[Image], error) {
 	var answer []struct {
 		ID      int64     `json:"id"`
 		Path    string    `json:"path"`
@@ -52,27 +52,27 @@ func (g *gitlab) images(ctx context.Context, _ string, p Page) (*List[Image], er
 		Tags    int       `json:"tags_count"`
 		Created time.Time `json:"created_at"`
 	}
-	total, err := g.get(ctx, p, &answer)
+	total, err := g.getPage(ctx, p, &answer)
 	if err != nil {
 		return nil, err
 	}
 	out := &List[Image]{Total: total}
 	for _, r := range answer {
 		out.Items = append(out.Items, Image{ID: r.ID, Name: r.Path, RepositoryName: r.Name, Artifacts: r.Tags,
-			CreatedAt: when(r.Created)})
+			CreatedAt: timeOrNil(r.Created)})
 	}
 	return out, nil
 }
 
-// tags lists the tags of an image by its number.
-func (g *gitlab) tags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
+// listTags lists the tags of an image by its number.
+func (g *gitlab) listTags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
 	if n, err := strconv.ParseInt(image, 10, 64); err != nil || n <= 0 {
 		return nil, errs.E(errs.Invalid, "the number of an image is expected")
 	}
 	var answer []struct {
 		Name string `json:"name"`
 	}
-	total, err := g.get(ctx, p, &answer, image, "tags")
+	total, err := g.getPage(ctx, p, &answer, image, "tags")
 	if err != nil {
 		return nil, err
 	}

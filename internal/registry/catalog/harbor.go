@@ -20,8 +20,8 @@ type harbor struct {
 	a *credential.Account
 }
 
-// get asks for a page of a list below the interface's root.
-func (h *harbor) get(ctx context.Context, p Page, out any, parts ...string) (total int, err error) {
+// getPage asks for a page of a list below the interface's root.
+func (h *harbor) getPage(ctx context.Context, p Page, out any, parts ...string) (total int, err error) {
 	u, err := credential.Base(h.a.Fields.HarborURL)
 	if err != nil {
 		return 0, err
@@ -32,15 +32,15 @@ func (h *harbor) get(ctx context.Context, p Page, out any, parts ...string) (tot
 		q.Set("with_tag", "true")
 	}
 	u.RawQuery = q.Encode()
-	header, err := h.c.send(ctx, call{url: u, user: h.a.Fields.Username, secret: h.a.Secret}, out)
+	header, err := h.c.sendRequest(ctx, call{url: u, user: h.a.Fields.Username, secret: h.a.Secret}, out)
 	if err != nil {
 		return 0, err
 	}
-	return count(header), nil
+	return totalOf(header), nil
 }
 
-// count is the length of a whole list, as Harbor and GitLab tell it.
-func count(h http.Header) int {
+// totalOf is the length of a whole list, as Harbor and GitLab say it.
+func totalOf(h http.Header) int {
 	n, err := strconv.Atoi(cmp.Or(h.Get("X-Total-Count"), h.Get("X-Total")))
 	if err != nil || n < 0 {
 		return 0
@@ -48,9 +48,9 @@ func count(h http.Header) int {
 	return n
 }
 
-// check asks for the project's images: the project itself is shown to everybody
+// checkAccount asks for the project's images: the project itself is shown to everybody
 // when it is public.
-func (h *harbor) check(ctx context.Context) error {
+func (h *harbor) checkAccount(ctx context.Context) error {
 	u, err := credential.Base(h.a.Fields.HarborURL)
 	if err != nil {
 		return err
@@ -59,14 +59,14 @@ func (h *harbor) check(ctx context.Context) error {
 	u = u.JoinPath("service", "token")
 	u.RawQuery = url.Values{"service": {"harbor-registry"},
 		"scope": {"repository:" + h.a.Fields.HarborProject + "/x:pull"}}.Encode()
-	if _, err := h.c.send(ctx, call{url: u, user: h.a.Fields.Username, secret: h.a.Secret}, nil); err != nil {
+	if _, err := h.c.sendRequest(ctx, call{url: u, user: h.a.Fields.Username, secret: h.a.Secret}, nil); err != nil {
 		return err
 	}
-	_, err = h.get(ctx, Page{Number: 1, Size: 1}, nil, "projects", h.a.Fields.HarborProject, "repositories")
+	_, err = h.getPage(ctx, Page{Number: 1, Size: 1}, nil, "projects", h.a.Fields.HarborProject, "repositories")
 	return err
 }
 
-func (h *harbor) groups(ctx context.Context, p Page) (*List[Group], error) {
+func (h *harbor) listGroups(ctx context.Context, p Page) (*List[Group], error) {
 	var answer []struct {
 		ID       int64     `json:"project_id"`
 		Name     string    `json:"name"`
@@ -77,7 +77,7 @@ func (h *harbor) groups(ctx context.Context, p Page) (*List[Group], error) {
 			Public string `json:"public"`
 		} `json:"metadata"`
 	}
-	total, err := h.get(ctx, p, &answer, "projects")
+	total, err := h.getPage(ctx, p, &answer, "projects")
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +89,8 @@ func (h *harbor) groups(ctx context.Context, p Page) (*List[Group], error) {
 	return out, nil
 }
 
-// project is the one that is asked for, or the credential's own.
-func (h *harbor) project(group string) (string, error) {
+// projectName is the one that is asked for, or the credential's own.
+func (h *harbor) projectName(group string) (string, error) {
 	group = cmp.Or(group, h.a.Fields.HarborProject)
 	if !repository.MatchString(group) || strings.Contains(group, "/") {
 		return "", errs.E(errs.NotFound, "there is no such project")
@@ -98,8 +98,8 @@ func (h *harbor) project(group string) (string, error) {
 	return group, nil
 }
 
-func (h *harbor) images(ctx context.Context, group string, p Page) (*List[Image], error) {
-	project, err := h.project(group)
+func (h *harbor) listImages(ctx context.Context, group string, p Page) (*List[Image], error) {
+	project, err := h.projectName(group)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (h *harbor) images(ctx context.Context, group string, p Page) (*List[Image]
 		Created     time.Time `json:"creation_time"`
 		Updated     time.Time `json:"update_time"`
 	}
-	total, err := h.get(ctx, p, &answer, "projects", project, "repositories")
+	total, err := h.getPage(ctx, p, &answer, "projects", project, "repositories")
 	if err != nil {
 		return nil, err
 	}
@@ -119,14 +119,14 @@ func (h *harbor) images(ctx context.Context, group string, p Page) (*List[Image]
 	for _, r := range answer {
 		out.Items = append(out.Items,
 			Image{Name: r.Name, ProjectName: project, RepositoryName: strings.TrimPrefix(r.Name, project+"/"),
-				Description: r.Description, Artifacts: r.Artifacts, Pulls: r.Pulls, CreatedAt: when(r.Created),
-				UpdatedAt: when(r.Updated)})
+				Description: r.Description, Artifacts: r.Artifacts, Pulls: r.Pulls, CreatedAt: timeOrNil(r.Created),
+				UpdatedAt: timeOrNil(r.Updated)})
 	}
 	return out, nil
 }
 
-func (h *harbor) tags(ctx context.Context, group, image string, p Page) (*List[Tag], error) {
-	project, err := h.project(group)
+func (h *harbor) listTags(ctx context.Context, group, image string, p Page) (*List[Tag], error) {
+	project, err := h.projectName(group)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,8 @@ func (h *harbor) tags(ctx context.Context, group, image string, p Page) (*List[T
 		} `json:"tags"`
 	}
 	// A slash in the name is encoded twice: the interface takes it apart once more.
-	total, err := h.get(ctx, p, &answer, "projects", project, "repositories", strings.ReplaceAll(image, "/", "%252F"),
+	total, err := h.getPage(ctx, p, &answer, "projects", project, "repositories",
+		strings.ReplaceAll(image, "/", "%252F"),
 		"artifacts")
 	if err != nil {
 		return nil, err
@@ -154,8 +155,9 @@ func (h *harbor) tags(ctx context.Context, group, image string, p Page) (*List[T
 	out := &List[Tag]{Total: total}
 	for _, r := range answer {
 		for _, t := range r.Tags {
-			out.Items = append(out.Items, Tag{Name: t.Name, Digest: r.Digest, Size: r.Size, CreatedAt: when(t.Pushed),
-				PushTime: when(t.Pushed), PullTime: when(t.Pulled)})
+			out.Items = append(out.Items, Tag{Name: t.Name, Digest: r.Digest, Size: r.Size,
+				CreatedAt: timeOrNil(t.Pushed),
+				PushTime:  timeOrNil(t.Pushed), PullTime: timeOrNil(t.Pulled)})
 		}
 	}
 	return out, nil

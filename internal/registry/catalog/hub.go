@@ -20,7 +20,8 @@ type hub struct {
 	token string
 }
 
-func (h *hub) at(parts ...string) *url.URL {
+// apiURL is an address of Docker Hub's interface.
+func (h *hub) apiURL(parts ...string) *url.URL {
 	text := h.c.Hub
 	if text == "" {
 		text = "https://hub.docker.com"
@@ -32,7 +33,7 @@ func (h *hub) at(parts ...string) *url.URL {
 	return u.JoinPath(append([]string{"v2"}, parts...)...)
 }
 
-func (h *hub) check(ctx context.Context) error {
+func (h *hub) checkAccount(ctx context.Context) error {
 	body, err := json.Marshal(map[string]string{"username": h.a.Fields.DockerhubUsername, "password": h.a.Secret})
 	if err != nil {
 		return err
@@ -40,7 +41,7 @@ func (h *hub) check(ctx context.Context) error {
 	var answer struct {
 		Token string `json:"token"`
 	}
-	if _, err := h.c.send(ctx, call{method: "POST", url: h.at("users", "login"), body: string(body)},
+	if _, err := h.c.sendRequest(ctx, call{method: "POST", url: h.apiURL("users", "login"), body: string(body)},
 		&answer); err != nil {
 		return err
 	}
@@ -48,19 +49,19 @@ func (h *hub) check(ctx context.Context) error {
 	return nil
 }
 
-// get asks for a page of a list.
-func (h *hub) get(ctx context.Context, u *url.URL, p Page, out any) error {
-	if err := h.check(ctx); err != nil {
+// getPage asks for a page of a list.
+func (h *hub) getPage(ctx context.Context, u *url.URL, p Page, out any) error {
+	if err := h.checkAccount(ctx); err != nil {
 		return err
 	}
 	u.RawQuery = url.Values{"page": {strconv.Itoa(p.Number)}, "page_size": {strconv.Itoa(p.Size)}}.Encode()
-	_, err := h.c.send(ctx, call{url: u, header: map[string]string{"Authorization": "Bearer " + h.token}}, out)
+	_, err := h.c.sendRequest(ctx, call{url: u, header: map[string]string{"Authorization": "Bearer " + h.token}}, out)
 	return err
 }
 
-func (h *hub) groups(context.Context, Page) (*List[Group], error) { return nil, errNoGroups }
+func (h *hub) listGroups(context.Context, Page) (*List[Group], error) { return nil, errNoGroups }
 
-func (h *hub) images(ctx context.Context, _ string, p Page) (*List[Image], error) {
+func (h *hub) listImages(ctx context.Context, _ string, p Page) (*List[Image], error) {
 	var answer struct {
 		Count   int `json:"count"`
 		Results []struct {
@@ -73,19 +74,21 @@ func (h *hub) images(ctx context.Context, _ string, p Page) (*List[Image], error
 			Updated     time.Time `json:"last_updated"`
 		} `json:"results"`
 	}
-	if err := h.get(ctx, h.at("namespaces", h.a.Fields.DockerhubUsername, "repositories"), p, &answer); err != nil {
+	if err := h.getPage(ctx, h.apiURL("namespaces", h.a.Fields.DockerhubUsername, "repositories"), p,
+		&answer); err != nil {
 		return nil, err
 	}
 	out := &List[Image]{Total: answer.Count}
 	for _, r := range answer.Results {
 		out.Items = append(out.Items, Image{Name: r.Namespace + "/" + r.Name, RepositoryName: r.Name,
 			Description: r.Description,
-			Pulls:       r.Pulls, Private: &r.Private, CreatedAt: when(r.Created), UpdatedAt: when(r.Updated)})
+			Pulls:       r.Pulls, Private: &r.Private, CreatedAt: timeOrNil(r.Created),
+			UpdatedAt: timeOrNil(r.Updated)})
 	}
 	return out, nil
 }
 
-func (h *hub) tags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
+func (h *hub) listTags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
 	name := strings.TrimPrefix(image, h.a.Fields.DockerhubUsername+"/")
 	if !repository.MatchString(name) || strings.Contains(name, "/") {
 		return nil, errs.E(errs.NotFound, "the credential is for no image of this name")
@@ -101,14 +104,14 @@ func (h *hub) tags(ctx context.Context, _, image string, p Page) (*List[Tag], er
 			Pushed  time.Time `json:"tag_last_pushed"`
 		} `json:"results"`
 	}
-	if err := h.get(ctx, h.at("namespaces", h.a.Fields.DockerhubUsername, "repositories", name, "tags"), p,
+	if err := h.getPage(ctx, h.apiURL("namespaces", h.a.Fields.DockerhubUsername, "repositories", name, "tags"), p,
 		&answer); err != nil {
 		return nil, err
 	}
 	out := &List[Tag]{Total: answer.Count}
 	for _, r := range answer.Results {
-		out.Items = append(out.Items, Tag{Name: r.Name, Digest: r.Digest, Size: r.Size, CreatedAt: when(r.Updated),
-			PushTime: when(r.Pushed), PullTime: when(r.Pulled)})
+		out.Items = append(out.Items, Tag{Name: r.Name, Digest: r.Digest, Size: r.Size, CreatedAt: timeOrNil(r.Updated),
+			PushTime: timeOrNil(r.Pushed), PullTime: timeOrNil(r.Pulled)})
 	}
 	return out, nil
 }

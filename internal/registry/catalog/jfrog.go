@@ -18,9 +18,9 @@ import (
 
 type jfrog struct{ distribution }
 
-// artifactory is an address below the interface's root, whether or not people have
+// artifactoryURL is an address below the interface's root, whether or not people have
 // named that.
-func artifactory(base *url.URL, parts ...string) *url.URL {
+func artifactoryURL(base *url.URL, parts ...string) *url.URL {
 	if !strings.HasSuffix(base.Path, "/artifactory") {
 		base = base.JoinPath("artifactory")
 	}
@@ -30,8 +30,8 @@ func artifactory(base *url.URL, parts ...string) *url.URL {
 // repositoryKey matches the key of a repository.
 var repositoryKey = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// in is the same account in another repository; empty is its own.
-func (j *jfrog) in(key string) (*jfrog, error) {
+// inRepository is the same account in another repository; empty is its own.
+func (j *jfrog) inRepository(key string) (*jfrog, error) {
 	other := *j.a
 	if key != "" {
 		other.Fields.RepositoryKey = key
@@ -42,22 +42,22 @@ func (j *jfrog) in(key string) (*jfrog, error) {
 	return &jfrog{distribution{j.c, &other}}, nil
 }
 
-// check asks for the images of the repository, which tells whether that is there.
-func (j *jfrog) check(ctx context.Context) error {
-	own, err := j.in("")
+// checkAccount asks for the images of the repository, which tells whether that is there.
+func (j *jfrog) checkAccount(ctx context.Context) error {
+	own, err := j.inRepository("")
 	if err != nil {
 		return err
 	}
-	_, err = own.get(ctx, own.base().JoinPath("v2", "_catalog").String()+"?n=1", "", nil)
+	_, err = own.getWithToken(ctx, own.baseURL().JoinPath("v2", "_catalog").String()+"?n=1", "", nil)
 	return err
 }
 
-func (j *jfrog) groups(ctx context.Context, p Page) (*List[Group], error) {
+func (j *jfrog) listGroups(ctx context.Context, p Page) (*List[Group], error) {
 	u, err := credential.Base(j.a.Fields.JfrogURL)
 	if err != nil {
 		return nil, err
 	}
-	u = artifactory(u, "api", "repositories")
+	u = artifactoryURL(u, "api", "repositories")
 	u.RawQuery = "packageType=docker"
 	var answer []struct {
 		Key         string `json:"key"`
@@ -65,22 +65,22 @@ func (j *jfrog) groups(ctx context.Context, p Page) (*List[Group], error) {
 		Description string `json:"description"`
 		URL         string `json:"url"`
 	}
-	if _, err := j.c.send(ctx, call{url: u, user: j.a.User(), secret: j.a.Secret}, &answer); err != nil {
+	if _, err := j.c.sendRequest(ctx, call{url: u, user: j.a.User(), secret: j.a.Secret}, &answer); err != nil {
 		return nil, err
 	}
 	var all []Group
 	for _, r := range answer {
 		all = append(all, Group{Name: r.Key, Type: r.Type, Description: r.Description, URL: r.URL})
 	}
-	return cut(all, p), nil
+	return pageOf(all, p), nil
 }
 
-func (j *jfrog) images(ctx context.Context, group string, p Page) (*List[Image], error) {
-	own, err := j.in(group)
+func (j *jfrog) listImages(ctx context.Context, group string, p Page) (*List[Image], error) {
+	own, err := j.inRepository(group)
 	if err != nil {
 		return nil, err
 	}
-	found, err := own.distribution.images(ctx, "", p)
+	found, err := own.distribution.listImages(ctx, "", p)
 	if err != nil {
 		return nil, err
 	}
@@ -91,19 +91,19 @@ func (j *jfrog) images(ctx context.Context, group string, p Page) (*List[Image],
 	return found, nil
 }
 
-func (j *jfrog) tags(ctx context.Context, group, image string, p Page) (*List[Tag], error) {
-	own, err := j.in(group)
+func (j *jfrog) listTags(ctx context.Context, group, image string, p Page) (*List[Tag], error) {
+	own, err := j.inRepository(group)
 	if err != nil {
 		return nil, err
 	}
-	found, err := own.distribution.tags(ctx, "", image, p)
+	found, err := own.distribution.listTags(ctx, "", image, p)
 	if err != nil {
 		return nil, err
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(manifestsAtOnce)
 	for i := range found.Items {
-		g.Go(func() error { return own.describe(ctx, image, &found.Items[i]) })
+		g.Go(func() error { return own.describeTag(ctx, image, &found.Items[i]) })
 	}
 	return found, g.Wait()
 }
@@ -111,9 +111,9 @@ func (j *jfrog) tags(ctx context.Context, group, image string, p Page) (*List[Ta
 // manifestsAtOnce bounds how many manifests are asked for at a time.
 const manifestsAtOnce = 4
 
-// describe adds a tag's digest and size, which its manifest tells. A manifest for several
-// platforms tells no size, and a tag that went away meanwhile nothing.
-func (j *jfrog) describe(ctx context.Context, image string, t *Tag) error {
+// describeTag adds a tag's digest and size, which its manifest says. A manifest for
+// several platforms says no size, and a tag that went away meanwhile nothing.
+func (j *jfrog) describeTag(ctx context.Context, image string, t *Tag) error {
 	if !tagForm.MatchString(t.Name) {
 		return nil
 	}
@@ -125,8 +125,8 @@ func (j *jfrog) describe(ctx context.Context, image string, t *Tag) error {
 			Size int64 `json:"size"`
 		} `json:"layers"`
 	}
-	u := j.base().JoinPath("v2", image, "manifests", t.Name)
-	header, err := j.c.send(ctx, call{url: u, user: j.a.User(), secret: j.a.Secret,
+	u := j.baseURL().JoinPath("v2", image, "manifests", t.Name)
+	header, err := j.c.sendRequest(ctx, call{url: u, user: j.a.User(), secret: j.a.Secret,
 		header: map[string]string{"Accept": manifests}}, &manifest)
 	if errs.Is(err, errs.NotFound) {
 		return nil

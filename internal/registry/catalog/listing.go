@@ -25,15 +25,15 @@ type listing struct {
 // maxPages bounds how many parts of a list are fetched for one page of ours.
 const maxPages = 20
 
-// names returns a page of the list.
-func (d *distribution) names(ctx context.Context, l listing, p Page) (*List[string], error) {
+// listNames returns a page of the list.
+func (d *distribution) listNames(ctx context.Context, l listing, p Page) (*List[string], error) {
 	if p.Number == 0 {
-		return d.namesFrom(ctx, l, p)
+		return d.listFrom(ctx, l, p)
 	}
 	var all []string
 	query := "n=1000"
 	for range maxPages {
-		part, next, err := d.part(ctx, l, query)
+		part, next, err := d.fetchPart(ctx, l, query)
 		if err != nil {
 			return nil, err
 		}
@@ -42,13 +42,13 @@ func (d *distribution) names(ctx context.Context, l listing, p Page) (*List[stri
 		}
 		query = next
 	}
-	return cut(all, p), nil
+	return pageOf(all, p), nil
 }
 
-// namesFrom returns what follows a page, and what follows that. A registry may send
-// less than a page, and more if it does not know of pages; it sends nothing at the end
-// only, or where none of very many names begins as it should.
-func (d *distribution) namesFrom(ctx context.Context, l listing, p Page) (*List[string], error) {
+// listFrom returns what follows a page, and what follows that. A registry may send less
+// than a page, and more if it does not know of pages; it sends nothing at the end only, or
+// where none of very many names begins as it should.
+func (d *distribution) listFrom(ctx context.Context, l listing, p Page) (*List[string], error) {
 	query := "n=" + strconv.Itoa(p.Size)
 	if p.From != "" {
 		text, err := base64.RawURLEncoding.DecodeString(p.From)
@@ -58,7 +58,7 @@ func (d *distribution) namesFrom(ctx context.Context, l listing, p Page) (*List[
 		query = string(text)
 	}
 	for range maxPages {
-		part, next, err := d.part(ctx, l, query)
+		part, next, err := d.fetchPart(ctx, l, query)
 		if err != nil {
 			return nil, err
 		}
@@ -70,16 +70,17 @@ func (d *distribution) namesFrom(ctx context.Context, l listing, p Page) (*List[
 	return &List[string]{Next: base64.RawURLEncoding.EncodeToString([]byte(query))}, nil
 }
 
-// part returns the names that a question for a part of the list is answered with, and
-// the question for the next part; empty at the end.
-func (d *distribution) part(ctx context.Context, l listing, query string) (names []string, next string, err error) {
-	u := d.base().JoinPath(l.path)
+// fetchPart returns the names that a request for a part of the list is answered with, and
+// the query for the next part; empty at the end.
+func (d *distribution) fetchPart(ctx context.Context, l listing,
+	query string) (names []string, next string, err error) {
+	u := d.baseURL().JoinPath(l.path)
 	u.RawQuery = query
 	var body struct {
 		Repositories []string `json:"repositories"`
 		Tags         []string `json:"tags"`
 	}
-	header, err := d.get(ctx, u.String(), l.scope, &body)
+	header, err := d.getWithToken(ctx, u.String(), l.scope, &body)
 	if err != nil {
 		return nil, "", err
 	}
@@ -88,20 +89,20 @@ func (d *distribution) part(ctx context.Context, l listing, query string) (names
 			names = append(names, name)
 		}
 	}
-	next, err = d.next(header, query)
+	next, err = d.nextQuery(header, query)
 	return names, next, err
 }
 
-// next reads the header of RFC 8288 that leads to the next part. Only what it asks is
-// taken from it, so that it leads nowhere else.
-func (d *distribution) next(h http.Header, query string) (string, error) {
+// nextQuery reads the header of RFC 8288 that leads to the next part. Only its query is
+// taken, so that it leads nowhere else.
+func (d *distribution) nextQuery(h http.Header, query string) (string, error) {
 	link := nextLink.FindStringSubmatch(h.Get("Link"))
 	if link == nil {
 		return "", nil
 	}
-	u, err := d.base().Parse(link[1])
-	if err != nil || u.Host != d.base().Host || u.RawQuery == "" || u.RawQuery == query {
-		return "", errs.E(errs.Unavailable, "%s answers something that is not understood", d.base().Host)
+	u, err := d.baseURL().Parse(link[1])
+	if err != nil || u.Host != d.baseURL().Host || u.RawQuery == "" || u.RawQuery == query {
+		return "", errs.E(errs.Unavailable, "%s answers something that is not understood", d.baseURL().Host)
 	}
 	return u.RawQuery, nil
 }
@@ -109,8 +110,8 @@ func (d *distribution) next(h http.Header, query string) (string, error) {
 // nextLink matches the link to the next part.
 var nextLink = regexp.MustCompile(`<([^>]*)>\s*;\s*rel="?next"?`)
 
-// convert makes a list of another kind.
-func convert[A, B any](l *List[A], of func(A) B) *List[B] {
+// convertList makes a list of another kind.
+func convertList[A, B any](l *List[A], of func(A) B) *List[B] {
 	out := &List[B]{Total: l.Total, Of: l.Of, Next: l.Next}
 	for _, v := range l.Items {
 		out.Items = append(out.Items, of(v))

@@ -20,19 +20,20 @@ type scaleway struct {
 	a *credential.Account
 }
 
-// get asks for something of the account's region.
-func (s *scaleway) get(ctx context.Context, path string, q url.Values, out any) error {
+// getAPI asks for something of the account's region.
+func (s *scaleway) getAPI(ctx context.Context, path string, q url.Values, out any) error {
 	u, err := credential.Base(cmp.Or(s.c.Scaleway, "https://api.scaleway.com"))
 	if err != nil {
 		return err
 	}
 	u = u.JoinPath("registry", "v1", "regions", s.a.Fields.Region, path)
 	u.RawQuery = q.Encode()
-	_, err = s.c.send(ctx, call{url: u, header: map[string]string{"X-Auth-Token": s.a.Secret}}, out)
+	_, err = s.c.sendRequest(ctx, call{url: u, header: map[string]string{"X-Auth-Token": s.a.Secret}}, out)
 	return err
 }
 
-func (p Page) scaleway() url.Values {
+// scalewayQuery is the query for a page at Scaleway.
+func (p Page) scalewayQuery() url.Values {
 	return url.Values{"page": {strconv.Itoa(p.Number)}, "page_size": {strconv.Itoa(p.Size)}}
 }
 
@@ -51,10 +52,10 @@ type scalewayNamespaces struct {
 	Total int `json:"total_count"`
 }
 
-// check looks for the namespace and notes its identifier.
-func (s *scaleway) check(ctx context.Context) error {
+// checkAccount looks for the namespace and notes its identifier.
+func (s *scaleway) checkAccount(ctx context.Context) error {
 	var answer scalewayNamespaces
-	if err := s.get(ctx, "namespaces", url.Values{"name": {s.a.Fields.NamespaceName}}, &answer); err != nil {
+	if err := s.getAPI(ctx, "namespaces", url.Values{"name": {s.a.Fields.NamespaceName}}, &answer); err != nil {
 		return err
 	}
 	for _, n := range answer.Namespaces {
@@ -69,9 +70,9 @@ func (s *scaleway) check(ctx context.Context) error {
 // identifier matches what Scaleway names things by.
 var identifier = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-func (s *scaleway) groups(ctx context.Context, p Page) (*List[Group], error) {
+func (s *scaleway) listGroups(ctx context.Context, p Page) (*List[Group], error) {
 	var answer scalewayNamespaces
-	if err := s.get(ctx, "namespaces", p.scaleway(), &answer); err != nil {
+	if err := s.getAPI(ctx, "namespaces", p.scalewayQuery(), &answer); err != nil {
 		return nil, err
 	}
 	out := &List[Group]{Total: answer.Total}
@@ -95,7 +96,7 @@ type scalewayImage struct {
 	Updated    time.Time `json:"updated_at"`
 }
 
-func (s *scaleway) images(ctx context.Context, group string, p Page) (*List[Image], error) {
+func (s *scaleway) listImages(ctx context.Context, group string, p Page) (*List[Image], error) {
 	group = cmp.Or(group, s.a.Fields.NamespaceID)
 	if !identifier.MatchString(group) {
 		return nil, errs.E(errs.NotFound, "there is no such namespace")
@@ -104,28 +105,29 @@ func (s *scaleway) images(ctx context.Context, group string, p Page) (*List[Imag
 		Images []scalewayImage `json:"images"`
 		Total  int             `json:"total_count"`
 	}
-	q := p.scaleway()
+	q := p.scalewayQuery()
 	q.Set("namespace_id", group)
-	if err := s.get(ctx, "images", q, &answer); err != nil {
+	if err := s.getAPI(ctx, "images", q, &answer); err != nil {
 		return nil, err
 	}
 	out := &List[Image]{Total: answer.Total}
 	for _, i := range answer.Images {
 		out.Items = append(out.Items, Image{UUID: i.ID, Name: i.Name, Namespace: i.Namespace, Tags: len(i.Tags),
 			Size:       i.Size,
-			Visibility: i.Visibility, Status: i.Status, CreatedAt: when(i.Created), UpdatedAt: when(i.Updated)})
+			Visibility: i.Visibility, Status: i.Status, CreatedAt: timeOrNil(i.Created),
+			UpdatedAt: timeOrNil(i.Updated)})
 	}
 	return out, nil
 }
 
-// tags lists the tags of an image by its identifier; the name comes with them.
-func (s *scaleway) tags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
+// listTags lists the tags of an image by its identifier; the name comes with them.
+func (s *scaleway) listTags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
 	image = strings.ToLower(image)
 	if !identifier.MatchString(image) {
 		return nil, errs.E(errs.NotFound, "there is no such image")
 	}
 	var of scalewayImage
-	if err := s.get(ctx, "images/"+image, nil, &of); err != nil {
+	if err := s.getAPI(ctx, "images/"+image, nil, &of); err != nil {
 		return nil, err
 	}
 	var answer struct {
@@ -139,13 +141,13 @@ func (s *scaleway) tags(ctx context.Context, _, image string, p Page) (*List[Tag
 		} `json:"tags"`
 		Total int `json:"total_count"`
 	}
-	if err := s.get(ctx, "images/"+image+"/tags", p.scaleway(), &answer); err != nil {
+	if err := s.getAPI(ctx, "images/"+image+"/tags", p.scalewayQuery(), &answer); err != nil {
 		return nil, err
 	}
 	out := &List[Tag]{Total: answer.Total, Of: of.Name}
 	for _, t := range answer.Tags {
 		out.Items = append(out.Items, Tag{UUID: t.ID, Name: t.Name, Status: t.Status, Digest: t.Digest,
-			CreatedAt: when(t.Created), UpdatedAt: when(t.Updated)})
+			CreatedAt: timeOrNil(t.Created), UpdatedAt: timeOrNil(t.Updated)})
 	}
 	return out, nil
 }

@@ -46,23 +46,26 @@ const (
 // asks too often.
 type searches struct {
 	mu   sync.Mutex
-	kept map[string]search
+	kept map[string]cachedSearch
 }
 
-type search struct {
+// cachedSearch is a kept response, or failure, of a search.
+type cachedSearch struct {
 	found *Found
 	err   error
 	until time.Time
 }
 
-func (s *searches) get(text string, now time.Time) (search, bool) {
+// cachedResult returns a response that is still kept.
+func (s *searches) cachedResult(text string, now time.Time) (cachedSearch, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, ok := s.kept[text]
 	return k, ok && now.Before(k.until)
 }
 
-func (s *searches) put(text string, k search, now time.Time) {
+// storeResult keeps a response, and drops old ones when there are too many.
+func (s *searches) storeResult(text string, k cachedSearch, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.kept) >= maxSearches {
@@ -73,7 +76,7 @@ func (s *searches) put(text string, k search, now time.Time) {
 		}
 	}
 	if s.kept == nil || len(s.kept) >= maxSearches {
-		s.kept = map[string]search{}
+		s.kept = map[string]cachedSearch{}
 	}
 	s.kept[text] = k
 }
@@ -90,55 +93,56 @@ func (c *Client) Search(ctx context.Context, text string) (*Found, error) {
 	if text == "" {
 		return &Found{Results: []Repository{}}, nil
 	}
-	now := c.now()
+	now := c.currentTime()
 	for _, key := range []string{text, unreachable} {
-		if k, ok := c.searches.get(key, now); ok {
+		if k, ok := c.searches.cachedResult(key, now); ok {
 			return k.found, k.err
 		}
 	}
 	asking, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	u := (&hub{c: c}).at("search", "repositories")
+	u := (&hub{c: c}).apiURL("search", "repositories")
 	u.Path += "/"
 	u.RawQuery = url.Values{"query": {text}, "page_size": {"25"}}.Encode()
 	found := &Found{}
-	if _, err := c.send(asking, call{url: u}, found); err != nil {
+	if _, err := c.sendRequest(asking, call{url: u}, found); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err() // the caller went away: that says nothing of the hub
 		}
 		err = errs.Wrap(errs.Unavailable, err, "Docker Hub cannot be searched from here: write the name of the image "+
 			"in full, such as docker.io/library/nginx:1.27")
-		c.searches.put(unreachable, search{nil, err, now.Add(searchFailed)}, now)
+		c.searches.storeResult(unreachable, cachedSearch{nil, err, now.Add(searchFailed)}, now)
 		return nil, err
 	}
-	found.trim()
-	c.searches.put(text, search{found, nil, now.Add(searchKept)}, now)
+	found.trimResults()
+	c.searches.storeResult(text, cachedSearch{found, nil, now.Add(searchKept)}, now)
 	return found, nil
 }
 
-// trim cuts an answer to what is kept of it.
-func (f *Found) trim() {
+// trimResults cuts a response to what is kept of it.
+func (f *Found) trimResults() {
 	f.Count = max(f.Count, 0)
 	kept := []Repository{}
 	for _, r := range f.Results[:min(len(f.Results), searchResults)] {
 		if !repository.MatchString(r.Name) || len(r.Name) > 255 {
 			continue // nothing that could be scanned
 		}
-		r.Description, r.Owner = clip(r.Description), clip(r.Owner)
+		r.Description, r.Owner = clipText(r.Description), clipText(r.Owner)
 		kept = append(kept, r)
 	}
 	f.Results = kept
 }
 
-// clip cuts a text at maxDescription characters.
-func clip(text string) string {
+// clipText cuts a text at maxDescription characters.
+func clipText(text string) string {
 	if runes := []rune(text); len(runes) > maxDescription {
 		return string(runes[:maxDescription]) + "…"
 	}
 	return text
 }
 
-func (c *Client) now() time.Time {
+// currentTime is the time of the clock.
+func (c *Client) currentTime() time.Time {
 	if c.Now != nil {
 		return c.Now()
 	}

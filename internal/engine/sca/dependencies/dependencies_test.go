@@ -233,7 +233,7 @@ func TestEvidence(t *testing.T) {
 	wantRule := finding.Rule{
 		ID: "sca/CVE-2020-8203", Analysis: finding.SCA, Name: "A flaw of lodash", ShortDescription: "A flaw of lodash",
 		Description: "Long text", HowToPrevent: "Upgrade lodash to 4.17.19 or later.", CWE: []string{"CWE-1321"},
-		OWASP:    []string{"A06:2021"},
+		OWASP: []string{"A06:2021", "A03:2025"}, ASVS: []string{"V15.2.1"},
 		Severity: finding.High, Confidence: finding.Certain, Language: "javascript", Link: "https://example.com/a",
 	}
 	if diff := cmp.Diff(wantRule, rule); diff != "" {
@@ -251,8 +251,9 @@ func TestDemand(t *testing.T) {
 	if len(r.reported) != 1 {
 		t.Fatalf("got %v, want one finding", r.findings)
 	}
-	want := &finding.Requirement{Path: "package.json", Line: 2, Text: `"dependencies": {"lodash": "^4.17.1"}`, Start: 28,
-		End: 35, Syntax: "caret"}
+	want := &finding.Requirement{Path: "package.json", Line: 2, Text: `"dependencies": {"lodash": "^4.17.1"}`,
+		Start: 28,
+		End:   35, Syntax: "caret"}
 	if diff := cmp.Diff(want, r.reported[0].Package.Requirement); diff != "" {
 		t.Errorf("demand (-want +got):\n%s", diff)
 	}

@@ -42,7 +42,8 @@ type dependency struct {
 	line                                  int
 }
 
-func (d dependency) id() string { return d.group + ":" + d.artifact }
+// coordinates is group and artifact.
+func (d dependency) coordinates() string { return d.group + ":" + d.artifact }
 
 // A pom is one file as it is written, with the profiles that are active by default
 // taken in.
@@ -64,8 +65,8 @@ type model struct {
 	outside    []string          // parents and lists that are not in the tree
 }
 
-// pom reads a file, once.
-func (p *Project) pom(file string) (*pom, error) {
+// readPOM reads a file, at most once.
+func (p *Project) readPOM(file string) (*pom, error) {
 	if known, ok := p.poms[file]; ok {
 		return known, nil
 	}
@@ -79,7 +80,7 @@ func (p *Project) pom(file string) (*pom, error) {
 		relative: "../pom.xml", properties: map[string]string{},
 	}
 	if parent := root.Get("parent"); parent != nil {
-		d := element(parent)
+		d := dependencyOf(parent)
 		m.parent = &d
 		if r := parent.Get("relativePath"); r != nil {
 			m.relative = r.Text()
@@ -91,77 +92,80 @@ func (p *Project) pom(file string) (*pom, error) {
 			m.version = d.version
 		}
 	}
-	m.take(root)
+	m.addElements(root)
 	for _, profile := range root.Get("profiles").Members() {
 		if profile.At("activation", "activeByDefault").Text() == "true" {
-			m.take(profile.Node)
+			m.addElements(profile.Node)
 		}
 	}
 	p.poms[file] = m
 	return m, nil
 }
 
-// take takes in the properties and dependencies of a project or a profile.
-func (m *pom) take(n *document.Node) {
+// addElements adds the properties and dependencies of a project or a profile.
+func (m *pom) addElements(n *document.Node) {
 	for _, e := range n.Get("properties").Members() {
 		m.properties[e.Key] = e.Text()
 	}
 	for _, e := range n.At("dependencyManagement", "dependencies").Members() {
 		if e.Key == "dependency" {
-			m.managed = append(m.managed, element(e.Node))
+			m.managed = append(m.managed, dependencyOf(e.Node))
 		}
 	}
 	for _, e := range n.Get("dependencies").Members() {
 		if e.Key == "dependency" {
-			m.dependencies = append(m.dependencies, element(e.Node))
+			m.dependencies = append(m.dependencies, dependencyOf(e.Node))
 		}
 	}
 }
 
-func element(n *document.Node) dependency {
+// dependencyOf reads an element "dependency".
+func dependencyOf(n *document.Node) dependency {
 	return dependency{
-		group: n.TextOf("groupId"), artifact: n.TextOf("artifactId"), version: n.TextOf("version"), scope: n.TextOf("scope"),
-		kind: n.TextOf("type"),
-		line: n.Get("artifactId").LineOr(n.Line),
+		group: n.TextOf("groupId"), artifact: n.TextOf("artifactId"), version: n.TextOf("version"),
+		scope: n.TextOf("scope"),
+		kind:  n.TextOf("type"),
+		line:  n.Get("artifactId").LineOr(n.Line),
 	}
 }
 
 // Requirements returns what a pom asks for, without the modules of the tree, and
 // the parents and lists outside of the tree that may fix versions.
 func (p *Project) Requirements(file string) (asks []manifest.Requirement, outside []string, err error) {
-	m, err := p.pom(file)
+	m, err := p.readPOM(file)
 	if err != nil {
 		return nil, nil, err
 	}
 	model := p.modelOf(m, 0)
 	for _, d := range m.dependencies {
-		d = d.expand(model.properties)
-		if d.group == "" || d.artifact == "" || strings.Contains(d.group+d.artifact, "${") || p.module(d) {
+		d = d.expandProperties(model.properties)
+		if d.group == "" || d.artifact == "" || strings.Contains(d.group+d.artifact, "${") || p.isModule(d) {
 			continue
 		}
 		if d.version == "" {
-			d.version = model.managed[d.id()]
+			d.version = model.managed[d.coordinates()]
 		}
-		asks = append(asks, manifest.Requirement{Name: d.id(), Version: fixedVersion(d.version), Wanted: d.version,
-			Dev: d.scope == "test", Line: d.line})
+		asks = append(asks, manifest.Requirement{Name: d.coordinates(), Version: fixedVersion(d.version),
+			Wanted: d.version,
+			Dev:    d.scope == "test", Line: d.line})
 	}
 	return asks, model.outside, nil
 }
 
-// module reports whether the dependency is another module of the tree.
-func (p *Project) module(d dependency) bool {
-	p.index()
-	return slices.ContainsFunc(p.byID[d.id()], func(m *pom) bool { return path.Base(m.path) == "pom.xml" })
+// isModule reports whether the dependency is another module of the tree.
+func (p *Project) isModule(d dependency) bool {
+	p.indexPOMs()
+	return slices.ContainsFunc(p.byID[d.coordinates()], func(m *pom) bool { return path.Base(m.path) == "pom.xml" })
 }
 
-// index reads all files, once, to know them by group and artifact.
-func (p *Project) index() {
+// indexPOMs reads all files, once, to know them by group and artifact.
+func (p *Project) indexPOMs() {
 	if p.byID != nil {
 		return
 	}
 	p.byID = map[string][]*pom{}
-	for _, file := range slices.Sorted(keys(p.files)) {
-		m, err := p.pom(file)
+	for _, file := range slices.Sorted(keysOf(p.files)) {
+		m, err := p.readPOM(file)
 		if err != nil {
 			continue // said when the file itself is read
 		}
@@ -169,7 +173,8 @@ func (p *Project) index() {
 	}
 }
 
-func keys(m map[string]bool) func(func(string) bool) {
+// keysOf iterates over the keys of a set.
+func keysOf(m map[string]bool) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {
 			if !yield(k) {
@@ -179,11 +184,11 @@ func keys(m map[string]bool) func(func(string) bool) {
 	}
 }
 
-// find returns the pom of the tree with these coordinates, or nil. A version that
-// holds a property may be any.
-func (p *Project) find(d dependency) *pom {
-	p.index()
-	for _, m := range p.byID[d.id()] {
+// findPOM returns the pom of the tree with these coordinates, or nil. A version that has a
+// property may be any.
+func (p *Project) findPOM(d dependency) *pom {
+	p.indexPOMs()
+	for _, m := range p.byID[d.coordinates()] {
 		if d.version == "" || m.version == d.version || strings.Contains(m.version+d.version, "${") {
 			return m
 		}
@@ -199,13 +204,13 @@ func (p *Project) parentOf(m *pom) *pom {
 			at = path.Join(at, "pom.xml")
 		}
 		if p.files[at] && at != m.path {
-			if parent, err := p.pom(at); err == nil && parent.artifact == m.parent.artifact &&
+			if parent, err := p.readPOM(at); err == nil && parent.artifact == m.parent.artifact &&
 				(parent.group == m.parent.group || parent.group == "") {
 				return parent
 			}
 		}
 	}
-	if parent := p.find(*m.parent); parent != m {
+	if parent := p.findPOM(*m.parent); parent != m {
 		return parent
 	}
 	return nil
@@ -234,7 +239,7 @@ func (p *Project) modelOf(m *pom, depth int) *model {
 			}
 			out.outside = append(out.outside, above.outside...)
 		} else {
-			out.outside = append(out.outside, "the parent "+m.parent.id()+" "+m.parent.version)
+			out.outside = append(out.outside, "the parent "+m.parent.coordinates()+" "+m.parent.version)
 		}
 		for _, prefix := range []string{"project.parent.", "parent."} {
 			out.properties[prefix+"version"], out.properties[prefix+"groupId"] = m.parent.version, m.parent.group
@@ -247,26 +252,26 @@ func (p *Project) modelOf(m *pom, depth int) *model {
 		out.properties[prefix+"version"], out.properties[prefix+"groupId"],
 			out.properties[prefix+"artifactId"] = m.version, m.group, m.artifact
 	}
-	p.manage(m, out, depth)
+	p.addManaged(m, out, depth)
 	m.model = out
 	return out
 }
 
-// manage adds the dependency management of a pom; its own entries count more than
-// imported ones, and those more than the parents', of which properties may have
-// been set anew.
-func (p *Project) manage(m *pom, out *model, depth int) {
+// addManaged adds the dependency management of a pom; its own entries count more than
+// imported ones, and those more than the parents', of which properties may have been set
+// anew.
+func (p *Project) addManaged(m *pom, out *model, depth int) {
 	imported := map[string]string{}
 	own := map[string]string{}
 	for _, d := range m.managed {
-		d = d.expand(out.properties)
+		d = d.expandProperties(out.properties)
 		if d.scope != "import" || d.kind != "pom" {
-			own[d.id()] = d.version
+			own[d.coordinates()] = d.version
 			continue
 		}
-		list := p.find(d)
+		list := p.findPOM(d)
 		if list == nil {
-			out.outside = append(out.outside, "the list "+d.id()+" "+d.version)
+			out.outside = append(out.outside, "the list "+d.coordinates()+" "+d.version)
 			continue
 		}
 		model := p.modelOf(list, depth+1)
@@ -291,25 +296,26 @@ func (p *Project) manage(m *pom, out *model, depth int) {
 			if !strings.Contains(d.version, "${") || strings.Contains(d.version, "${project.") || d.scope == "import" {
 				continue
 			}
-			d = d.expand(out.properties)
-			if _, known := own[d.id()]; !known {
-				out.managed[d.id()] = d.version
+			d = d.expandProperties(out.properties)
+			if _, known := own[d.coordinates()]; !known {
+				out.managed[d.coordinates()] = d.version
 			}
 		}
 	}
 }
 
-func (d dependency) expand(properties map[string]string) dependency {
-	d.group, d.artifact, d.version = expand(d.group, properties), expand(d.artifact, properties),
-		expand(d.version, properties)
-	d.scope, d.kind = expand(d.scope, properties), expand(d.kind, properties)
+// expandProperties replaces the properties in all parts.
+func (d dependency) expandProperties(properties map[string]string) dependency {
+	d.group, d.artifact, d.version = expandText(d.group, properties), expandText(d.artifact, properties),
+		expandText(d.version, properties)
+	d.scope, d.kind = expandText(d.scope, properties), expandText(d.kind, properties)
 	return d
 }
 
 var reference = regexp.MustCompile(`\$\{([^${}]+)\}`)
 
-// expand replaces ${name} by what is known; else it stays.
-func expand(text string, properties map[string]string) string {
+// expandText replaces ${name} by what is known; else it stays.
+func expandText(text string, properties map[string]string) string {
 	for range 20 {
 		if !strings.Contains(text, "${") || len(text) > 1000 {
 			break
