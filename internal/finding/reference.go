@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +41,8 @@ func (r *Rule) addCategory(edition string) bool {
 		return true
 	}
 	for _, cwe := range r.CWE {
-		if category := referencesByCWE()[edition][cwe]; category != "" {
+		index := referencesByCWE()[edition]
+		if category := cmp.Or(index[cwe], index[alike[cwe]]); category != "" {
 			r.OWASP = append(slices.Clip(r.OWASP), category)
 			return true
 		}
@@ -126,6 +128,14 @@ var categories = map[string][]int{
 	"API7:2023": {918},
 	"API8:2023": {16, 209, 319, 942},
 	"API9:2023": {1059},
+}
+
+// alike gives weaknesses that the lists leave out the category of a weakness that is of the
+// same kind.
+var alike = map[string]string{
+	"CWE-158": "CWE-74", "CWE-943": "CWE-74", "CWE-1336": "CWE-94", "CWE-1321": "CWE-915", // injection; mass assignment
+	"CWE-770": "CWE-799", "CWE-789": "CWE-799", // interaction without limit
+	"CWE-1391": "CWE-798", "CWE-1390": "CWE-287", // authentication
 }
 
 // asvsByCWE gives the requirements of OWASP ASVS 5.0.0 that a weakness violates. ASVS 5.0

@@ -5,7 +5,7 @@
 //
 //	# Reflected cross-site scripting (XSS)
 //
-//	- Rule: dast/xss/reflected
+//	- Rule: reflected
 //	- Severity: high
 //	- Confidence: high
 //	- CWE: CWE-79
@@ -50,8 +50,9 @@ type Set struct {
 	byID  map[string]*finding.Rule
 }
 
-// Load reads the rules of a page that belongs to the program; what the page does not say
-// comes from common. Every rule has an ID, a severity, a confidence and a CWE.
+// Load reads the rules of a page that belongs to the program. The IDs of the page stand below
+// common.ID, such as "dast/xss"; the analysis, and the language and the link where the page
+// names none, are those of common. Every rule has an ID, a severity, a confidence and a CWE.
 func Load(page string, common finding.Rule) (*Set, error) {
 	pages, err := Parse(page)
 	if err != nil {
@@ -73,9 +74,10 @@ func Load(page string, common finding.Rule) (*Set, error) {
 		case s.byID[r.ID] != nil:
 			return nil, fmt.Errorf("line %d: a second rule has the ID %s", p.Line, r.ID)
 		}
-		r.AddReferences()
 		s.rules = append(s.rules, &r)
 		s.byID[r.ID] = &r
+		r.ID = common.ID + "/" + r.ID
+		r.AddReferences()
 	}
 	return s, nil
 }
@@ -90,16 +92,16 @@ func MustLoad(page string, common finding.Rule) *Set {
 	return s
 }
 
-// Rule returns the rule with the ID, and panics if the page has none.
-func (s *Set) Rule(id string) *finding.Rule {
+// Get returns the rule that has the ID on the page, and panics if there is none.
+func (s *Set) Get(id string) *finding.Rule {
 	if r := s.byID[id]; r != nil {
 		return r
 	}
 	panic("ruletext: no page describes " + id)
 }
 
-// Rules returns all rules in the order of the page.
-func (s *Set) Rules() []*finding.Rule { return slices.Clone(s.rules) }
+// All returns the rules in the order of the page.
+func (s *Set) All() []*finding.Rule { return slices.Clone(s.rules) }
 
 // Parse reads the pages of a Markdown text. Errors name the line.
 func Parse(text string) ([]Page, error) {

@@ -10,7 +10,7 @@ import (
 
 const twoRules = `# SQL injection
 
-- Rule: sast/x/sql
+- Rule: sql
 - Severity: high
 - Confidence: medium
 - CWE: CWE-89, CWE-943
@@ -32,7 +32,7 @@ Bind parameters.
 
 # Open redirect
 
-- Rule: sast/x/redirect
+- Rule: redirect
 - Severity: low
 - Confidence: high
 - CWE: CWE-601
@@ -46,7 +46,7 @@ Compare with a list.
 `
 
 func TestLoad(t *testing.T) {
-	set, err := Load(twoRules, finding.Rule{Analysis: finding.SAST, Language: "python"})
+	set, err := Load(twoRules, finding.Rule{ID: "sast/x", Analysis: finding.SAST, Language: "python"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,18 +57,18 @@ func TestLoad(t *testing.T) {
 		HowToPrevent: "Bind parameters.", CWE: []string{"CWE-89", "CWE-943"},
 		OWASP: []string{"A03:2021", "A05:2025"}, ASVS: []string{"V1.2.4"}, Severity: finding.High,
 		Confidence: finding.Likely, Language: "python", Link: "https://example.com/sql"}
-	if got := *set.Rule("sast/x/sql"); !reflect.DeepEqual(got, want) {
+	if got := *set.Get("sql"); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if got := set.Rule("sast/x/redirect"); got.Language != "go" || len(set.Rules()) != 2 {
-		t.Errorf("language %q, %d rules", got.Language, len(set.Rules()))
+	if got := set.Get("redirect"); got.Language != "go" || len(set.All()) != 2 {
+		t.Errorf("language %q, %d rules", got.Language, len(set.All()))
 	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a rule that no page describes does not panic")
 		}
 	}()
-	set.Rule("sast/x/none")
+	set.Get("none")
 }
 
 func TestLoadRefuses(t *testing.T) {

@@ -28,7 +28,7 @@ var Analyzer = &scan.Analyzer{
 	Version:  1,
 	Analysis: finding.API,
 	Doc:      doc,
-	Rules:    list,
+	Rules:    func() ([]*finding.Rule, error) { return texts.All(), nil },
 	Match: func(p string) bool {
 		switch strings.ToLower(path.Ext(p)) {
 		case ".json", ".yaml", ".yml":
@@ -121,7 +121,7 @@ type at struct {
 // report reports a vulnerability of the rule at the place.
 func (d *specification) report(id string, place at, format string, args ...any) {
 	line, column := place.node.Place(place.key)
-	rule := Rules[id]
+	rule := texts.Get(id)
 	d.pass.Report(rule, finding.Finding{
 		Message:  fmt.Sprintf(format, args...),
 		Location: finding.Location{Path: d.pass.Path, StartLine: line, EndLine: line, StartColumn: column},

@@ -12,7 +12,6 @@ import (
 
 	"merlon/internal/document"
 	"merlon/internal/engine/cicd/pipeline"
-	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -40,14 +39,11 @@ var Analyzer = &scan.Analyzer{
 	},
 }
 
+//go:embed rules.md
+var rulesPage string
+
 // Rules are the rules of Bitbucket Pipelines.
-var Rules = rule.New("cicd/bitbucket", "yaml", pipeline.WithCommonRules(
-	rule.Text{ID: "self-hosted-runner", Name: "Self-hosted runner for pull requests", Severity: finding.Medium,
-		Confidence: finding.Likely, CWE: "CWE-668", Risk: "CICD-SEC-7",
-		What: "A step of a pull request's pipeline runs on a machine of your own.",
-		Why:  "Whoever opens the pull request chooses what runs there; what one run leaves behind the next one finds.",
-		Fix:  "Run pull requests on the hosted runners, or on fresh machines in a network of their own."},
-)...)
+var Rules = pipeline.LoadRules("cicd/bitbucket", "yaml", rulesPage)
 
 // chosen lists the variables of the environment that whoever pushes, or opens a
 // pull request, chooses.

@@ -12,7 +12,6 @@ import (
 
 	"merlon/internal/document"
 	"merlon/internal/engine/cicd/pipeline"
-	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -45,16 +44,11 @@ func isConfigPath(p string) bool {
 		strings.HasSuffix(base, ".yaml"))
 }
 
+//go:embed rules.md
+var rulesPage string
+
 // Rules are the rules of CircleCI.
-var Rules = rule.New("cicd/circleci", "yaml", pipeline.WithCommonRules(
-	rule.Text{ID: "context-in-open-job", Name: "Secrets available to every branch", Severity: finding.Low,
-		Confidence: finding.Uncertain, CWE: "CWE-272", Risk: "CICD-SEC-5",
-		What: "A job with a context of secrets runs on every branch, and nothing holds it.",
-		Why: "Whoever may push a branch changes what the job does, with the secrets. Where secrets are passed to " +
-			"builds of forks, strangers do.",
-		Fix: "Limit the job with `filters:` to protected branches, or let an approval job go before it, and " +
-			"restrict the context."},
-)...)
+var Rules = pipeline.LoadRules("cicd/circleci", "yaml", rulesPage)
 
 // configDocument is one document of a configuration.
 type configDocument struct {

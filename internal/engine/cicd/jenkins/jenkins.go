@@ -11,7 +11,6 @@ import (
 
 	"merlon/internal/document"
 	"merlon/internal/engine/cicd/pipeline"
-	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
@@ -54,23 +53,8 @@ func analyzeFile(p *scan.FilePass) error {
 	return nil
 }
 
+//go:embed rules.md
+var rulesPage string
+
 // Rules are the rules of Jenkins.
-var Rules = rule.New("cicd/jenkins", "jenkinsfile", pipeline.WithCommonRules(
-	rule.Text{ID: "secret-interpolation", Name: "Secret interpolated into a script", Severity: finding.Medium,
-		Confidence: finding.Certain, CWE: "CWE-214", Risk: "CICD-SEC-6",
-		What: "A credential is put into a script by Groovy instead of by the shell.",
-		Why: "The secret becomes part of the command: it shows in the list of processes, and its special characters " +
-			"are run as code.",
-		Fix: "Write the script in single quotes, so that the shell expands the variable: `sh 'curl -H " +
-			"\"$TOKEN\" …'`."},
-	rule.Text{ID: "no-verification", Name: "TLS certificate verification disabled", Severity: finding.Medium,
-		Confidence: finding.Certain, CWE: "CWE-295", Risk: "CICD-SEC-3",
-		What: "A step fetches or sends without checking certificates.",
-		Why:  "Whoever is on the way can replace what is fetched and read what is sent.",
-		Fix:  "Remove `ignoreSslErrors: true`, and add your own authority to the agent."},
-	rule.Text{ID: "insecure-transport", Name: "Source code fetched over an unencrypted " +
-		"connection", Severity: finding.Medium, Confidence: finding.Certain, CWE: "CWE-319", Risk: "CICD-SEC-3",
-		What: "The source is fetched over http:// or git://.",
-		Why:  "Whoever is on the way can replace the code that is built.",
-		Fix:  "Use https:// or SSH."},
-)...)
+var Rules = pipeline.LoadRules("cicd/jenkins", "jenkinsfile", rulesPage)

@@ -1,13 +1,13 @@
 package pipeline
 
 import (
-	"merlon/internal/engine/cicd/rule"
+	"merlon/internal/finding/ruletext"
 	"merlon/internal/scan"
 )
 
 // AnalyzeFile is what an analyzer does with one file by itself: it reads it and calls
 // check. A file that cannot be read degrades the analyzer.
-func AnalyzeFile(p *scan.FilePass, rules rule.Set, check func(*File)) error {
+func AnalyzeFile(p *scan.FilePass, rules *ruletext.Set, check func(*File)) error {
 	if p.Size > Limits.Size {
 		p.Degrade(scan.Reason{Code: "too-large", Path: p.Path, Message: "is larger than 4 MiB"})
 		return nil

@@ -12,9 +12,9 @@ import (
 
 	"merlon/internal/document"
 	"merlon/internal/engine/cicd/image"
-	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/engine/cicd/script"
 	"merlon/internal/finding"
+	"merlon/internal/finding/ruletext"
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
@@ -27,13 +27,13 @@ type File struct {
 	Path   string
 	Docs   []*document.Node
 	Source *document.Source
-	Rules  rule.Set
+	Rules  *ruletext.Set
 	Out    func(*finding.Rule, finding.Finding)
 }
 
 // ParseFile reads a file. Its error is a *document.Error. Rules and out are where its
 // checks report.
-func ParseFile(path string, b []byte, rules rule.Set, out func(*finding.Rule, finding.Finding)) (*File, error) {
+func ParseFile(path string, b []byte, rules *ruletext.Set, out func(*finding.Rule, finding.Finding)) (*File, error) {
 	docs, err := document.ParseAll(b, Limits)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func NewRating(s finding.Severity, c finding.Confidence) Rating {
 
 // Report tells a finding.
 func (f *File) Report(id string, at document.Place, w Rating, format string, args ...any) {
-	f.Out(f.Rules[id], finding.Finding{Message: fmt.Sprintf(format, args...), Severity: w.Severity,
+	f.Out(f.Rules.Get(id), finding.Finding{Message: fmt.Sprintf(format, args...), Severity: w.Severity,
 		Confidence: w.Confidence, Location: f.Location(at)})
 }
 
@@ -188,7 +188,7 @@ func (f *File) CheckSecretText(name, text string, n *document.Node, where string
 	if !secretName.MatchString(name) || !secretText.MatchString(text) || noSecret.MatchString(text) {
 		return
 	}
-	f.Out(f.Rules["plaintext-secret"], finding.Finding{
+	f.Out(f.Rules.Get("plaintext-secret"), finding.Finding{
 		Message:  fmt.Sprintf("The secret %s is written in the file, %s", name, where),
 		Location: f.Location(f.Source.Whole(n)),
 		Identity: name + " " + where, Secret: &finding.SecretMatch{Kind: "Secret of a pipeline",

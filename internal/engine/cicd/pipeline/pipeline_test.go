@@ -13,12 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merlon/internal/document"
-	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
 
-var testRules = rule.New("cicd/test", "yaml", WithCommonRules()...)
+var testRules = LoadRules("cicd/test", "yaml", "")
 
 // parse reads a file whose checks report to the list, as "line rule severity
 // confidence", where "-" is what the rule declares.
@@ -225,20 +224,24 @@ func TestMalformedReason(t *testing.T) {
 	}
 }
 
-// The rules of one system follow those that every system has, and leave them as
-// they are.
-func TestWithCommonRules(t *testing.T) {
-	before := len(commonRules)
-	got := WithCommonRules(rule.Text{ID: "own"})
-	if len(got) != before+1 || got[before].ID != "own" || len(commonRules) != before {
-		t.Errorf("%d rules, the common ones are %d", len(got), len(commonRules))
-	}
-	seen := map[string]bool{}
-	for _, r := range got {
-		if seen[r.ID] {
-			t.Errorf("two rules are called %s", r.ID)
-		}
-		seen[r.ID] = true
+// The rules of one system come before those that every system has.
+func TestLoadRules(t *testing.T) {
+	common := len(testRules.All())
+	got := LoadRules("cicd/own", "jenkinsfile", `# Own rule
+
+- Rule: own
+- Severity: low
+- Confidence: high
+- CWE: CWE-94
+
+It is one.
+
+## How to fix
+
+Remove it.
+`).All()
+	if common < 5 || len(got) != common+1 || got[0].ID != "cicd/own/own" || got[1].Language != "jenkinsfile" {
+		t.Errorf("%d rules, the common ones are %d; the first is %+v", len(got), common, got[0])
 	}
 }
 

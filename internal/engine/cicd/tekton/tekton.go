@@ -11,7 +11,6 @@ import (
 
 	"merlon/internal/document"
 	"merlon/internal/engine/cicd/pipeline"
-	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
@@ -57,7 +56,7 @@ func analyzeFile(p *scan.FilePass) error {
 var declares = lazyregexp.New(`(?m)^apiVersion:\s*["']?tekton\.dev/`)
 
 // Rules are the rules of Tekton.
-var Rules = rule.New("cicd/tekton", "yaml", pipeline.WithCommonRules()...)
+var Rules = pipeline.LoadRules("cicd/tekton", "yaml", "")
 
 // checkResource checks one resource by its kind. A run refers to a task or a pipeline,
 // or holds it itself.

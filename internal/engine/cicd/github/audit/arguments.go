@@ -56,7 +56,7 @@ func (p *Pass) checkProgram(b workflow.Body, i int, l script.Line, command, args
 		f := p.newFinding(at, "", "%s, which anybody can choose, becomes part of a program for %s, %s", worst.Context,
 			command, describeStep(b, i))
 		f.Steps = p.taintPath(worst, at, command)
-		p.Out(Rules["argument-injection"], f)
+		p.Out(Rules.Get("argument-injection"), f)
 	}
 }
 
@@ -112,7 +112,7 @@ func (p *Pass) checkWrittenOutput(b workflow.Body, i int, w script.Write) {
 		f := p.newFinding(at, finding.Likely, "%s, which anybody can choose and which may have several lines, "+
 			"is written to GITHUB_OUTPUT and can overwrite the other outputs, %s", o.Context, describeStep(b, i))
 		f.Steps = p.taintPath(o, at, "GITHUB_OUTPUT")
-		p.Out(Rules["output-clobbering"], f)
+		p.Out(Rules.Get("output-clobbering"), f)
 		return
 	}
 }
@@ -151,7 +151,7 @@ func (p *Pass) checkPrintedText(b workflow.Body, i int, r *actionlint.ExecRun) {
 			f := p.newFinding(at, finding.Likely, "%s, which anybody can choose, is printed where the step sets its "+
 				"outputs by ::set-output, %s", o.Context, describeStep(b, i))
 			f.Steps = p.taintPath(o, at, "the log")
-			p.Out(Rules["output-clobbering"], f)
+			p.Out(Rules.Get("output-clobbering"), f)
 			return
 		}
 	}

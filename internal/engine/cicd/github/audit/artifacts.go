@@ -29,13 +29,13 @@ func checkArtifacts(p *Pass, b workflow.Body) {
 			} else {
 				f.Severity, f.Confidence = finding.Low, finding.Uncertain
 			}
-			p.Out(Rules["artifact-poisoning"], f)
+			p.Out(Rules.Get("artifact-poisoning"), f)
 		case same && downloadsOwnArtifact(s):
 			if n, ok := p.runsCheckout(b, i); ok {
 				f := p.newFinding(p.stepPlace(s), "", "The artifact comes of a job that ran a stranger's code, and %s "+
 					"works on it, %s", stepName(b, n), describeStep(b, i))
 				f.Severity, f.Confidence = finding.Medium, finding.Likely
-				p.Out(Rules["artifact-poisoning"], f)
+				p.Out(Rules.Get("artifact-poisoning"), f)
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func checkUntrustedCache(p *Pass, b workflow.Body) {
 				if isGuarded(p, b, s) {
 					f.Confidence = finding.Uncertain
 				}
-				p.Out(Rules["cache-poisoning"], f)
+				p.Out(Rules.Get("cache-poisoning"), f)
 			}
 			continue
 		}

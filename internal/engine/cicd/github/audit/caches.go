@@ -148,7 +148,7 @@ func checkCaches(p *Pass, b workflow.Body) {
 		if !sure || !deliversOutput(b) {
 			f.Confidence = finding.Uncertain
 		}
-		p.Out(Rules["cache-poisoning"], f)
+		p.Out(Rules.Get("cache-poisoning"), f)
 	}
 }
 

@@ -36,7 +36,7 @@ func checkCheckouts(p *Pass, b workflow.Body) {
 		} else if keep != "" {
 			f.Confidence = finding.Uncertain
 		}
-		p.Out(Rules["persisted-credentials"], f)
+		p.Out(Rules.Get("persisted-credentials"), f)
 	}
 }
 
@@ -143,7 +143,7 @@ func checkUntrustedCheckout(p *Pass, b workflow.Body) {
 		if isGuarded(p, b, s) {
 			f.Severity, f.Confidence = finding.Medium, finding.Uncertain
 		}
-		p.Out(Rules["untrusted-checkout"], f)
+		p.Out(Rules.Get("untrusted-checkout"), f)
 		return // the first one says it all
 	}
 }

@@ -81,7 +81,7 @@ func (p *Pass) checkConditionParts(root actionlint.ExprNode, s *actionlint.Strin
 		if !chosen.MatchString(loose) {
 			f.Severity, f.Confidence = finding.Low, finding.Uncertain
 		}
-		p.Out(Rules["unsound-contains"], f)
+		p.Out(Rules.Get("unsound-contains"), f)
 	}
 }
 
@@ -116,7 +116,7 @@ func (p *Pass) reportSpoofableActor(root actionlint.ExprNode, at document.Place,
 	} else if !dominatesCondition(root) {
 		f.Confidence = finding.Likely
 	}
-	p.Out(Rules["spoofable-actor"], f)
+	p.Out(Rules.Get("spoofable-actor"), f)
 }
 
 var (

@@ -73,7 +73,7 @@ func (p *Pass) checkEnvironmentWrite(b workflow.Body, i int, file string, w scri
 	case worst.Trust == taint.Safe && worst.Context != "", worst.OneLine:
 		f.Confidence = finding.Uncertain
 	}
-	p.Out(Rules["environment-injection"], f)
+	p.Out(Rules.Get("environment-injection"), f)
 }
 
 // isFixedWrite reports whether a script writes a literal: nothing is expanded in its
@@ -97,7 +97,7 @@ func (p *Pass) checkLoadedEnvironment(b workflow.Body, i int, a *actionlint.Exec
 			f := p.newFinding(p.File.Place(a.Uses), "", "%s makes variables of a file of %s, which anybody can "+
 				"choose, %s", name, shorten(o.Context), describeStep(b, i))
 			f.Severity, f.Confidence = finding.High, finding.Likely
-			p.Out(Rules["environment-injection"], f)
+			p.Out(Rules.Get("environment-injection"), f)
 		}
 	}
 	if name != "actions/github-script" {
@@ -106,7 +106,7 @@ func (p *Pass) checkLoadedEnvironment(b workflow.Body, i int, a *actionlint.Exec
 	if o, ok := taint.WorstOrigin(p.Flow.ExportedOrigins(a, at)); ok && o.Trust == taint.Untrusted {
 		f := p.newFinding(p.File.Place(a.Uses), "", "%s, which anybody can choose, becomes a variable of later "+
 			"steps, %s", o.Context, describeStep(b, i))
-		p.Out(Rules["environment-injection"], f)
+		p.Out(Rules.Get("environment-injection"), f)
 	}
 }
 
@@ -220,7 +220,7 @@ func (p *Pass) checkRemoteShell(b workflow.Body, i int, a *actionlint.ExecAction
 		inputText(a, "limit-access-to-users") != "" || b.Steps[i].If != nil {
 		f.Severity, f.Confidence = finding.Low, finding.Uncertain
 	}
-	p.Out(Rules["debug-mode"], f)
+	p.Out(Rules.Get("debug-mode"), f)
 }
 
 // checkDebugSettings finds the variables that make the runner log all it does.

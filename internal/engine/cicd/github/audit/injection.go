@@ -118,7 +118,7 @@ func (p *Pass) reportInjection(b workflow.Body, i int, name string, v *actionlin
 	if worst.Context != "" && !strings.EqualFold(strings.TrimSpace(e.Text), worst.Context) {
 		through = " (" + worst.Context + ")"
 	}
-	rule := Rules["template-injection"]
+	rule := Rules.Get("template-injection")
 	switch worst.Trust {
 	case taint.Untrusted:
 		f.Message = text + through + ", which anybody can choose, becomes part of " + name + " " + describeStep(b, i)
@@ -196,7 +196,7 @@ func checkEvaluatedVariables(p *Pass, b workflow.Body, i int, r *actionlint.Exec
 				worst.Context,
 				describeStep(b, i))
 			f.Steps = p.taintPath(worst, at, "$"+name)
-			p.Out(Rules["template-injection"], f)
+			p.Out(Rules.Get("template-injection"), f)
 		}
 	}
 }

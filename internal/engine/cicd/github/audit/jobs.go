@@ -87,7 +87,7 @@ func (p *Pass) checkRunner(j *actionlint.Job) {
 		f.Message += ", and " + e + " lets strangers start it"
 		f.Severity, f.Confidence = finding.High, finding.Likely
 	}
-	p.Out(Rules["self-hosted-runner"], f)
+	p.Out(Rules.Get("self-hosted-runner"), f)
 }
 
 // possibleTexts returns the texts that a value can become, as far as literals and the
@@ -232,7 +232,7 @@ func (p *Pass) checkRegistryPassword(j *actionlint.Job, c *actionlint.Container,
 	f.Identity = j.ID.Value + " " + what
 	f.Secret = &finding.SecretMatch{Kind: "Registry password", Redacted: finding.Redacted}
 	f.Snippet = p.redactedSnippet(c.Credentials.Password)
-	p.Out(Rules["container-credentials"], f)
+	p.Out(Rules.Get("container-credentials"), f)
 }
 
 // checkChosenImage checks the loosest of the images that an expression can become. An
@@ -278,6 +278,6 @@ func (p *Pass) checkImage(ref string, at document.Place, where string) {
 		f := p.newFinding(at, finding.Uncertain, "The image %s %s is fixed by a tag, which can be moved, not by "+
 			"a digest", shorten(ref), where)
 		f.Severity = finding.Low
-		p.Out(Rules["unpinned-image"], f)
+		p.Out(Rules.Get("unpinned-image"), f)
 	}
 }

@@ -65,7 +65,7 @@ func (p *Pass) Run() error {
 
 // report tells a finding. An empty confidence is the rule's.
 func (p *Pass) report(id string, at document.Place, c finding.Confidence, format string, args ...any) {
-	p.Out(Rules[id], p.newFinding(at, c, format, args...))
+	p.Out(Rules.Get(id), p.newFinding(at, c, format, args...))
 }
 
 // newFinding makes a finding without reporting it, so that a check can still change its

@@ -153,7 +153,7 @@ func (p *Pass) checkWriteScopes(w *actionlint.Workflow) {
 		if len(w.Jobs) == 1 {
 			f.Severity, f.Confidence = finding.Low, finding.Uncertain
 		}
-		p.Out(Rules["excessive-permissions"], f)
+		p.Out(Rules.Get("excessive-permissions"), f)
 	}
 }
 
@@ -173,7 +173,7 @@ func (p *Pass) checkBroadPermissions(perms *actionlint.Permissions, where string
 	default:
 		return
 	}
-	p.Out(Rules["excessive-permissions"], f)
+	p.Out(Rules.Get("excessive-permissions"), f)
 }
 
 // checkUndocumentedPermissions finds permissions that nobody says the reason of. A

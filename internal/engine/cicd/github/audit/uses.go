@@ -58,13 +58,13 @@ func (p *Pass) checkReference(u *actionlint.String, where string) {
 	case !pinned || ref == "":
 		f.Message = shorten(name) + " is named without a version " + where
 		f.Severity, f.Confidence = finding.High, finding.Certain
-		p.Out(Rules["unpinned-uses"], f)
+		p.Out(Rules.Get("unpinned-uses"), f)
 	case commit.MatchString(ref):
 	case abridged.MatchString(ref) && !digits.MatchString(ref):
 		f.Message = shorten(name) + " is named by a shortened commit, which a branch or tag of that name can " +
 			"take over, " + where
 		f.Severity = finding.Medium
-		p.Out(Rules["unpinned-uses"], f)
+		p.Out(Rules.Get("unpinned-uses"), f)
 	default:
 		p.reportSymbolicRef(f, name, ref)
 	}
@@ -87,7 +87,7 @@ func (p *Pass) reportSymbolicRef(f finding.Finding, name, ref string) {
 	default:
 		f.Severity, f.Confidence = finding.Medium, finding.Uncertain
 	}
-	p.Out(Rules["unpinned-uses"], f)
+	p.Out(Rules.Get("unpinned-uses"), f)
 }
 
 // checkKnownAction reports actions of which something is known: flaws, an end, a name that
@@ -118,7 +118,7 @@ func (p *Pass) checkVulnerableAction(u *actionlint.String, slug, ref, where stri
 			f := p.newFinding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s; %s clears it", slug, v, k.id,
 				k.what, where, k.fixed)
 			f.Severity = k.severity
-			p.Out(Rules["known-vulnerable-action"], f)
+			p.Out(Rules.Get("known-vulnerable-action"), f)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func (p *Pass) reportAdvisories(u *actionlint.String, slug, v, where string) boo
 		if m.Upgrade != "" {
 			f.Message += "; " + m.Upgrade + " clears it"
 		}
-		p.Out(Rules["known-vulnerable-action"], f)
+		p.Out(Rules.Get("known-vulnerable-action"), f)
 	}
 	return len(matches) > 0
 }

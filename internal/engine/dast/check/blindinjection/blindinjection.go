@@ -16,29 +16,9 @@ import (
 	"merlon/internal/scan"
 )
 
-var program = &finding.Rule{
-	ID: "dast/evaluation/program", Analysis: finding.DAST, Name: "Code injection (out-of-band)",
-	ShortDescription: "A parameter is evaluated as a program: it calls a listener.",
-	Description: "The application gives a value of the request to a function that runs text as a program (`eval` and " +
-		"its kin). Nothing of it is shown, but whoever sends the request runs his own program with the rights " +
-		"of the application: he takes over the server.",
-	HowToPrevent: "Do not evaluate text: parse the form of input that is meant (JSON, a number, a formula with a " +
-		"parser of its own), and choose functions by name from a fixed list.",
-	CWE: []string{"CWE-94", "CWE-95"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical,
-	Confidence: finding.Certain,
-}
+var program = texts.Get("program")
 
-var template = &finding.Rule{
-	ID: "dast/evaluation/template", Analysis: finding.DAST, Name: "Server-side template injection (out-of-band)",
-	ShortDescription: "A parameter is evaluated as a template: it calls a listener.",
-	Description: "The application makes a template of a value of the request, such as the text of a mail, and does " +
-		"not show what comes out. Most languages of templates reach objects of the program: " +
-		"whoever sends the request takes over the server.",
-	HowToPrevent: "Give values to templates as data (variables), never as a part of their text. Where users write " +
-		"templates, use a language without access to the program, such as Mustache, and run it in a sandbox.",
-	CWE: []string{"CWE-1336", "CWE-94", "CWE-917"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical,
-	Confidence: finding.Certain,
-}
+var template = texts.Get("template")
 
 // Rule looks which points show nothing, while others ask the same, and Slow tries them.
 var (

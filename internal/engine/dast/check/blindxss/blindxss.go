@@ -13,30 +13,9 @@ import (
 	"merlon/internal/scan"
 )
 
-var script = &finding.Rule{
-	ID: "dast/markup/script", Analysis: finding.DAST, Name: "Blind stored cross-site scripting (XSS)",
-	ShortDescription: "A script of a parameter is loaded where others, or a program of the server, open it.",
-	Description: "The application keeps a value of the request and shows it as a part of a page that the scan does " +
-		"not see, such as one of an administrator, or gives it to a program that makes a document of it. " +
-		"Whoever sends the request runs script there, in the name of who looks at it.",
-	HowToPrevent: "Encode values for the place where they are written, in pages for administrators, mails and " +
-		"documents as well, and forbid script by a Content-Security-Policy. Programs that make documents should run " +
-		"no script and reach no network.",
-	CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
-}
+var script = texts.Get("script")
 
-var fetched = &finding.Rule{
-	ID: "dast/markup/fetched", Analysis: finding.DAST, Name: "Server-side request forgery (SSRF) through HTML " +
-		"rendering",
-	ShortDescription: "A parameter's markup is rendered on the server, which asks for what it names.",
-	Description: "The application gives a value of the request to a program that renders it, such as one that makes " +
-		"a PDF, and the program asks for the pictures and pages that it names. " +
-		"Whoever sends the request reaches, through the server, what only the server reaches, and often its files.",
-	HowToPrevent: "Encode values before they become a part of what is rendered, and let the program that renders " +
-		"reach neither the network nor files.",
-	CWE: []string{"CWE-918", "CWE-79"}, OWASP: []string{"A10:2021"}, Severity: finding.High,
-	Confidence: finding.Certain,
-}
+var fetched = texts.Get("fetched")
 
 // Rule is the check. It asks nothing where nobody listens.
 var Rule = &activescan.Rule{ID: "markup", FindingRules: []*finding.Rule{script, fetched},

@@ -15,28 +15,8 @@ import (
 )
 
 var (
-	deception = &finding.Rule{
-		ID: "dast/caching/deception", Analysis: finding.DAST, Name: "Web cache deception",
-		ShortDescription: "With the name of a file behind its path, a private page is kept by a cache and given to " +
-			"anybody.",
-		Description: "The application answers an address such as /account/x.css with the page /account, and a cache " +
-			"before it keeps it because of the ending. Who makes a user open such an address " +
-			"reads the user's page there afterwards.",
-		HowToPrevent: "Answer paths with something behind them by 404, send Cache-Control: no-store, private with " +
-			"pages of users, and have the cache obey it whatever the address ends with.",
-		CWE: []string{"CWE-525"}, OWASP: []string{"A01:2021"}, Severity: finding.High,
-		Confidence: finding.Certain,
-	}
-	poisoning = &finding.Rule{
-		ID: "dast/caching/poisoning", Analysis: finding.DAST, Name: "Web cache poisoning",
-		ShortDescription: "A header that the cache does not look at changes the answer that it keeps.",
-		Description: "The application puts a header such as X-Forwarded-Host into the answer, and a cache keeps " +
-			"it under an address without that header. Everybody who asks for the address then gets links, script or " +
-			"redirects of an attacker.",
-		HowToPrevent: "Do not use such headers, let the cache remove them, or send Vary with their names.",
-		CWE:          []string{"CWE-349"}, OWASP: []string{"A05:2021"}, Severity: finding.High,
-		Confidence: finding.Certain,
-	}
+	deception = texts.Get("deception")
+	poisoning = texts.Get("poisoning")
 )
 
 // Rule is the check.

@@ -21,41 +21,10 @@ import (
 	"merlon/internal/scan"
 )
 
-const prevent = "Encrypt with an authenticated mode (AES-GCM, ChaCha20-Poly1305) of a library that chooses the " +
-	"nonce, with another nonce for each text. " +
-	"Answer every text that does not authenticate alike. A token that the user only brings back is better kept on " +
-	"the server, and named by a random number."
-
 var (
-	keystream = &finding.Rule{
-		ID: "dast/cipher/keystream", Analysis: finding.DAST, Name: "Keystream reuse",
-		ShortDescription: "Whoever may have one text encrypted can read and write all others.",
-		Description: "The application combines every text with the same bytes (XOR with a key, or a stream cipher " +
-			"with a nonce that is used again). " +
-			"One text that is known together with its ciphertext gives these bytes away, and with them " +
-			"everything else.",
-		HowToPrevent: prevent, CWE: []string{"CWE-327", "CWE-323"}, OWASP: []string{"A02:2021"}, Severity: finding.High,
-		Confidence: finding.Certain,
-	}
-	blocks = &finding.Rule{
-		ID: "dast/cipher/blocks", Analysis: finding.DAST, Name: "ECB mode",
-		ShortDescription: "Equal blocks of a text are equal in the ciphertext, and can be moved about.",
-		Description: "The application encrypts with a block cipher in a mode (ECB) that makes equal blocks of equal " +
-			"ones. The ciphertext shows what repeats, " +
-			"blocks can be cut out and put elsewhere, and where the attacker chooses a part of the text he reads " +
-			"what stands behind it.",
-		HowToPrevent: prevent, CWE: []string{"CWE-327"}, OWASP: []string{"A02:2021"}, Severity: finding.Medium,
-		Confidence: finding.Certain,
-	}
-	oracle = &finding.Rule{
-		ID: "dast/cipher/padding-oracle", Analysis: finding.DAST, Name: "Padding oracle",
-		ShortDescription: "Answers tell whether the padding of a changed ciphertext is right.",
-		Description: "A text that was encrypted in the mode CBC is taken back from the client and decrypted, and the " +
-			"answer is another one when its padding is wrong. " +
-			"By some thousand questions the attacker decrypts every text, and encrypts his own, without the key.",
-		HowToPrevent: prevent, CWE: []string{"CWE-327", "CWE-209", "CWE-347"}, OWASP: []string{"A02:2021"},
-		Severity: finding.High, Confidence: finding.Certain,
-	}
+	keystream = texts.Get("keystream")
+	blocks    = texts.Get("blocks")
+	oracle    = texts.Get("padding-oracle")
 )
 
 // Rule is the check.

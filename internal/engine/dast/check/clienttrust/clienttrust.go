@@ -22,18 +22,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/enforcement/client-side", Analysis: finding.DAST, Name: "Client-side enforcement of server-side security",
-	ShortDescription: "The server checks a form by a token that everybody's browser makes of it.",
-	Description: "A hidden field is to show that the form is as the application wants it, and the server refuses the " +
-		"form without the right one. " +
-		"The script of the page computes it from the form's own values, with nothing that the user does not have: " +
-		"whoever sends other values computes it for these.",
-	HowToPrevent: "Decide on the server whether a value is allowed. A token has to be made there, with a key that " +
-		"never leaves it, for the session and for the values that it is to protect.",
-	CWE: []string{"CWE-602", "CWE-345"}, OWASP: []string{"A04:2021"}, Severity: finding.Medium,
-	Confidence: finding.Certain,
-}
+var rule = texts.Get("client-side")
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "enforcement", FindingRules: []*finding.Rule{rule}, BrowserRules: []*finding.Rule{rule},

@@ -17,21 +17,9 @@ import (
 	"merlon/internal/scan"
 )
 
-func newRule(id, name, short string) *finding.Rule {
-	return &finding.Rule{ID: "dast/codeinjection/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: "The application gives a value of the request to a function that runs text as a program (`eval` " +
-			"and its kin). Whoever sends the request runs his own program with the rights of the application: " +
-			"he takes over the server.",
-		HowToPrevent: "Do not evaluate text: parse the form of input that is meant (JSON, a number, a formula with a " +
-			"parser of its own), and choose functions by name from a fixed list.",
-		CWE: []string{"CWE-94", "CWE-95"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical,
-		Confidence: finding.Certain}
-}
-
 var (
-	rule    = newRule("evaluation", "Code injection", "A parameter is evaluated as a program on the server.")
-	byError = newRule("error", "Code injection (error-based)", "A parameter is evaluated as a program on the server; "+
-		"what it computes is not shown.")
+	rule    = texts.Get("evaluation")
+	byError = texts.Get("error")
 )
 
 // Rule is the check.

@@ -15,24 +15,10 @@ import (
 	"merlon/internal/scan"
 )
 
-func newRule(id, name, short string) *finding.Rule {
-	return &finding.Rule{ID: "dast/command/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: "The application makes a command line of a value of the request and runs it. Whoever sends the " +
-			"request runs programs on the server with the rights of the application: " +
-			"he reads its data and secrets, changes them, and goes on from there to other systems.",
-		HowToPrevent: "Do not start programs with values of requests; use a library that does the same. Where a " +
-			"program has to be started, pass its arguments as a list and without a shell, " +
-			"accept only values of a fixed list or a narrow form, and put the value behind `--`, so that it cannot " +
-			"be an option.",
-		CWE: []string{"CWE-78"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain}
-}
-
 var (
-	byOutput = newRule("output", "OS command injection", "A parameter is run as a command; its output is shown.")
-	byTime   = newRule("time", "OS command injection (time-based)", "A parameter is run as a command: it decides how "+
-		"long the answer takes.")
-	byCall = newRule("callback", "OS command injection (out-of-band)", "A parameter is run as a command: it calls "+
-		"a listener.")
+	byOutput = texts.Get("output")
+	byTime   = texts.Get("time")
+	byCall   = texts.Get("callback")
 )
 
 // Rule is the check by output, Slow that by time and by calls.

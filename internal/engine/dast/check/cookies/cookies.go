@@ -15,38 +15,9 @@ import (
 )
 
 var (
-	notSecure = &finding.Rule{
-		ID: "dast/cookies/not-secure", Analysis: finding.DAST, Name: "Cookie without Secure attribute",
-		ShortDescription: "A cookie is also sent without encryption.",
-		Description: "The answer sets a cookie without the attribute Secure. Browsers then send it with requests " +
-			"that are not encrypted as well, " +
-			"where everybody on the way reads it: one picture of the address http:// on any page is enough.",
-		HowToPrevent: "Set Secure on every cookie, and serve the application over HTTPS alone. The prefix __Host- " +
-			"makes browsers insist on it.",
-		CWE: []string{"CWE-614"}, OWASP: []string{"A05:2021"}, Severity: finding.Low,
-		Confidence: finding.Certain,
-	}
-	readable = &finding.Rule{
-		ID: "dast/cookies/not-http-only", Analysis: finding.DAST, Name: "Session cookie without HttpOnly attribute",
-		ShortDescription: "Script of the page can read the cookie of the session.",
-		Description: "The cookie that names the session is set without the attribute HttpOnly. Any script that gets " +
-			"into a page reads it, " +
-			"and whoever has it is signed in as the user, also after the page is closed.",
-		HowToPrevent: "Set HttpOnly on cookies that script does not need, and always on that of the session.",
-		CWE:          []string{"CWE-1004"}, OWASP: []string{"A05:2021"}, Severity: finding.Low,
-		Confidence: finding.Certain,
-	}
-	crossSite = &finding.Rule{
-		ID: "dast/cookies/same-site-none", Analysis: finding.DAST, Name: "Cookie with SameSite=None and without Secure",
-		ShortDescription: "A cookie asks to be sent with the requests of other sites, and is not secure.",
-		Description: "SameSite=None takes away the protection that browsers give against requests that other sites " +
-			"forge. Without Secure it is also invalid: " +
-			"current browsers refuse the cookie, others send it everywhere and without encryption.",
-		HowToPrevent: "Set SameSite=Lax or Strict. Where other sites have to embed the application, set " +
-			"SameSite=None together with Secure.",
-		CWE: []string{"CWE-1275"}, OWASP: []string{"A05:2021"}, Severity: finding.Low,
-		Confidence: finding.Certain,
-	}
+	notSecure = texts.Get("not-secure")
+	readable  = texts.Get("not-http-only")
+	crossSite = texts.Get("same-site-none")
 )
 
 // Rule is the check.

@@ -15,18 +15,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/cors/any-origin", Analysis: finding.DAST, Name: "CORS misconfiguration with credentials",
-	ShortDescription: "The server allows origins that it does not know to read answers, with credentials.",
-	Description: "The answer allows an origin that is not the application's to read it " +
-		"(Access-Control-Allow-Origin), with cookies (Access-Control-Allow-Credentials). " +
-		"A page of that origin reads what the application shows to a user who is signed in, such as his data and " +
-		"tokens against forgery.",
-	HowToPrevent: "Compare Origin with a list of whole origins, never with a part of the text, and do not allow " +
-		"null. Send Access-Control-Allow-Credentials only for origins of that list.",
-	CWE: []string{"CWE-942"}, OWASP: []string{"A05:2021"}, Severity: finding.Medium,
-	Confidence: finding.Certain,
-}
+var rule = texts.Get("any-origin")
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "cors", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,

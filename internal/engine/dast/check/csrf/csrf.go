@@ -16,17 +16,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/csrf/forgery", Analysis: finding.DAST, Name: "Cross-site request forgery",
-	ShortDescription: "Another site can send the form for a user who is signed in.",
-	Description: "The form changes something with the session of the user, holds no secret of his, and the " +
-		"application does not look where the request comes from. " +
-		"A page of another site sends it while the user looks at that page, and the browser adds his session.",
-	HowToPrevent: "Put a random token of the session into each form and check it, or check Origin and " +
-		"Sec-Fetch-Site. Set SameSite=Lax or Strict on the cookie of the session, " +
-		"and change nothing on GET. Ask for the old password where it is changed.",
-	CWE: []string{"CWE-352"}, OWASP: []string{"A01:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
-}
+var rule = texts.Get("forgery")
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "csrf", FindingRules: []*finding.Rule{rule}, Profile: scan.Standard,

@@ -17,23 +17,10 @@ import (
 	"merlon/internal/scan"
 )
 
-func newRule(id, name, short string, severity finding.Severity, confidence finding.Confidence) *finding.Rule {
-	return &finding.Rule{ID: "dast/deserialization/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: "The application takes an object of the program out of the request. Reading such an object runs " +
-			"code of its classes: with the usual libraries at hand, whoever sends the request " +
-			"makes it run commands on the server.",
-		HowToPrevent: "Exchange data (JSON) and not objects, and check its form. Where objects have to travel, sign " +
-			"them with a key that only the server has, check that before reading, and allow only named classes.",
-		CWE: []string{"CWE-502"}, OWASP: []string{"A08:2021"}, Severity: severity, Confidence: confidence}
-}
-
 var (
-	read = newRule("read", "Deserialization of untrusted data", "A parameter is read as an object of the "+
-		"program.", finding.High, finding.Certain)
-	called = newRule("callback", "Deserialization of untrusted data (out-of-band)", "A parameter is read as an "+
-		"object of the program: it calls a listener.", finding.Critical, finding.Certain)
-	shown = newRule("indicator", "Serialized object in a parameter", "A parameter holds an object of the "+
-		"program.", finding.Low, finding.Likely)
+	read   = texts.Get("read")
+	called = texts.Get("callback")
+	shown  = texts.Get("indicator")
 )
 
 // Rule is the check, Calls that by a listener; the indicator alone sends nothing.

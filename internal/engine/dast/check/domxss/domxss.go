@@ -21,32 +21,9 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/xss/dom", Analysis: finding.DAST, Name: "DOM-based cross-site scripting (XSS)",
-	ShortDescription: "A script of the page executes text that somebody else chooses.",
-	Description: "The page's own script takes a text from its address, from the name of its window, from the page " +
-		"that led to it or from a message of another window, and executes it or writes it as markup. " +
-		"Whoever opens a prepared link runs the attacker's script in the application's name. The server may never " +
-		"see the text, so no filter there helps.",
-	HowToPrevent: "Write texts with `textContent`, not with `innerHTML` or `document.write`; sanitize markup that " +
-		"must stay markup with a maintained sanitizer; never give texts to `eval`, `Function` or timers; " +
-		"compare the scheme of addresses with a list before following them; compare the origin of every message. A " +
-		"policy with `require-trusted-types-for 'script'` makes the browser enforce it.",
-	CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
-}
+var rule = texts.Get("dom")
 
-var kept = &finding.Rule{
-	ID: "dast/xss/dom-storage", Analysis: finding.DAST, Name: "DOM-based cross-site scripting (XSS) through browser " +
-		"storage",
-	ShortDescription: "A script of the page executes a cookie or an entry of the browser's storage.",
-	Description: "The page's own script takes a text from a cookie, or from the local or session storage, and " +
-		"executes it or writes it as markup. Nobody else can write there by himself: " +
-		"it takes another flaw, of this application or for cookies of one beside it in the domain, or a moment at " +
-		"the device. What was written once then runs on every visit, also after that flaw is mended.",
-	HowToPrevent: "Write texts with `textContent`, and read what is kept as data (`JSON.parse`), never as program or " +
-		"markup.",
-	CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.Low, Confidence: finding.Certain,
-}
+var kept = texts.Get("dom-storage")
 
 // Rule is the check. Pages are opened with harmless texts; what runs only calls a
 // function of ours.

@@ -17,17 +17,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/access/hidden-page", Analysis: finding.DAST, Name: "Forced browsing: missing access control on a page",
-	ShortDescription: "A user gets what only another one, who may do more, is shown.",
-	Description: "The application shows the way to a page to some users only, and answers everybody who is signed in " +
-		"and asks for it. " +
-		"Addresses are guessed, remembered by browsers and told by scripts; hiding them protects nothing.",
-	HowToPrevent: "Decide at every page, and at everything that its scripts ask for, whether this user may have it. " +
-		"Refuse what is not allowed, rather than allow what is not forbidden.",
-	CWE: []string{"CWE-425", "CWE-862", "CWE-285"}, OWASP: []string{"A01:2021"}, Severity: finding.High,
-	Confidence: finding.Certain,
-}
+var rule = texts.Get("hidden-page")
 
 // Rule is the check. It only reads.
 var Rule = &activescan.Rule{ID: "access", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe, ScanSite: scanSite}

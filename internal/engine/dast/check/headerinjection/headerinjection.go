@@ -11,17 +11,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/headerinjection/response", Analysis: finding.DAST, Name: "HTTP response header injection",
-	ShortDescription: "A parameter ends a header of the answer and begins another one.",
-	Description: "The application writes a value of the request into a header of its answer, line ends included. A " +
-		"link then makes the answer carry headers, and a body, of an attacker's choice: " +
-		"cookies that fix a session, script of his own, pages that poison a cache.",
-	HowToPrevent: "Write headers with functions that refuse line ends, and do not decode values once more before. " +
-		"Accept only the characters that the header needs.",
-	CWE: []string{"CWE-113", "CWE-93"}, OWASP: []string{"A03:2021"}, Severity: finding.Medium,
-	Confidence: finding.Certain,
-}
+var rule = texts.Get("response")
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "headerinjection", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,

@@ -16,53 +16,12 @@ import (
 )
 
 var (
-	transport = newRule("no-hsts", "CWE-319", text{
-		title: "Missing HSTS header", short: "The site does not tell browsers to use HTTPS alone.",
-		description: "Pages are served over HTTPS without the header Strict-Transport-Security. A browser that is " +
-			"given an address with http:// asks without encryption first, and somebody on the way can keep it there.",
-		prevent: "Send Strict-Transport-Security: max-age=31536000; includeSubDomains with every answer " +
-			"over HTTPS.",
-	})
-	noPolicy = newRule("no-content-policy", "CWE-693", text{
-		title: "Missing Content Security Policy", short: "Pages do not restrict which script runs in them.",
-		description: "Pages have no Content-Security-Policy. Script that gets into a page by a flaw runs without a " +
-			"second barrier.",
-		prevent: "Send a Content-Security-Policy that allows script by nonce or hash, sets object-src 'none' and " +
-			"base-uri 'none'; try it with Content-Security-Policy-Report-Only first.",
-	})
-	weakPolicy = newRule("weak-content-policy", "CWE-693", text{
-		title: "Weak Content Security Policy", short: "The policy for content has a hole that takes its " +
-			"protection away.",
-		description: "The Content-Security-Policy of a page lets script in the page itself run, or script from " +
-			"anywhere. It does not stop script that gets into the page by a flaw.",
-		prevent: "Allow script by nonce or hash, with 'strict-dynamic', instead of 'unsafe-inline', wildcards " +
-			"and whole schemes.",
-	})
-	sniffing = newRule("no-nosniff", "CWE-693", text{
-		title: "Missing X-Content-Type-Options header", short: "Browsers may take an answer for another type than " +
-			"it has.",
-		description: "Answers have no X-Content-Type-Options: nosniff. A browser may then run as script or show as a " +
-			"page what the application serves as something else, such as a file of a user.",
-		prevent: "Send X-Content-Type-Options: nosniff with every answer, and the right Content-Type.",
-	})
-	framing = newRule("clickjacking", "CWE-1021", text{
-		title: "Missing clickjacking protection", short: "Another site can lay the page under its own and borrow " +
-			"clicks.",
-		description: "A page with a form can be shown in a frame of another site: neither frame-ancestors of " +
-			"Content-Security-Policy nor X-Frame-Options forbids it. A user who clicks there acts here.",
-		prevent: "Send Content-Security-Policy: frame-ancestors 'self', and X-Frame-Options: SAMEORIGIN for old " +
-			"browsers. Cookies with SameSite=Lax are not sent in such frames.",
-	})
+	transport  = texts.Get("no-hsts")
+	noPolicy   = texts.Get("no-content-policy")
+	weakPolicy = texts.Get("weak-content-policy")
+	sniffing   = texts.Get("no-nosniff")
+	framing    = texts.Get("clickjacking")
 )
-
-// A text is what a rule says to people.
-type text struct{ title, short, description, prevent string }
-
-func newRule(name, cwe string, t text) *finding.Rule {
-	return &finding.Rule{ID: "dast/headers/" + name, Analysis: finding.DAST, Name: t.title, ShortDescription: t.short,
-		Description: t.description, HowToPrevent: t.prevent,
-		CWE: []string{cwe}, OWASP: []string{"A05:2021"}, Severity: finding.Low, Confidence: finding.Certain}
-}
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "headers", FindingRules: []*finding.Rule{transport, noPolicy, weakPolicy, sniffing,

@@ -18,18 +18,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/hostheader/links", Analysis: finding.DAST, Name: "Host header injection",
-	ShortDescription: "The host that a request names becomes the host of links and redirects.",
-	Description: "The application makes absolute addresses of the header Host, or of one that proxies send, without " +
-		"comparing it with its own names. In mail for a forgotten password the link then leads to " +
-		"a host of the attacker, with the token in it; in pages that a cache keeps, everybody's links do.",
-	HowToPrevent: "Configure the names of the application and make links of them (Django: ALLOWED_HOSTS; Rails: " +
-		"config.hosts; Symfony: trusted_hosts). Take X-Forwarded-Host from your own proxy alone, and have the proxy " +
-		"replace it.",
-	CWE: []string{"CWE-644"}, OWASP: []string{"A05:2021"}, Severity: finding.Medium,
-	Confidence: finding.Certain,
-}
+var rule = texts.Get("links")
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "hostheader", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,

@@ -15,46 +15,10 @@ import (
 )
 
 var (
-	traces = &finding.Rule{
-		ID: "dast/leaks/error-details", Analysis: finding.DAST, Name: "Error details exposed to the client",
-		ShortDescription: "An ordinary request is answered with the trace of an error.",
-		Description: "The answer shows where in the program an error came about: names of files and functions, " +
-			"versions, sometimes values. " +
-			"That tells an attacker which flaws to look for; debuggers that answer with it may also run what they " +
-			"are sent.",
-		HowToPrevent: "Answer errors with a page of your own and a number that finds the details in the log. Switch " +
-			"off the debug mode of the framework where others reach it.",
-		CWE: []string{"CWE-209"}, OWASP: []string{"A05:2021"}, Severity: finding.Low,
-		Confidence: finding.Certain,
-	}
-	source = &finding.Rule{
-		ID: "dast/leaks/source-code", Analysis: finding.DAST, Name: "Source code disclosure",
-		ShortDescription: "An answer holds program text that the server should have run.",
-		Description: "The answer holds source code of a language that servers run. It shows how the application " +
-			"works, and often holds credentials.",
-		HowToPrevent: "Let the server run files of the language in every folder, and keep copies and includes " +
-			"outside of what it serves.",
-		CWE: []string{"CWE-540"}, OWASP: []string{"A05:2021"}, Severity: finding.Medium,
-		Confidence: finding.Certain,
-	}
-	listing = &finding.Rule{
-		ID: "dast/leaks/directory-listing", Analysis: finding.DAST, Name: "Directory listing enabled",
-		ShortDescription: "The server lists the files of a folder.",
-		Description: "The address of a folder is answered with the names of its files. Files that nothing links " +
-			"to, such as copies, uploads and logs, are found by it.",
-		HowToPrevent: "Switch off the listing of folders (Apache: Options -Indexes; nginx: autoindex off).",
-		CWE:          []string{"CWE-548"}, OWASP: []string{"A01:2021"}, Severity: finding.Low,
-		Confidence: finding.Certain,
-	}
-	key = &finding.Rule{
-		ID: "dast/leaks/private-key", Analysis: finding.DAST, Name: "Exposed private key",
-		ShortDescription: "An answer holds a private key.",
-		Description: "The answer holds a private key that can be read. Whoever has it signs, decrypts or signs " +
-			"in as its owner.",
-		HowToPrevent: "Take the key from what the server serves, and replace it: it is known.",
-		CWE:          []string{"CWE-522"}, OWASP: []string{"A02:2021"}, Severity: finding.High,
-		Confidence: finding.Certain,
-	}
+	traces  = texts.Get("error-details")
+	source  = texts.Get("source-code")
+	listing = texts.Get("directory-listing")
+	key     = texts.Get("private-key")
 )
 
 // Rule is the check.

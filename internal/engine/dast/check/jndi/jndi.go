@@ -13,18 +13,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/jndi/lookup", Analysis: finding.DAST, Name: "JNDI injection",
-	ShortDescription: "A text of the request is looked up by JNDI.",
-	Description: "The application expands expressions in texts that come with the request, most often when it writes " +
-		"them to its log with an old Log4j 2. Whoever sends the request makes the server load " +
-		"objects from his own one, and so run programs, or learns its environment and secrets by the names that it " +
-		"looks up.",
-	HowToPrevent: "Upgrade Log4j 2 to 2.17.1 or later (2.12.4 for Java 7, 2.3.2 for Java 6), and expand no " +
-		"expressions in texts of requests.",
-	CWE: []string{"CWE-917"}, OWASP: []string{"A06:2021", "A03:2021"}, Severity: finding.Critical,
-	Confidence: finding.Certain,
-}
+var rule = texts.Get("lookup")
 
 // Rule is the check. It asks nothing where nobody listens.
 var Rule = &activescan.Rule{ID: "jndi", FindingRules: []*finding.Rule{rule}, OASTRules: []*finding.Rule{rule},

@@ -14,18 +14,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/ldapinjection/filter", Analysis: finding.DAST, Name: "LDAP injection",
-	ShortDescription: "A parameter is part of a search filter of a directory.",
-	Description: "The application puts a value of the request into a search filter of LDAP as part of its text. " +
-		"Whoever sends the request changes what is searched: " +
-		"he reads entries and attributes of the directory that he must not see, or passes a sign-in that is decided " +
-		"by such a search.",
-	HowToPrevent: "Escape values as RFC 4515 says (`*`, `(`, `)`, `\\` and the byte 0 as a backslash with two " +
-		"hexadecimal digits), with the function that the library has for it, " +
-		"or make filters of objects and not of text. Accept only the characters that names really have.",
-	CWE: []string{"CWE-90"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
-}
+var rule = texts.Get("filter")
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "ldapinjection", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,

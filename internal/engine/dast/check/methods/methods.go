@@ -14,24 +14,8 @@ import (
 )
 
 var (
-	trace = &finding.Rule{
-		ID: "dast/methods/trace", Analysis: finding.DAST, Name: "HTTP TRACE enabled",
-		ShortDescription: "The server sends requests back as they arrived.",
-		Description: "The method TRACE is answered with the request as it arrived. It shows headers that script " +
-			"may not read, and those that proxies add.",
-		HowToPrevent: "Switch the method off (Apache: TraceEnable off).",
-		CWE:          []string{"CWE-693"}, OWASP: []string{"A05:2021"}, Severity: finding.Low,
-		Confidence: finding.Certain,
-	}
-	put = &finding.Rule{
-		ID: "dast/methods/put", Analysis: finding.DAST, Name: "File upload with HTTP PUT",
-		ShortDescription: "The server keeps what anybody sends with PUT, and serves it.",
-		Description: "A file that was sent with PUT was kept at its address and served to others. Pages with " +
-			"script can be put there, and programs where the server runs them.",
-		HowToPrevent: "Switch the method off, or ask for a sign-in and write outside of what is served.",
-		CWE:          []string{"CWE-650"}, OWASP: []string{"A05:2021"}, Severity: finding.High,
-		Confidence: finding.Certain,
-	}
+	trace = texts.Get("trace")
+	put   = texts.Get("put")
 )
 
 // Rule asks for TRACE, and Write for PUT, which leaves something behind.

@@ -13,21 +13,9 @@ import (
 	"merlon/internal/scan"
 )
 
-func newRule(id, name, short string) *finding.Rule {
-	return &finding.Rule{ID: "dast/nosqlinjection/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: "The application puts what the request holds into a query of a database without SQL: objects " +
-			"with operators (`{\"$ne\": null}`) where a text is meant, or text that the database runs as JavaScript. " +
-			"Whoever sends the request finds what he must not see, and passes the sign-in without a password.",
-		HowToPrevent: "Check the type of every value before it goes into a query: a text has to be a text. Compare " +
-			"with `$eq`, refuse names that begin with `$`, and switch JavaScript of the database off.",
-		CWE: []string{"CWE-943"}, OWASP: []string{"A03:2021"}, Severity: finding.High,
-		Confidence: finding.Certain}
-}
-
 var (
-	byOperator = newRule("operator", "NoSQL injection (operators)", "A parameter may be an operator of the query.")
-	byScript   = newRule("script", "NoSQL injection (JavaScript)", "A parameter is part of JavaScript that the "+
-		"database runs.")
+	byOperator = texts.Get("operator")
+	byScript   = texts.Get("script")
 )
 
 // Rule is the check.

@@ -16,16 +16,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{ID: "dast/nullbyte/file-type", Analysis: finding.DAST, Name: "Null byte injection in a " +
-	"file name",
-	ShortDescription: "A null byte gets around the check of the type of a file.",
-	Description: "The application refuses files by the end of their names, and cuts the name at a null byte when it " +
-		"opens the file: `backup.sql%00.txt` passes as a text and opens `backup.sql`. " +
-		"Whoever knows or guesses a name reads files that are refused.",
-	HowToPrevent: "Refuse names that hold control characters, after decoding them as often as any part of the " +
-		"application does. Check the name of the file that is opened, not the one that was asked for, and keep files " +
-		"that nobody may read outside of the folder.",
-	CWE: []string{"CWE-158"}, OWASP: []string{"A05:2021"}, Severity: finding.High, Confidence: finding.Certain}
+var rule = texts.Get("file-type")
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "nullbyte", FindingRules: []*finding.Rule{rule}, Profile: scan.Standard,

@@ -19,17 +19,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/versions/secrets", Analysis: finding.DAST, Name: "Old API version exposes secrets",
-	ShortDescription: "A version that nobody uses any more answers with secrets that the newer one has left out.",
-	Description: "The application still answers at the address of an older version of the interface. That answers " +
-		"with properties, such as passwords or their digests, " +
-		"that the newer version has taken out of its answers.",
-	HowToPrevent: "Keep a list of the versions that run, and take the old ones away. Until then, mend in every " +
-		"version what is mended in one.",
-	CWE: []string{"CWE-213", "CWE-200"}, OWASP: []string{"API9:2023", "API3:2023"}, Severity: finding.High,
-	Confidence: finding.Certain,
-}
+var rule = texts.Get("secrets")
 
 // Rule is the check. It only reads.
 var Rule = &activescan.Rule{ID: "versions", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,

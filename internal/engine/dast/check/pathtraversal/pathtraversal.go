@@ -22,30 +22,14 @@ import (
 	"merlon/internal/scan"
 )
 
-func newRule(id, name, short string, severity finding.Severity) *finding.Rule {
-	return &finding.Rule{ID: "dast/pathtraversal/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: "The application makes the path of a file of a value of the request, and the value can lead out " +
-			"of the folder that is meant. Whoever sends the request reads files that he must not see: " +
-			"configuration with passwords, source code, keys, data of other users. Where the file is written or " +
-			"executed, he takes over the server.",
-		HowToPrevent: "Do not make paths of values of requests: map a name or a number to a file that the server " +
-			"knows. Where that is not possible, open the file below a root that cannot be left " +
-			"(`os.Root` in Go, `openat2` with `RESOLVE_BENEATH`), or resolve the whole path and compare it with the " +
-			"folder. Removing `../` from the value does not help.",
-		CWE: []string{"CWE-22"}, OWASP: []string{"A01:2021"}, Severity: severity, Confidence: finding.Certain}
-}
-
 var (
-	byContent = newRule("read", "Path traversal", "A parameter names a file to read, outside of its folder too.",
-		finding.High)
-	byFolder = newRule("folder", "Path traversal (file existence)", "A parameter is part of the path of a file, and "+
-		"leads out of its folder.", finding.Medium)
+	byContent = texts.Get("read")
+	byFolder  = texts.Get("folder")
 	byInclude = includesFile()
 )
 
 func includesFile() *finding.Rule {
-	r := newRule("include", "File inclusion", "A parameter names a file or a stream that PHP "+
-		"includes.", finding.Critical)
+	r := texts.Get("include")
 	r.CWE = []string{"CWE-98"}
 	return r
 }

@@ -17,18 +17,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/redirect/open-redirect", Analysis: finding.DAST, Name: "Open redirect",
-	ShortDescription: "A parameter decides to which site the browser is sent.",
-	Description: "The application sends the browser to an address that the request names, also when that is on " +
-		"another site. " +
-		"A link to the trusted site then leads to a page of an attacker, who uses the trust for phishing, or takes " +
-		"tokens that are part of the address.",
-	HowToPrevent: "Redirect to fixed addresses, or to names that the server maps to addresses. Where a path has to " +
-		"come from the request, accept only one that begins with a single slash " +
-		"followed by neither a slash nor a backslash, and compare the host after parsing.",
-	CWE: []string{"CWE-601"}, OWASP: []string{"A01:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
-}
+var rule = texts.Get("open-redirect")
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "redirect", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,

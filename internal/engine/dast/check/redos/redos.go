@@ -18,18 +18,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/slowexpression/exponential", Analysis: finding.DAST, Name: "Regular expression denial of service (ReDoS)",
-	ShortDescription: "A value makes a regular expression take exponential time.",
-	Description: "An expression with nested repetition tries every way of dividing a value that almost matches. Each " +
-		"character more doubles the time: " +
-		"one request with forty characters keeps a processor busy for hours, and a few of them the whole application.",
-	HowToPrevent: "Use an engine without backtracking (RE2, or the linear mode of the platform), or rewrite the " +
-		"expression so that no two repetitions can match the same text; " +
-		"bound the length of values before they are matched, and the time of matching.",
-	CWE: []string{"CWE-1333"}, OWASP: []string{"API4:2023", "A05:2021"}, Severity: finding.Medium,
-	Confidence: finding.Certain,
-}
+var rule = texts.Get("exponential")
 
 // Rule is the check. It takes the target's time.
 var Rule = &activescan.Rule{ID: "slowexpression", FindingRules: []*finding.Rule{rule}, Profile: scan.Standard,

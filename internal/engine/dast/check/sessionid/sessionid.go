@@ -19,18 +19,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/sessionid/predictable", Analysis: finding.DAST, Name: "Predictable session identifier",
-	ShortDescription: "The next identifier or token can be computed from those before.",
-	Description: "The application makes a value that stands for a session, or that proves something, from a counter " +
-		"or from the time. " +
-		"Whoever has got one himself computes those of others, and is taken for them.",
-	HowToPrevent: "Let the framework make identifiers of sessions, or take at least 16 bytes of the system's " +
-		"generator for cryptography. " +
-		"A digest of something that can be guessed is guessed as easily.",
-	CWE: []string{"CWE-340", "CWE-330", "CWE-341"}, OWASP: []string{"A07:2021"}, Severity: finding.High,
-	Confidence: finding.Certain,
-}
+var rule = texts.Get("predictable")
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "sessionid", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,

@@ -21,29 +21,10 @@ import (
 	"merlon/internal/scan"
 )
 
-const (
-	description = "The application puts a value of the request into a SQL statement as part of its text. Whoever " +
-		"sends the request decides what the statement says: " +
-		"he reads and changes data that he must not see, passes the sign-in, and with some databases runs programs " +
-		"on the server."
-	prevent = "Pass values as parameters of prepared statements, or use an object-relational mapper that does. What " +
-		"cannot be a parameter, such as the name of a column or the direction of a sort, " +
-		"has to be chosen from a fixed list. Give the application's database user no more rights than it needs."
-)
-
-func newRule(id, name, short string) *finding.Rule {
-	return &finding.Rule{ID: "dast/sqlinjection/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: description, HowToPrevent: prevent,
-		CWE: []string{"CWE-89"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain}
-}
-
 var (
-	byError = newRule("error", "SQL injection (error-based)", "A parameter is part of a SQL statement: it can "+
-		"break and repair the statement.")
-	byBoolean = newRule("boolean", "SQL injection (boolean-based blind)", "A parameter is part of a SQL statement: "+
-		"conditions in it are evaluated.")
-	byTime = newRule("time", "SQL injection (time-based blind)", "A parameter is part of a SQL statement: it "+
-		"decides how long the statement takes.")
+	byError   = texts.Get("error")
+	byBoolean = texts.Get("boolean")
+	byTime    = texts.Get("time")
 )
 
 // Rule is the check by errors and conditions.

@@ -16,8 +16,7 @@ import (
 // products that the database has computed, so that a page that repeats the value shows
 // none of them. Nothing is compared with the page as it was, which may change by itself.
 
-var byUnion = newRule("union", "SQL injection (union-based)", "A parameter is part of a SQL statement: rows that it "+
-	"adds to the result are shown.")
+var byUnion = texts.Get("union")
 
 const (
 	maxUnion                = 60    // requests for one point

@@ -14,28 +14,9 @@ import (
 	"merlon/internal/scan"
 )
 
-var inclusion = &finding.Rule{
-	ID: "dast/ssrf/inclusion", Analysis: finding.DAST, Name: "Remote file inclusion",
-	ShortDescription: "A parameter names a program that is read from another host and run.",
-	Description: "The application includes a file as a part of its program, and the request says where the file " +
-		"is: any address of the network will do. Whoever sends the request runs programs of his own on the server.",
-	HowToPrevent: "Include files of a fixed list only, and switch off that files are read from addresses " +
-		"(`allow_url_include` and `allow_url_fopen` of PHP).",
-	CWE: []string{"CWE-98"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical,
-	Confidence: finding.Certain,
-}
+var inclusion = texts.Get("inclusion")
 
-var rule = &finding.Rule{
-	ID: "dast/ssrf/request", Analysis: finding.DAST, Name: "Server-side request forgery (SSRF)",
-	ShortDescription: "A parameter names an address that the server asks.",
-	Description: "The application asks an address that the request names. Whoever sends the request reaches, through " +
-		"the server, what only the server reaches: internal services without a sign-in, " +
-		"the service for metadata of a cloud with its credentials, other ports of the machine.",
-	HowToPrevent: "Ask only addresses of a fixed list. Where users name addresses, decide when the connection is " +
-		"made, on the resolved address, that it is neither private nor local, follow no redirects unchecked, " +
-		"and let the service run in a network that reaches nothing internal.",
-	CWE: []string{"CWE-918"}, OWASP: []string{"A10:2021"}, Severity: finding.High, Confidence: finding.Certain,
-}
+var rule = texts.Get("request")
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "ssrf", FindingRules: []*finding.Rule{rule, inclusion},

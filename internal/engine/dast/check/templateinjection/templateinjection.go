@@ -16,23 +16,9 @@ import (
 	"merlon/internal/scan"
 )
 
-func newRule(id, name, short string) *finding.Rule {
-	return &finding.Rule{ID: "dast/templateinjection/" + id, Analysis: finding.DAST, Name: name,
-		ShortDescription: short,
-		Description: "The application makes a template, or an expression in one, of a value of the request. Most " +
-			"languages of templates reach objects of the program, and from there run commands: " +
-			"whoever sends the request takes over the server.",
-		HowToPrevent: "Give values to templates as data (variables), never as a part of their text. Where users " +
-			"write templates, use a language without access to the program, such as Mustache, and run it in a sandbox.",
-		CWE: []string{"CWE-1336", "CWE-94", "CWE-917"}, OWASP: []string{"A03:2021"},
-		Severity: finding.Critical, Confidence: finding.Certain}
-}
-
 var (
-	rule = newRule("expression", "Server-side template injection", "A parameter is evaluated as a template or an "+
-		"expression on the server.")
-	byError = newRule("error", "Server-side template injection (error-based)", "A parameter is evaluated as a "+
-		"template on the server; what it computes is not shown.")
+	rule    = texts.Get("expression")
+	byError = texts.Get("error")
 )
 
 // Rule is the check.

@@ -24,43 +24,13 @@ import (
 	"merlon/internal/scan"
 )
 
-func newRule(name, weakness string, severity finding.Severity, texts [4]string) *finding.Rule {
-	return &finding.Rule{ID: "dast/tls/" + name, Analysis: finding.DAST, Name: texts[0], ShortDescription: texts[1],
-		Description: texts[2], HowToPrevent: texts[3],
-		CWE: []string{weakness}, OWASP: []string{"A02:2021"}, Severity: severity, Confidence: finding.Certain}
-}
-
 var (
-	certificate = newRule("certificate", "CWE-295", finding.Medium,
-		[4]string{"Invalid TLS certificate", "Clients that " +
-			"check the certificate of the server refuse it.",
-			"The certificate is over, is for another name, or comes from nobody whom clients trust. Users who " +
-				"learn to " +
-				"go on in spite of the warning do so as well when somebody is on the way.",
-			"Get a certificate of a known authority for the name, and renew it by a program (ACME)."})
-	weak = newRule("weak-certificate", "CWE-326", finding.Medium, [4]string{"Weak TLS certificate", "The key or the " +
-		"signature of the certificate can be forged.",
-		"The key is short, or the signature uses a hash with known collisions.", "Use RSA of 2048 bits or more, or " +
-			"ECDSA P-256, and SHA-256."})
-	version = newRule("old-version", "CWE-326", finding.Low, [4]string{"Deprecated TLS versions " +
-		"enabled", "The server " +
-		"takes TLS 1.0 or 1.1.",
-		"TLS 1.0 and 1.1 are withdrawn (RFC 8996): they need hashes and ciphers that are broken.",
-		"Allow TLS 1.2 and 1.3 only."})
-	cipher = newRule("weak-cipher", "CWE-327", finding.Medium, [4]string{"Weak TLS cipher suites " +
-		"enabled", "The server " +
-		"takes RC4 or 3DES.",
-		"RC4 (RFC 7465) and 3DES show parts of what they encrypt to who records enough of it.",
-		"Allow AEAD ciphers with forward secrecy only."})
-	plain = newRule("password-unencrypted", "CWE-319", finding.Medium, [4]string{"Cleartext transmission of a " +
-		"password", "A form with a password is shown or sent over HTTP.",
-		"Whoever is on the way reads the password, or changes the page so that it is sent to him.",
-		"Serve the page and take the form over HTTPS alone."})
-	mixed = newRule("mixed-content", "CWE-319", finding.Low, [4]string{"Mixed content", "Script, styles or " +
-		"frames of an " +
-		"encrypted page are loaded without encryption.",
-		"Whoever is on the way changes what is loaded; browsers refuse most of it, so that the page breaks.",
-		"Load everything over HTTPS."})
+	certificate = texts.Get("certificate")
+	weak        = texts.Get("weak-certificate")
+	version     = texts.Get("old-version")
+	cipher      = texts.Get("weak-cipher")
+	plain       = texts.Get("password-unencrypted")
+	mixed       = texts.Get("mixed-content")
 )
 
 // Rule makes the handshakes, and looks at pages.

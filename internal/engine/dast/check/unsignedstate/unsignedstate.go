@@ -22,25 +22,9 @@ import (
 	"merlon/internal/scan"
 )
 
-func newRule(id, name, short, what string, cwe ...string) *finding.Rule {
-	return &finding.Rule{ID: "dast/unsigned/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: what,
-		HowToPrevent: "Keep what decides about anything at the server, under a random identifier. What has to travel " +
-			"gets a code over all of it (HMAC, with a key that only the server has), which is checked before " +
-			"anything of it is read.",
-		CWE: cwe, OWASP: []string{"A08:2021"}, Severity: finding.High, Confidence: finding.Certain}
-}
-
 var (
-	sessionRule = newRule("session", "Unsigned session cookie", "A cookie says who somebody is, and nobody has "+
-		"signed it.",
-		"The session is kept in a cookie as a text. The application takes a changed one as it takes its own: whoever "+
-			"writes another name, number or role into it is taken for that.", "CWE-565", "CWE-345", "CWE-784")
-	stateRule = newRule("viewstate", "ViewState without MAC", "A changed state of a form (ViewState) is accepted.",
-		"The state of a page of ASP.NET comes back with the form, and is read though it was changed: its code (MAC) "+
-			"is not checked. Whoever changes it changes what the page holds; "+
-			"since the reader of such states makes objects of it, he can make it run commands on the server.",
-		"CWE-642", "CWE-502", "CWE-345")
+	sessionRule = texts.Get("session")
+	stateRule   = texts.Get("viewstate")
 )
 
 // Rule looks at the cookies of the session, State at forms.

@@ -18,30 +18,9 @@ import (
 	"merlon/internal/scan"
 )
 
-const prevent = "Accept only the types that are needed, by the content and by a list of allowed extensions; give " +
-	"files names of your own; " +
-	"keep them outside of the folders that the server serves, or on a host of their own, and send them with " +
-	"Content-Disposition: attachment and X-Content-Type-Options: nosniff."
-
 var (
-	script = &finding.Rule{
-		ID: "dast/upload/script", Analysis: finding.DAST, Name: "Unrestricted file upload (code execution)",
-		ShortDescription: "A file that is uploaded is run by the server.",
-		Description: "The upload takes a file whose extension belongs to a language that the server runs, and the " +
-			"server runs it when its address is asked for. " +
-			"Whoever may upload runs programs of his own on the server.",
-		HowToPrevent: prevent, CWE: []string{"CWE-434"}, OWASP: []string{"A04:2021"}, Severity: finding.Critical,
-		Confidence: finding.Certain,
-	}
-	page = &finding.Rule{
-		ID: "dast/upload/page", Analysis: finding.DAST, Name: "Unrestricted file upload (stored XSS)",
-		ShortDescription: "A file that is uploaded is shown as a page of the site.",
-		Description: "The upload takes a file with markup, and its address answers as a page of the site. Script in " +
-			"it acts as the user who opens it, " +
-			"with the rights that he has on the site.",
-		HowToPrevent: prevent, CWE: []string{"CWE-434", "CWE-79"}, OWASP: []string{"A04:2021"},
-		Severity: finding.Medium, Confidence: finding.Certain,
-	}
+	script = texts.Get("script")
+	page   = texts.Get("page")
 )
 
 // Rule is the check.

@@ -17,17 +17,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var known = &finding.Rule{
-	ID: "dast/libraries/vulnerable", Analysis: finding.DAST, Name: "Vulnerable JavaScript library",
-	ShortDescription: "A page loads a library in a version of which flaws are known.",
-	Description: "The page loads a library of script in a version for which vulnerabilities are published. Whether " +
-		"the application uses the flawed part was not tried; " +
-		"where it does, whoever knows the publication has the way in.",
-	HowToPrevent: "Take a version that clears the flaws, and keep libraries in a manifest that is checked, not as " +
-		"copies.",
-	CWE: []string{"CWE-1395"}, OWASP: []string{"A06:2021"}, Severity: finding.Medium,
-	Confidence: finding.Likely,
-}
+var known = texts.Get("vulnerable")
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "libraries", FindingRules: []*finding.Rule{known}, InspectResponse: inspectPage}

@@ -11,17 +11,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/xpathinjection/expression", Analysis: finding.DAST, Name: "XPath injection",
-	ShortDescription: "A parameter is part of an expression of XPath.",
-	Description: "The application puts a value of the request into an expression of XPath as part of its text. " +
-		"Whoever sends the request decides which nodes of the document are found: " +
-		"there is no access control inside of a document, so he reads all of it, bit by bit, and passes a sign-in " +
-		"that is decided by it.",
-	HowToPrevent: "Use variables of the expression (`$name`) that the library binds to values. Where it has none, " +
-		"accept only values without quotes, brackets and spaces, or compare in the program.",
-	CWE: []string{"CWE-643"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
-}
+var rule = texts.Get("expression")
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "xpathinjection", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,

@@ -21,38 +21,11 @@ import (
 	"merlon/internal/scan"
 )
 
-const prevent = "Encode each value for the place where it is written: entities in markup, `\\u` escapes in script, " +
-	"percent-encoding in addresses; best by a template engine that does so by itself and knows the place. " +
-	"Compare schemes of addresses with a list. Add a Content-Security-Policy without `unsafe-inline` as a second line."
+var reflected = texts.Get("reflected")
 
-var reflected = &finding.Rule{
-	ID: "dast/xss/reflected", Analysis: finding.DAST, Name: "Reflected cross-site scripting (XSS)",
-	ShortDescription: "A value of the request runs as script in the answer.",
-	Description: "Whoever opens a prepared link, or a page that sends a prepared form, runs the attacker's " +
-		"script in the application's name: it can read what the user can read, and act as the user.",
-	HowToPrevent: prevent, CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.High,
-	Confidence: finding.Certain,
-}
+var stored = texts.Get("stored")
 
-var stored = &finding.Rule{
-	ID: "dast/xss/stored", Analysis: finding.DAST, Name: "Stored cross-site scripting (XSS)",
-	ShortDescription: "A value that was stored runs as script in a page.",
-	Description: "The application keeps what one user sends and writes it into pages of others, where it runs " +
-		"as script in the application's name. Nobody has to follow a prepared link.",
-	HowToPrevent: prevent, CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.High,
-	Confidence: finding.Certain,
-}
-
-var content = &finding.Rule{
-	ID: "dast/xss/foreign-content", Analysis: finding.DAST, Name: "Cross-site content inclusion",
-	ShortDescription: "A value of the request decides which site a frame shows, where a form goes, or how the " +
-		"page looks.",
-	Description: "Script does not run, but a prepared link changes the page under the application's name: a frame " +
-		"shows a page of the attacker, a form sends what the user enters to him, " +
-		"or a style hides, moves and reads parts of the page.",
-	HowToPrevent: prevent, CWE: []string{"CWE-79", "CWE-1021"}, OWASP: []string{"A03:2021"}, Severity: finding.Medium,
-	Confidence: finding.Certain,
-}
+var content = texts.Get("foreign-content")
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "xss", FindingRules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe,

@@ -16,22 +16,9 @@ import (
 	"merlon/internal/scan"
 )
 
-func newRule(id, name, short, cwe string, severity finding.Severity) *finding.Rule {
-	return &finding.Rule{ID: "dast/xxe/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: "The application parses XML with a parser that reads the document's own type definition and " +
-			"expands the entities that it declares. Whoever sends the document reads files of the server, " +
-			"makes it send requests to other systems, or uses up its memory with entities that hold each other.",
-		HowToPrevent: "Switch document type definitions off in the parser (`disallow-doctype-decl`, " +
-			"`DtdProcessing.Prohibit`, `defusedxml`); where they are needed, switch external entities and their " +
-			"expansion off.",
-		CWE: []string{cwe}, OWASP: []string{"A05:2021"}, Severity: severity, Confidence: finding.Certain}
-}
-
 var (
-	external = newRule("external", "XML external entity (XXE) injection", "The parser of a body in XML reads "+
-		"external entities.", "CWE-611", finding.High)
-	internal = newRule("internal", "XML entity expansion", "The parser of a body in XML expands entities of the "+
-		"document.", "CWE-776", finding.Low)
+	external = texts.Get("external")
+	internal = texts.Get("internal")
 )
 
 // Rule is the check.

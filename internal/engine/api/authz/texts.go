@@ -1,0 +1,14 @@
+package authz
+
+import (
+	_ "embed"
+
+	"merlon/internal/finding"
+	"merlon/internal/finding/ruletext"
+)
+
+//go:embed rules.md
+var rulesPage string
+
+// texts are the rules that rules.md describes, by their ID below api/operations.
+var texts = ruletext.MustLoad(rulesPage, finding.Rule{ID: "api/operations", Analysis: finding.API, Language: "HTTP"})

@@ -1,0 +1,14 @@
+package image
+
+import (
+	_ "embed"
+
+	"merlon/internal/finding"
+	"merlon/internal/finding/ruletext"
+)
+
+//go:embed rules.md
+var rulesPage string
+
+// texts are the rules that rules.md describes, by their ID below container/image.
+var texts = ruletext.MustLoad(rulesPage, finding.Rule{ID: "container/image", Analysis: finding.Container, Language: "dockerfile"})

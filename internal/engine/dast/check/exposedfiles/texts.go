@@ -1,0 +1,14 @@
+package exposedfiles
+
+import (
+	_ "embed"
+
+	"merlon/internal/finding"
+	"merlon/internal/finding/ruletext"
+)
+
+//go:embed rules.md
+var rulesPage string
+
+// texts are the rules that rules.md describes, by their ID below dast/forgotten.
+var texts = ruletext.MustLoad(rulesPage, finding.Rule{ID: "dast/forgotten", Analysis: finding.DAST})
