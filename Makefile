@@ -9,6 +9,10 @@ ifndef DEBUG
 LDFLAGS += -s -w
 endif
 
+# Each route of the API is an instance of the same generic code. Without inlined calls,
+# these are 1.3 MB smaller.
+GCFLAGS := -gcflags=merlon/internal/api=-l
+
 .PHONY: run test build library deps lint house generate bench bench-sast bench-supply bench-dast fuzz clean
 
 ## run: install what is missing, build, start the service with a sample scan
@@ -17,7 +21,7 @@ run: build
 
 ## build: write bin/merlon; DEBUG=1 keeps what debuggers need
 build: library
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/merlon ./cmd/merlon
+	go build -trimpath $(GCFLAGS) -ldflags '$(LDFLAGS)' -o bin/merlon ./cmd/merlon
 
 ## library: write the library of infrastructure queries, which is material of
 ## others, from the module that its go.mod pins; only when that version, the

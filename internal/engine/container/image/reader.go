@@ -17,7 +17,6 @@ import (
 	"github.com/google/osv-scalibr/extractor"
 	"github.com/google/osv-scalibr/extractor/filesystem"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/golang/gobinary"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/java/archive"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/javascript/packagejson"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/python/wheelegg"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/ruby/gemspec"
@@ -29,6 +28,7 @@ import (
 	scalibrlog "github.com/google/osv-scalibr/log"
 	"github.com/google/osv-scalibr/purl"
 
+	"merlon/internal/engine/container/jar"
 	"merlon/internal/engine/container/rpmdb"
 	"merlon/internal/finding"
 	oci "merlon/internal/image"
@@ -48,7 +48,7 @@ type packageReader struct {
 	extractor filesystem.Extractor
 	// of ours, in place of an extractor
 	parse    func(ctx context.Context, path string, b []byte) ([]imagePackage, error)
-	database func(ctx context.Context, c contentReader, size int64) ([]imagePackage, error)
+	database func(ctx context.Context, e oci.Entry, c contentReader) ([]imagePackage, error)
 }
 
 // packageReaders are tried in order; the first that matches the name reads the file.
@@ -61,7 +61,7 @@ var packageReaders = []packageReader{
 	{match: isRPMDatabase, system: "rpm", large: true, database: installedRPMs},
 	{match: hasBaseName("package.json"), ecosystem: "npm", make: packagejson.New},
 	{match: isPythonMetadata, ecosystem: "PyPI", make: wheelegg.New},
-	{match: archive.IsArchive, ecosystem: "Maven", large: true, make: archive.New},
+	{match: jar.IsArchive, ecosystem: "Maven", large: true, database: readJavaArchive},
 	{match: isInstalledGem, ecosystem: "RubyGems", make: gemspec.New},
 	{match: hasBaseName("installed.json"), ecosystem: "Packagist", parse: readComposer},
 	{match: hasSuffix(".deps.json"), parse: readListed},
@@ -99,11 +99,7 @@ func (r *packageReader) makeExtractor() error {
 	if r.make == nil {
 		return nil
 	}
-	// The digest of a jar serves a service on the network only.
-	no := false
-	config := &cpb.PluginConfig{PluginSpecific: []*cpb.PluginSpecificConfig{{Config: &cpb.PluginSpecificConfig_JavaArchive{
-		JavaArchive: &cpb.JavaArchiveConfig{HashJars: &no, MaxOpenedBytes: maxContent, MaxZipDepth: 8}}}}}
-	x, err := r.make(config)
+	x, err := r.make(&cpb.PluginConfig{})
 	if err != nil {
 		return fmt.Errorf("prepare to read packages: %w", err)
 	}
@@ -188,7 +184,7 @@ func (r *packageReader) readPackages(ctx context.Context, e oci.Entry,
 			items, err = r.parse(ctx, e.Path, b)
 		}
 	case r.database != nil:
-		items, err = r.database(ctx, c, e.Size)
+		items, err = r.database(ctx, e, c)
 	default:
 		items, err = r.runExtractor(ctx, e, c)
 	}
@@ -248,8 +244,7 @@ func (r *packageReader) toPackage(x *extractor.Package) (imagePackage, bool) {
 	if len(it.Licenses) == 0 {
 		it.Licenses = nil
 	}
-	return it, it.Name != "" && it.Name != "unknown" && it.Version != "unknown" && (it.Name != "unknown:unknown") &&
-		(r.ecosystem != "Maven" || strings.Count(it.Name, ":") == 1)
+	return it, it.Name != "" && it.Name != "unknown" && it.Version != "unknown"
 }
 
 // packageURL returns the purl of a package of a language, and of an operating
@@ -317,9 +312,21 @@ func readComposer(_ context.Context, _ string, b []byte) ([]imagePackage, error)
 	return out, nil
 }
 
+// readJavaArchive reads a jar and the jars within it.
+func readJavaArchive(ctx context.Context, e oci.Entry, c contentReader) ([]imagePackage, error) {
+	packages, err := jar.Read(ctx, e.Path, c, e.Size, maxContent)
+	var out []imagePackage
+	for _, p := range packages {
+		if strings.Count(p.Name, ":") == 1 { // a manifest can say anything
+			out = append(out, imagePackage{Package: finding.Package{Name: p.Name, Version: p.Version}})
+		}
+	}
+	return out, err
+}
+
 // installedRPMs reads a database of rpm.
-func installedRPMs(ctx context.Context, c contentReader, size int64) ([]imagePackage, error) {
-	packages, err := rpmdb.Read(ctx, c, size)
+func installedRPMs(ctx context.Context, e oci.Entry, c contentReader) ([]imagePackage, error) {
+	packages, err := rpmdb.Read(ctx, c, e.Size)
 	var out []imagePackage
 	for _, p := range packages {
 		it := imagePackage{Package: finding.Package{Name: p.Name, Version: p.Version + "-" + p.Release}, arch: p.Arch}
