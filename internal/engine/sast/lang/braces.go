@@ -17,21 +17,41 @@ func (f Braces) Prepare() string { return f.Rewrite(f.rewriteToken) }
 // rewriteToken rewrites what begins at the token.
 func (f Braces) rewriteToken(i int) {
 	t := &f.Tokens[i]
-	switch {
-	case t.Kind == Dots && f.isVariadic(i):
-		f.Replace(i, i, RealDots)
-	case t.Kind == Dots || t.Kind == MetaMany:
+	switch t.Kind {
+	case Dots:
+		if f.isVariadic(i) {
+			f.Replace(i, i, RealDots)
+		} else {
+			f.rewriteEllipsis(i)
+		}
+	case MetaMany:
 		f.rewriteEllipsis(i)
-	case t.Kind == DeepOpen && (f.Text(i+1) == "," || f.Text(i+1) == ">"):
-		f.Replace(i, i, "< ... ") // type arguments
-	case t.Kind == DeepClose && (f.Text(i-1) == "," || f.Text(i-1) == "<"):
-		f.Replace(i, i, "... >")
-	case t.Kind == Meta && !f.Sharp && f.isUntypedParameter(i):
-		f.Replace(i, i, "var "+t.Text)
-	case t.Kind == Meta && f.Sharp && f.Text(i+1) == ";" && (i == 0 || strings.Contains("{};", f.Text(i-1))):
-		f.Replace(i, i, TypedName+"("+t.Text+")") // a name alone is no statement of C#
-	case t.Text == "(":
-		f.rewriteTyped(i)
+	case DeepOpen:
+		if next := f.Text(i + 1); next == "," || next == ">" {
+			f.Replace(i, i, "< ... ") // type arguments
+		}
+	case DeepClose:
+		if before := f.Text(i - 1); before == "," || before == "<" {
+			f.Replace(i, i, "... >")
+		}
+	case Meta:
+		f.rewriteMetavariable(i)
+	default:
+		if t.Text == "(" {
+			f.rewriteTyped(i)
+		}
+	}
+}
+
+// rewriteMetavariable rewrites a metavariable that stands where the grammar wants more
+// than a name: a parameter without a type, and a statement of C#.
+func (f Braces) rewriteMetavariable(i int) {
+	text := f.Tokens[i].Text
+	switch {
+	case !f.Sharp && f.isUntypedParameter(i):
+		f.Replace(i, i, "var "+text)
+	case f.Sharp && f.Text(i+1) == ";" && (i == 0 || strings.Contains("{};", f.Text(i-1))):
+		f.Replace(i, i, TypedName+"("+text+")") // a name alone is no statement of C#
 	}
 }
 
@@ -107,9 +127,8 @@ func (f Braces) classifyEllipsis(i int) place {
 
 // classifyInStatements tells whether the ellipsis is a statement of its own.
 func (f Braces) classifyInStatements(i int) place {
-	if next := i + 1; next < len(f.Tokens) && f.Tokens[next].Kind == Sign && !f.Tokens[next].First &&
-		strings.Contains("<>=!+-*/%&|^?", f.Text(next)) {
-		return placeName // an operand
+	if f.isOperand(i) {
+		return placeName
 	}
 	if f.Many(i-1) && f.Tokens[i].First {
 		return placeStatement
@@ -126,12 +145,23 @@ func (f Braces) classifyInStatements(i int) place {
 			return placeStatement
 		}
 	default:
-		if f.Tokens[i].First && (i+1 == len(f.Tokens) || f.Tokens[i+1].First) && f.Tokens[i-1].Kind != Sign &&
-			f.Text(i-1) != "=" {
+		if f.isLine(i) && f.Tokens[i-1].Kind != Sign && f.Text(i-1) != "=" {
 			return placeStatement
 		}
 	}
 	return placeName
+}
+
+// isOperand reports whether an operator follows the token on its line.
+func (f Braces) isOperand(i int) bool {
+	next := i + 1
+	return next < len(f.Tokens) && f.Tokens[next].Kind == Sign && !f.Tokens[next].First &&
+		strings.Contains("<>=!+-*/%&|^?", f.Text(next))
+}
+
+// isLine reports whether the token is all that stands on its line.
+func (f Braces) isLine(i int) bool {
+	return f.Tokens[i].First && (i+1 == len(f.Tokens) || f.Tokens[i+1].First)
 }
 
 // endsCaseLabel reports whether the colon ends a label of a switch.
@@ -281,22 +311,29 @@ func (f Braces) rewriteTyped(open int) {
 	if f.Name(open-1) && !notTypes[f.Text(open-1)] || f.Text(open-1) == ">" {
 		return
 	}
+	typ, ok := f.typeBetween(open, closing-1)
+	if !ok || !f.Name(open+1) || f.Text(closing-2) == "." || f.Text(closing-2) == "," {
+		return
+	}
+	call := TypedName + "((" + typ + ") " + TypedName + ", " + f.Text(closing-1) + ")"
+	if f.Text(closing+1) == "=" && f.Text(closing+2) != "=" {
+		call += "[" + TypedName + "]"
+	}
+	f.Replace(open, closing, call)
+}
+
+// typeBetween returns the type that the tokens between two others spell; it reports
+// false when one of them cannot be part of a type.
+func (f Braces) typeBetween(open, end int) (string, bool) {
 	var typ strings.Builder
-	for i := open + 1; i < closing-1; i++ {
+	for i := open + 1; i < end; i++ {
 		if t := f.Tokens[i]; !f.Name(i) && !strings.Contains(".<>[],?&...", t.Text) {
-			return
+			return "", false
 		}
 		if typ.Len() > 0 && f.Name(i) && f.Name(i-1) {
 			typ.WriteByte(' ')
 		}
 		typ.WriteString(f.Text(i))
 	}
-	if !f.Name(open+1) || f.Text(closing-2) == "." || f.Text(closing-2) == "," {
-		return
-	}
-	call := TypedName + "((" + typ.String() + ") " + TypedName + ", " + f.Text(closing-1) + ")"
-	if f.Text(closing+1) == "=" && f.Text(closing+2) != "=" {
-		call += "[" + TypedName + "]"
-	}
-	f.Replace(open, closing, call)
+	return typ.String(), true
 }

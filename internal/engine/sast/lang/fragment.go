@@ -67,14 +67,7 @@ func (s *scanner) scanToken() {
 		s.skipComment(rest, "\n", 0)
 	case strings.HasPrefix(rest, "/*"):
 		s.skipComment(rest, "*/", 2)
-	case strings.HasPrefix(rest, "$..."):
-		s.addToken(MetaMany, 4+wordLength(rest[4:]))
-	case strings.HasPrefix(rest, "<..."):
-		s.addToken(DeepOpen, 4)
-	case strings.HasPrefix(rest, "...>"):
-		s.addToken(DeepClose, 4)
-	case strings.HasPrefix(rest, "..."):
-		s.addToken(Dots, 3)
+	case s.scanDots(rest):
 	case c == '"' || c == '\'' || c == '`':
 		s.scanQuoted(rest)
 	case c == '(' || c == '[' || c == '{':
@@ -84,6 +77,24 @@ func (s *scanner) scanToken() {
 	default:
 		s.scanWord(rest)
 	}
+}
+
+// scanDots adds the sign of patterns with three dots that the text begins with; it
+// reports false when there is none.
+func (s *scanner) scanDots(rest string) bool {
+	switch {
+	case strings.HasPrefix(rest, "$..."):
+		s.addToken(MetaMany, 4+wordLength(rest[4:]))
+	case strings.HasPrefix(rest, "<..."):
+		s.addToken(DeepOpen, 4)
+	case strings.HasPrefix(rest, "...>"):
+		s.addToken(DeepClose, 4)
+	case strings.HasPrefix(rest, "..."):
+		s.addToken(Dots, 3)
+	default:
+		return false
+	}
+	return true
 }
 
 // skipComment passes over a comment that ends with the mark, which is kept out of it when

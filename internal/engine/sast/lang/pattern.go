@@ -211,27 +211,7 @@ func (l *Language) parseInContext(c Context, fragment string) *tree.File {
 // cutRange returns the part of the tree that lies in the range: one node, or a Block of
 // siblings. Nil when the context broke the fragment apart.
 func cutRange(f *tree.File, start, end uint32) *tree.File {
-	var tops []int32
-	for i := int32(0); i < int32(len(f.Nodes)); {
-		n := &f.Nodes[i]
-		inside := n.Start >= start && n.End <= end && n.End > n.Start
-		switch {
-		case inside && i != tree.Root || inside && start == 0 && int(end) == len(f.Source) && n.Kind != tree.FileKind:
-			tops = append(tops, i)
-			i = n.Next
-		case n.Start >= end || n.End <= start || n.Next == i+1:
-			if n.Start < end && n.End > start && n.Next == i+1 && n.Kind != tree.FileKind {
-				return nil // a leaf that reaches across the edge
-			}
-			if n.Start >= end || n.End <= start {
-				i = n.Next
-			} else {
-				i++
-			}
-		default:
-			i++
-		}
-	}
+	tops := findTops(f, start, end)
 	if len(tops) == 0 {
 		return nil
 	}
@@ -251,6 +231,28 @@ func cutRange(f *tree.File, start, end uint32) *tree.File {
 		}
 	}
 	return b.Finish()
+}
+
+// findTops returns the nodes that lie in the range whose parents do not. It is nil when
+// a leaf reaches across an end of the range: the context took a part of the fragment.
+func findTops(f *tree.File, start, end uint32) []int32 {
+	var tops []int32
+	for i := int32(0); i < int32(len(f.Nodes)); {
+		n := &f.Nodes[i]
+		inside := n.Start >= start && n.End <= end && n.End > n.Start
+		switch {
+		case inside && i != tree.Root || inside && start == 0 && int(end) == len(f.Source) && n.Kind != tree.FileKind:
+			tops = append(tops, i)
+			i = n.Next
+		case n.Start >= end || n.End <= start:
+			i = n.Next
+		case n.Next == i+1 && n.Kind != tree.FileKind:
+			return nil
+		default:
+			i++
+		}
+	}
+	return tops
 }
 
 // unwrapExpression returns the expression of a pattern that is a mere statement of it: only

@@ -36,37 +36,17 @@ func (r *restoration) restoreNode(i int32, role tree.Role) {
 		r.b.File.Nodes[c].Flags = n.Flags
 		return
 	}
-	if n.Kind == tree.Call {
-		switch callee := r.f.Child(i, tree.RoleCallee); {
-		case r.f.Is(callee, tree.Name) && r.f.Text(callee) == DeepName && r.f.Count(i, tree.RoleArgument) == 1:
-			r.b.Open(tree.Deep, role, n.Start, n.End)
-			r.restoreNode(r.f.Child(i, tree.RoleArgument), tree.RoleValue)
-			r.b.Close()
-			return
-		case r.f.Is(callee, tree.Name) && r.f.Text(callee) == TypedName && r.f.Count(i, tree.RoleArgument) == 2:
-			r.restoreTyped(i, role)
-			return
-		case r.f.Is(callee, tree.Name) && r.f.Text(callee) == TypedName && r.f.Count(i, tree.RoleArgument) == 1:
-			r.restoreNode(r.f.Child(i, tree.RoleArgument), role) // what may not stand alone
-			return
-		}
-	}
-	if n.Kind == tree.Index && r.f.Text(r.f.Child(i, tree.RoleIndex)) == TypedName {
+	switch {
+	case n.Kind == tree.Call && r.restoreCall(i, role):
+		return
+	case n.Kind == tree.Index && r.f.Text(r.f.Child(i, tree.RoleIndex)) == TypedName:
 		r.restoreNode(r.f.Child(i, tree.RoleObject), role) // a Typed where a call may not stand
 		return
-	}
-	if n.Kind == tree.Member {
-		if p := r.f.Child(i, tree.RoleProperty); r.f.Is(p, tree.Name) && r.f.Text(p) == EllipsisName {
-			r.b.Open(tree.Member, role, n.Start, n.End)
-			r.b.File.Nodes[len(r.b.File.Nodes)-1].Text = "..."
-			r.restoreNode(r.f.Child(i, tree.RoleObject), tree.RoleObject)
-			r.b.Close()
-			return
-		}
+	case n.Kind == tree.Member && r.restoreMember(i, role):
+		return
 	}
 	text := restoreText(n.Text)
-	if n.Kind == tree.String && text == "..." && n.Role == tree.RolePart && r.f.Is(n.Parent, tree.Template) &&
-		!strings.ContainsAny(r.f.Source[n.Start:min(n.Start+1, n.End)], "\"'`") {
+	if n.Kind == tree.String && text == "..." && r.isTemplatePart(n) {
 		r.b.Leaf(tree.Ellipsis, role, "", n.Start, n.End)
 		return
 	}
@@ -79,6 +59,50 @@ func (r *restoration) restoreNode(i int32, role tree.Role) {
 		r.restoreNode(child, r.f.Nodes[child].Role)
 	}
 	r.b.Close()
+}
+
+// restoreCall restores a call of DeepName or TypedName, which no source calls; it
+// reports false for any other call.
+func (r *restoration) restoreCall(i int32, role tree.Role) bool {
+	callee := r.f.Child(i, tree.RoleCallee)
+	if !r.f.Is(callee, tree.Name) {
+		return false
+	}
+	switch name, arguments := r.f.Text(callee), r.f.Count(i, tree.RoleArgument); {
+	case name == DeepName && arguments == 1:
+		n := &r.f.Nodes[i]
+		r.b.Open(tree.Deep, role, n.Start, n.End)
+		r.restoreNode(r.f.Child(i, tree.RoleArgument), tree.RoleValue)
+		r.b.Close()
+	case name == TypedName && arguments == 2:
+		r.restoreTyped(i, role)
+	case name == TypedName && arguments == 1:
+		r.restoreNode(r.f.Child(i, tree.RoleArgument), role) // what may not stand alone
+	default:
+		return false
+	}
+	return true
+}
+
+// restoreMember restores "a. ... .b", the ellipsis of a method chain: a Member without
+// a property. It reports false for any other Member.
+func (r *restoration) restoreMember(i int32, role tree.Role) bool {
+	p := r.f.Child(i, tree.RoleProperty)
+	if !r.f.Is(p, tree.Name) || r.f.Text(p) != EllipsisName {
+		return false
+	}
+	n := &r.f.Nodes[i]
+	r.b.File.Nodes[r.b.Open(tree.Member, role, n.Start, n.End)].Text = "..."
+	r.restoreNode(r.f.Child(i, tree.RoleObject), tree.RoleObject)
+	r.b.Close()
+	return true
+}
+
+// isTemplatePart reports whether the string is a text between the parts of a Template,
+// and not a string in quotes that is a part itself: "..." is an ellipsis in a text only.
+func (r *restoration) isTemplatePart(n *tree.Node) bool {
+	return n.Role == tree.RolePart && r.f.Is(n.Parent, tree.Template) &&
+		!strings.ContainsAny(r.f.Source[n.Start:min(n.Start+1, n.End)], "\"'`")
 }
 
 // restoreTyped makes a Typed of a call of TypedName(type, metavariable).
@@ -158,8 +182,8 @@ func (r *restoration) readSign(n *tree.Node) (tree.Kind, string, bool) {
 		return tree.Ellipsis, "", true
 	case strings.HasPrefix(n.Text, manyHolder) && holders.FindString(n.Text) == n.Text:
 		return tree.MetaEllipsis, "$..." + n.Text[len(manyHolder):], true
-	case (strings.HasPrefix(n.Text, placeholder) || strings.HasPrefix(n.Text, capitalHolder)) && holders.FindString(n.Text) == n.Text:
-
+	case (strings.HasPrefix(n.Text, placeholder) || strings.HasPrefix(n.Text, capitalHolder)) &&
+		holders.FindString(n.Text) == n.Text:
 		return tree.Metavariable, "$" + n.Text[len(placeholder):], true
 	case n.Kind != tree.Token && signMeta.FindString(n.Text) == n.Text && n.Text != "":
 		return tree.Metavariable, n.Text, true

@@ -194,6 +194,39 @@ func lowerListOrWords(l *lang.Lowering, in instruction, rest span) {
 	}
 }
 
+// splitJSON returns the elements of a JSON array, which the span holds with its brackets;
+// it reports false when they are not strings or signs of a pattern with commas between
+// them. Docker then takes the text for shell form.
+func splitJSON(l *lang.Lowering, s span) (parts []span, ok bool) {
+	at := skipBlanks(l, s.start+1, s.end)
+	if at == s.end-1 {
+		return nil, true
+	}
+	for {
+		end := jsonTokenLength(l.File.Source[at : s.end-1])
+		if end == 0 {
+			return nil, false
+		}
+		parts = append(parts, span{at, at + end})
+		if at = skipBlanks(l, at+end, s.end); at == s.end-1 {
+			return parts, true
+		}
+		if l.File.Source[at] != ',' {
+			return nil, false
+		}
+		at = skipBlanks(l, at+1, s.end)
+	}
+}
+
+// skipBlanks returns the first byte at or behind a place, before the end, that is no
+// white space of JSON (RFC 8259, section 2).
+func skipBlanks(l *lang.Lowering, at, end uint32) uint32 {
+	for at < end && strings.IndexByte(" \t\r\n", l.File.Source[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
 // jsonList adds the List of an exec form, if it is one: a JSON array of strings. In
 // patterns signs stand among them.
 func jsonList(l *lang.Lowering, s span) bool {
@@ -201,31 +234,9 @@ func jsonList(l *lang.Lowering, s span) bool {
 	if len(text) < 2 || text[0] != '[' || text[len(text)-1] != ']' {
 		return false
 	}
-	var parts []span
-	at := s.start + 1
-	for {
-		for at < s.end && strings.IndexByte(" \t\r\n", l.File.Source[at]) >= 0 {
-			at++
-		}
-		if at == s.end-1 && len(parts) == 0 {
-			break
-		}
-		end := jsonTokenLength(l.File.Source[at : s.end-1])
-		if end == 0 {
-			return false
-		}
-		parts = append(parts, span{at, at + end})
-		at += end
-		for at < s.end && strings.IndexByte(" \t\r\n", l.File.Source[at]) >= 0 {
-			at++
-		}
-		if at == s.end-1 {
-			break
-		}
-		if l.File.Source[at] != ',' {
-			return false
-		}
-		at++
+	parts, ok := splitJSON(l, s)
+	if !ok {
+		return false
 	}
 	l.Open(tree.List, tree.RoleArgument, s.start, s.end)
 	for _, p := range parts {

@@ -11,6 +11,21 @@ import (
 // many is a sign for any number of things.
 var many = regexp.MustCompile(`^(?:\.\.\.|\$\.\.\.[A-Z_][A-Z_0-9]*)`)
 
+// skipVerbatim returns the end of what begins at i and stays as it is (a string, a
+// comment, the brackets of a deep expression), and the byte that stands for it as the
+// last one; i itself for anything else. A comment leaves the last byte as it was.
+func skipVerbatim(text string, i int, last byte) (end int, ends byte) {
+	switch rest := text[i:]; {
+	case rest[0] == '"':
+		return skipString(text, i), '"'
+	case rest[0] == '#' || strings.HasPrefix(rest, "//"):
+		return i + strings.IndexByte(rest+"\n", '\n'), last
+	case strings.HasPrefix(rest, "<...") || strings.HasPrefix(rest, "...>"):
+		return i + 4, '('
+	}
+	return i, last
+}
+
 // preparePattern makes signs that stand alone in a body or an object attributes, which is
 // all that the grammar takes there: "..." becomes "... = ...".
 func preparePattern(text string) []string {
@@ -19,31 +34,24 @@ func preparePattern(text string) []string {
 	last := byte('\n') // the last byte that is no blank
 	for i := 0; i < len(text); {
 		c := text[i]
-		sign := many.FindString(text[i:])
-		switch {
-		case c == '"':
-			end := skipString(text, i)
+		if end, ends := skipVerbatim(text, i, last); end > i {
 			b.WriteString(text[i:end])
-			i, last = end, '"'
+			i, last = end, ends
 			continue
-		case c == '#' || strings.HasPrefix(text[i:], "//"):
-			end := i + strings.IndexByte(text[i:]+"\n", '\n')
-			b.WriteString(text[i:end])
-			i = end
-			continue
-		case strings.HasPrefix(text[i:], "<...") || strings.HasPrefix(text[i:], "...>"):
-			b.WriteString(text[i : i+4])
-			i, last = i+4, '('
-			continue
-		case sign != "" && (len(open) == 0 && last == '\n' || len(open) > 0 && open[len(open)-1] == '{') && standsAlone(text, i, last):
-
-			b.WriteString(sign + " = " + sign)
-			i, last = i+len(sign), '\n'
-			continue
-		case sign != "":
+		}
+		if sign := many.FindString(text[i:]); sign != "" {
 			b.WriteString(sign)
-			i, last = i+len(sign), 'x'
+			inBody := len(open) == 0 && last == '\n' || len(open) > 0 && open[len(open)-1] == '{'
+			if inBody && standsAlone(text, i, last) {
+				b.WriteString(" = " + sign)
+				last = '\n'
+			} else {
+				last = 'x'
+			}
+			i += len(sign)
 			continue
+		}
+		switch {
 		case c == '(' || c == '[' || c == '{':
 			open = append(open, c)
 		case (c == ')' || c == ']' || c == '}') && len(open) > 0:

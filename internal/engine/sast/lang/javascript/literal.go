@@ -183,20 +183,12 @@ func decodeEscape(s string) (string, int) {
 			return string(rune(v)), 3
 		}
 	case c == 'u':
-		if v, n := unicodeEscape(s); n > 0 {
-			if low, m := lowSurrogate(s[n:]); utf16.IsSurrogate(v) && m > 0 {
-				return string(utf16.DecodeRune(v, low)), n + m
-			}
-			return string(v), n
+		if v, n := decodeUnicode(s); n > 0 {
+			return v, n
 		}
 	case c >= '0' && c <= '7':
-		n := 1
-		for n < 3 && n < len(s) && s[n] >= '0' && s[n] <= '7' && (n < 2 || c <= '3') {
-			n++
-		}
-		v, _ := strconv.ParseUint(s[:n], 8, 16) // at most three octal digits
-		return string(rune(v)), n
-	case c == '\r' && len(s) > 1 && s[1] == '\n':
+		return decodeOctal(s)
+	case strings.HasPrefix(s, "\r\n"):
 		return "", 2
 	case c == '\n' || c == '\r':
 		return "", 1
@@ -210,6 +202,30 @@ func decodeEscape(s string) (string, int) {
 		return s[:1], 1
 	}
 	return "\\" + s[:1], 1
+}
+
+// decodeUnicode returns the character of "u12ab" or "u{12ab}", two halves of a surrogate
+// pair included, and the number of bytes of it; 0 when it is none.
+func decodeUnicode(s string) (string, int) {
+	v, n := unicodeEscape(s)
+	if n == 0 {
+		return "", 0
+	}
+	if low, m := lowSurrogate(s[n:]); utf16.IsSurrogate(v) && m > 0 {
+		return string(utf16.DecodeRune(v, low)), n + m
+	}
+	return string(v), n
+}
+
+// decodeOctal returns the character of up to three octal digits, at most \377, and their
+// number (ECMA-262, B.1.2: LegacyOctalEscapeSequence).
+func decodeOctal(s string) (string, int) {
+	n := 1
+	for n < 3 && n < len(s) && s[n] >= '0' && s[n] <= '7' && (n < 2 || s[0] <= '3') {
+		n++
+	}
+	v, _ := strconv.ParseUint(s[:n], 8, 16) // the digits were checked
+	return string(rune(v)), n
 }
 
 // unicodeEscape reads "u12ab" or "u{12ab}"; n is 0 when it is none.

@@ -84,36 +84,45 @@ func completeHead(text string) string {
 	return text
 }
 
+// quotedEnd returns where the text in quotes ends that begins at i, the end of the whole
+// text when nothing closes it.
+func quotedEnd(text string, i int) int {
+	quote := text[i]
+	for i++; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case quote:
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
 // addSemicolons puts semicolons behind the ellipses that stand among statements or
 // members and not in brackets.
 func addSemicolons(text string) string {
 	var b strings.Builder
 	var brackets []byte
-	quote := byte(0)
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
-		case quote != 0:
-			if c == '\\' && i+1 < len(text) {
-				b.WriteByte(c)
-				i++
-				c = text[i]
-			} else if c == quote {
-				quote = 0
-			}
 		case strings.HasPrefix(text[i:], "//"):
 			line, _, _ := strings.Cut(text[i:], "\n")
 			b.WriteString(line)
 			i += len(line) - 1
 			continue
 		case c == '"' || c == '\'' || c == '`':
-			quote = c
+			end := quotedEnd(text, i)
+			b.WriteString(text[i:end])
+			i = end - 1
+			continue
 		case c == '(' || c == '[' || c == '{':
 			brackets = append(brackets, c)
 		case c == ')' || c == ']' || c == '}':
 			brackets = brackets[:max(0, len(brackets)-1)]
-		case strings.HasPrefix(text[i:], "...") && !strings.HasSuffix(text[:i], "$") && (len(brackets) == 0 || brackets[len(brackets)-1] == '{'):
-
+		case strings.HasPrefix(text[i:], "...") && !strings.HasSuffix(text[:i], "$") &&
+			(len(brackets) == 0 || brackets[len(brackets)-1] == '{'):
 			separateOne(&b, text, i)
 			i += 2
 			continue

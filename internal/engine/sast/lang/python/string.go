@@ -165,28 +165,40 @@ func decodeEscape(s string, bytes bool) (text string, n int) {
 	if text, ok := simpleEscapes[c]; ok {
 		return text, 2
 	}
-	digits, base := 0, 16
 	switch {
 	case c == '\r':
 		return "", 2 + len(s[2:]) - len(strings.TrimPrefix(s[2:], "\n"))
 	case c >= '0' && c <= '7':
-		n = 2
-		for n < len(s) && n < 4 && s[n] >= '0' && s[n] <= '7' {
-			n++
-		}
-		v, _ := strconv.ParseUint(s[1:n], 8, 32) // the digits were checked
-		return string(rune(v)), n
-	case c == 'x':
-		digits = 2
-	case c == 'u' && !bytes:
-		digits = 4
-	case c == 'U' && !bytes:
-		digits = 8
+		return decodeOctal(s)
 	}
-	if digits > 0 && len(s) >= 2+digits {
-		if v, err := strconv.ParseUint(s[2:2+digits], base, 32); err == nil && v <= utf8.MaxRune {
+	if digits := hexDigits(c, bytes); digits > 0 && len(s) >= 2+digits {
+		if v, err := strconv.ParseUint(s[2:2+digits], 16, 32); err == nil && v <= utf8.MaxRune {
 			return string(rune(v)), 2 + digits
 		}
 	}
 	return s[:2], 2
+}
+
+// decodeOctal resolves "\377": up to three octal digits, of which there is one.
+func decodeOctal(s string) (text string, n int) {
+	n = 2
+	for n < len(s) && n < 4 && s[n] >= '0' && s[n] <= '7' {
+		n++
+	}
+	v, _ := strconv.ParseUint(s[1:n], 8, 32) // the digits were checked
+	return string(rune(v)), n
+}
+
+// hexDigits returns how many hexadecimal digits follow the letter of an escape, 0 for
+// other letters. Literals of bytes know "\x" alone.
+func hexDigits(c byte, bytes bool) int {
+	switch {
+	case c == 'x':
+		return 2
+	case c == 'u' && !bytes:
+		return 4
+	case c == 'U' && !bytes:
+		return 8
+	}
+	return 0
 }

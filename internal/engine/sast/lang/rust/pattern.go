@@ -65,8 +65,7 @@ func missingComma(f *lang.Fragment, i int) string {
 // "" where a name is enough.
 func ellipsisForm(f *lang.Fragment, i int) string {
 	inside := f.Tokens[i].Inside
-	before := f.Text(i - 1)
-	alone := i == 0 || strings.Contains(";{},)", before) || f.Many(i-1) || f.Tokens[i].First
+	alone := i == 0 || strings.Contains(";{},)", f.Text(i-1)) || f.Many(i-1) || f.Tokens[i].First
 	if !alone || f.Text(i+1) == "=" || f.Text(i+1) == "." {
 		return ""
 	}
@@ -76,23 +75,21 @@ func ellipsisForm(f *lang.Fragment, i int) string {
 	if f.Text(inside) != "{" {
 		return ""
 	}
-	switch word := braceOpener(f, inside); word {
-	case "struct", "union":
+	word := braceOpener(f, inside)
+	if form := formsInBraces[word]; form != "" {
+		return form
+	}
+	if word == "" && f.Name(inside-1) && f.Within(inside, ":") {
 		return "field"
-	case "enum":
-		return "name"
-	case "impl", "trait", "mod":
-		return "item"
-	case "match":
-		return "arm"
-	case "literal":
-		return "field"
-	case "":
-		if f.Name(inside-1) && f.Within(inside, ":") {
-			return "field"
-		}
 	}
 	return "statement"
+}
+
+// formsInBraces says, by the word of braceOpener, what stands between the braces where
+// it is no statement.
+var formsInBraces = map[string]string{
+	"struct": "field", "union": "field", "literal": "field", "enum": "name",
+	"impl": "item", "trait": "item", "mod": "item", "match": "arm",
 }
 
 // braceOpener returns the word that says what stands between braces.

@@ -39,16 +39,26 @@ func (f fragment) rewriteToken(i int) {
 	switch {
 	case t.Kind == lang.StringToken && strings.HasPrefix(t.Text, `"=~/`):
 		f.Replace(i, i, `""`+t.Text+`""`) // the only quotes that let any backslash stand
-	case f.Many(i) && f.Text(t.Inside) == "(" && f.Text(t.Inside-1) == "for":
-		f.Replace(i, i, t.Text+" <- "+t.Text)
-	case f.Many(i) && f.Text(t.Inside) == "{" && f.holdsCases(t.Inside) && (f.Text(i-1) == "{" || f.Text(i+1) == "case" && f.Text(i-1) != "=>"):
-
-		f.Replace(i, i, "case "+t.Text+" =>")
-	case f.Many(i) && f.Text(t.Inside) == "(" && f.Alone(i) && f.isParameterList(t.Inside):
-		f.Replace(i, i, t.Text+": "+t.Text)
-	case t.Kind == lang.Meta && f.Text(i+1) == ":" && f.Text(t.Inside) == "(" && (f.Text(i-1) == "(" || f.Text(i-1) == ","):
-
+	case f.Many(i):
+		f.rewriteEllipsis(i)
+	case t.Kind == lang.Meta && f.Text(i+1) == ":" && f.Text(t.Inside) == "(" &&
+		(f.Text(i-1) == "(" || f.Text(i-1) == ","):
 		f.rewriteTyped(i)
+	}
+}
+
+// rewriteEllipsis rewrites an ellipsis that stands where a name is not enough: it
+// becomes a generator of a for, a case or a parameter with a type.
+func (f fragment) rewriteEllipsis(i int) {
+	t := &f.Tokens[i]
+	switch inside := f.Text(t.Inside); {
+	case inside == "(" && f.Text(t.Inside-1) == "for":
+		f.Replace(i, i, t.Text+" <- "+t.Text)
+	case inside == "{" && f.holdsCases(t.Inside) &&
+		(f.Text(i-1) == "{" || f.Text(i+1) == "case" && f.Text(i-1) != "=>"):
+		f.Replace(i, i, "case "+t.Text+" =>")
+	case inside == "(" && f.Alone(i) && f.isParameterList(t.Inside):
+		f.Replace(i, i, t.Text+": "+t.Text)
 	}
 }
 
