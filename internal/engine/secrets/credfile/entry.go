@@ -166,26 +166,68 @@ func isPlaceholder(value string) bool {
 	if v == "" {
 		return true
 	}
-	switch c := v[0]; {
-	case c == '<', c == '[' && strings.HasSuffix(v, "]"), c == '%' && strings.HasSuffix(v, "%"), c == '{' && strings.HasSuffix(v, "}"):
-
-		return true
-	case c == '$' && isVariableReference(v), c == '@' && strings.HasSuffix(v, "@"), c == '*' && len(v) == 1:
-		return true
-	}
 	lower := strings.ToLower(v)
-	switch lower {
-	case "null", "nil", "none", "undefined", "true", "false", "yes", "no", "on", "off", "example", "sample", "dummy", "empty", "n/a", "unset", "default", "required", "optional", "~":
-
+	if isBracketed(v) || emptyWords[lower] || containsAny(lower, storeMarks) || isTemplateExpression(v) {
 		return true
 	}
-	for _, s := range []string{"getenv", "environ[", "env.", "env(", "env[", "file://", "secretsmanager", "vault:",
-		"op://", "ref+", "arn:aws", "!vault"} {
-		if strings.Contains(lower, s) {
+	for _, s := range sealedPrefixes {
+		if strings.HasPrefix(lower, s) {
 			return true
 		}
 	}
-	for _, m := range [][2]string{{"${", "}"}, {"{{", "}}"}, {"<%", "%>"}, {"%(", ")s"}, {"$(", ")"}, {"#{", "}"}} {
+	return containsAny(lower, fillers) || strings.HasSuffix(v, "EXAMPLE") || strings.HasSuffix(v, "EXAMPLEKEY") ||
+		isRepeated(v)
+}
+
+// emptyWords are values that say that there is none, or that stand for an example.
+var emptyWords = wordSet(`null nil none undefined true false yes no on off example sample dummy empty n/a unset default
+	required optional ~`)
+
+// storeMarks are in references to where a secret is kept: the environment, a file, a vault.
+var storeMarks = []string{"getenv", "environ[", "env.", "env(", "env[", "file://", "secretsmanager", "vault:",
+	"op://", "ref+", "arn:aws", "!vault"}
+
+// sealedPrefixes begin values that are references, or encrypted: Jasypt, Spring Cloud
+// Config, Ansible Vault.
+var sealedPrefixes = []string{"env:", "enc(", "{cipher}", "$ansible_vault", "projects/", "@microsoft.keyvault"}
+
+// templateMarks are the brackets of expressions in templates and shells.
+var templateMarks = [...][2]string{{"${", "}"}, {"{{", "}}"}, {"<%", "%>"}, {"%(", ")s"}, {"$(", ")"}, {"#{", "}"}}
+
+// containsAny reports whether the text contains one of the parts.
+func containsAny(text string, parts []string) bool {
+	for _, s := range parts {
+		if strings.Contains(text, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBracketed reports whether the value, which is not empty, is in the brackets of a
+// placeholder, such as <password> or @token@, or is the name of a variable.
+func isBracketed(v string) bool {
+	switch v[0] {
+	case '<':
+		return true
+	case '[':
+		return strings.HasSuffix(v, "]")
+	case '{':
+		return strings.HasSuffix(v, "}")
+	case '%', '@':
+		return strings.HasSuffix(v, v[:1])
+	case '$':
+		return isVariableReference(v)
+	case '*':
+		return len(v) == 1
+	}
+	return false
+}
+
+// isTemplateExpression reports whether the value begins with an expression of a template,
+// or has one in a text that is not random.
+func isTemplateExpression(v string) bool {
+	for _, m := range templateMarks {
 		if _, rest, ok := strings.Cut(v, m[0]); ok && strings.Contains(rest, m[1]) && len(v) < 200 && !IsRandom(v) {
 			return true
 		}
@@ -193,17 +235,7 @@ func isPlaceholder(value string) bool {
 			return true
 		}
 	}
-	for _, s := range []string{"env:", "enc(", "{cipher}", "$ansible_vault", "projects/", "@microsoft.keyvault"} {
-		if strings.HasPrefix(lower, s) {
-			return true
-		}
-	}
-	for _, s := range fillers {
-		if strings.Contains(lower, s) {
-			return true
-		}
-	}
-	return strings.HasSuffix(v, "EXAMPLE") || strings.HasSuffix(v, "EXAMPLEKEY") || isRepeated(v)
+	return false
 }
 
 // isVariableReference reports whether the value is the name of a variable: $NAME. A hash,
@@ -259,18 +291,24 @@ func isPlausible(key, value string) bool {
 	if digits == len(v) && len(v) < 8 {
 		return false
 	}
-	switch {
-	case strings.HasPrefix(v, "/") && !strings.ContainsAny(v, "+="), strings.HasPrefix(v, "./"), strings.HasPrefix(v, "../"), strings.HasPrefix(v, "~/"):
+	return !isAddress(v) && !isCode(v)
+}
 
-		return false
-	case strings.Contains(v, "://"), strings.HasPrefix(v, "&"), strings.HasPrefix(v, "*"), strings.HasPrefix(v, "!"), strings.HasPrefix(v, "|"), strings.HasPrefix(v, ">"):
-
-		return false
-	case strings.Contains(v, "()"), strings.HasSuffix(v, "("), strings.HasSuffix(v, "{"), strings.HasSuffix(v, "["), isCallExpression(v):
-
-		return false
+// isAddress reports whether the value is a path or a URL. A secret in Base64 may begin
+// with a slash; it then has other signs of Base64.
+func isAddress(v string) bool {
+	if strings.HasPrefix(v, "/") {
+		return !strings.ContainsAny(v, "+=") || strings.Contains(v, "://")
 	}
-	return true
+	return strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") || strings.HasPrefix(v, "~/") ||
+		strings.Contains(v, "://")
+}
+
+// isCode reports whether the value is a sign of YAML or a part of a program. It is not
+// empty.
+func isCode(v string) bool {
+	return strings.IndexByte("&*!|>", v[0]) >= 0 || strings.IndexByte("({[", v[len(v)-1]) >= 0 ||
+		strings.Contains(v, "()") || isCallExpression(v)
 }
 
 // isPasswordName reports whether the name is that of a password, which may be a word.

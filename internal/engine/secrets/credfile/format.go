@@ -101,6 +101,13 @@ func nextByte(text string, b byte, from int) int {
 	return -1
 }
 
+// isSecretValue reports whether the value may be a secret in a file of the format. Where
+// names are only likely to be those of secrets, the value must look like one.
+func (x *format) isSecretValue(key, value string) bool {
+	return !isPlaceholder(value) && (!x.loose || isPlausible(key, value)) &&
+		(x.class != passwordClass || !isProse(value))
+}
+
 // findEntries reports the secret entries of a file.
 func findEntries(f *file, x *format) {
 	entries := x.read(f)
@@ -117,13 +124,8 @@ func findEntries(f *file, x *format) {
 		names = accountNames(f, entries)
 	}
 	for _, e := range append(entries, pairedEntries(f, entries)...) {
-		if !x.isSecretEntry(e) || x.near && !hosts[e.in] {
-			continue
-		}
 		value := f.text[e.start:e.end]
-		if isPlaceholder(value) || x.loose && (!isPlausible(e.key, value) || names[value]) ||
-			x.class == passwordClass &&
-				isProse(value) {
+		if !x.isSecretEntry(e) || x.near && !hosts[e.in] || !x.isSecretValue(e.key, value) || x.loose && names[value] {
 			continue
 		}
 		m := Match{Rule: x.rule, Start: e.start, End: e.end}

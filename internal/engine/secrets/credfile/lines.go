@@ -188,69 +188,91 @@ func readWords(f *file) []entry {
 // indentation, and items of lists, also those of the form NAME=value. It reads
 // files with placeholders of a template engine too, which no parser of YAML does.
 func readYAML(f *file) []entry {
-	type level struct {
-		indent int
-		in     *scope
-		item   bool // of a list, which may stand as far left as its key
+	r := yamlReader{f: f, stack: []yamlLevel{{-1, &scope{}, false}}, blockIndent: -1}
+	eachLine(f.text, r.readLine)
+	return r.out
+}
+
+// yamlReader is the state of readYAML between two lines.
+type yamlReader struct {
+	f           *file
+	stack       []yamlLevel // from the document down to where the line stands
+	blockIndent int         // of the key of a text block, whose lines are not entries; -1 outside
+	out         []entry
+}
+
+// yamlLevel is a mapping or an item that is open.
+type yamlLevel struct {
+	indent int
+	in     *scope
+	item   bool // of a list, which may stand as far left as its key
+}
+
+// top returns the innermost level that is open.
+func (r *yamlReader) top() yamlLevel { return r.stack[len(r.stack)-1] }
+
+// readLine reads a line between the bounds.
+func (r *yamlReader) readLine(start, end int) {
+	text := r.f.text
+	from, end := trimBounds(text, start, end)
+	line := text[from:end]
+	indent := from - start
+	if line == "" || line[0] == '#' || len(line) > 16<<10 || r.blockIndent >= 0 && indent > r.blockIndent {
+		return
 	}
-	stack := []level{{-1, &scope{}, false}}
-	blockIndent := -1 // of the key of a text block, whose lines are not entries
-	var out []entry
-	eachLine(f.text, func(start, end int) {
-		from, end := trimBounds(f.text, start, end)
-		line := f.text[from:end]
-		indent := from - start
-		if line == "" || line[0] == '#' || len(line) > 16<<10 {
-			return
+	r.blockIndent = -1
+	if strings.HasPrefix(line, "---") {
+		r.stack = r.stack[:1]
+		return
+	}
+	for strings.HasPrefix(text[from:end], "- ") {
+		r.openItem(indent)
+		rest, _ := trimBounds(text, from+1, end)
+		indent += rest - from
+		from = rest
+	}
+	for len(r.stack) > 1 && r.top().indent >= indent {
+		r.stack = r.stack[:len(r.stack)-1]
+	}
+	r.readEntry(from, end, indent)
+}
+
+// openItem opens an item of a list at the indentation, and ends what is further right
+// and the item before it.
+func (r *yamlReader) openItem(indent int) {
+	for len(r.stack) > 1 && (r.top().indent > indent || r.top().indent == indent && r.top().item) {
+		r.stack = r.stack[:len(r.stack)-1]
+	}
+	outer := r.top().in
+	r.stack = append(r.stack, yamlLevel{indent, &scope{name: outer.name, outer: outer}, true})
+}
+
+// readEntry reads "key: value", or NAME=value of an item, between the bounds. A key
+// without a value opens a mapping; one with "|" or ">" a block of text.
+func (r *yamlReader) readEntry(from, end, indent int) {
+	text, in := r.f.text, r.top().in
+	colon := findKeyEnd(text[from:end])
+	if colon < 0 {
+		if e, ok := parseAssignment(r.f, from, end, in); ok && strings.IndexByte(e.key, ' ') < 0 {
+			r.out = append(r.out, cutAtOpenQuote(text, e))
 		}
-		if blockIndent >= 0 && indent > blockIndent {
-			return
+		return
+	}
+	key := strings.Trim(text[from:from+colon], `"' `)
+	s, e := valueBounds(text, from+colon+1, end)
+	if s < e && (text[s] == '!' || text[s] == '&') { // a tag or an anchor
+		if i := strings.IndexByte(text[s:e], ' '); i > 0 && !strings.HasPrefix(text[s:e], "!vault") {
+			s, e = valueBounds(text, s+i, end)
 		}
-		blockIndent = -1
-		if strings.HasPrefix(line, "---") {
-			stack = stack[:1]
-			return
-		}
-		for strings.HasPrefix(f.text[from:end], "- ") {
-			for top := stack[len(stack)-1]; len(stack) > 1 && (top.indent > indent || top.indent == indent &&
-				top.item); top = stack[len(stack)-1] {
-				stack = stack[:len(stack)-1]
-			}
-			outer := stack[len(stack)-1].in
-			stack = append(stack, level{indent, &scope{name: outer.name, outer: outer}, true})
-			rest, _ := trimBounds(f.text, from+1, end)
-			indent += rest - from
-			from = rest
-		}
-		line = f.text[from:end]
-		for len(stack) > 1 && stack[len(stack)-1].indent >= indent {
-			stack = stack[:len(stack)-1]
-		}
-		in := stack[len(stack)-1].in
-		colon := findKeyEnd(line)
-		if colon < 0 {
-			if e, ok := parseAssignment(f, from, end, in); ok && strings.IndexByte(e.key, ' ') < 0 {
-				out = append(out, cutAtOpenQuote(f.text, e))
-			}
-			return
-		}
-		key := strings.Trim(line[:colon], `"' `)
-		s, e := valueBounds(f.text, from+colon+1, end)
-		if s < e && (f.text[s] == '!' || f.text[s] == '&') { // a tag or an anchor
-			if i := strings.IndexByte(f.text[s:e], ' '); i > 0 && !strings.HasPrefix(f.text[s:e], "!vault") {
-				s, e = valueBounds(f.text, s+i, end)
-			}
-		}
-		switch v := f.text[s:e]; {
-		case v == "":
-			stack = append(stack, level{indent, &scope{name: key, outer: in}, false})
-		case v[0] == '|' || v[0] == '>' && len(v) < 4:
-			blockIndent = indent
-		default:
-			out = append(out, entry{key: key, start: s, end: e, in: in})
-		}
-	})
-	return out
+	}
+	switch v := text[s:e]; {
+	case v == "":
+		r.stack = append(r.stack, yamlLevel{indent, &scope{name: key, outer: in}, false})
+	case v[0] == '|' || v[0] == '>' && len(v) < 4:
+		r.blockIndent = indent
+	default:
+		r.out = append(r.out, entry{key: key, start: s, end: e, in: in})
+	}
 }
 
 // cutAtOpenQuote moves the end of an entry before a quote that began before its key.

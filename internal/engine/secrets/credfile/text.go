@@ -88,8 +88,8 @@ func (f *file) findURLs() {
 		}
 		user, password := f.text[a.user.start:a.user.end], f.text[a.password.start:a.password.end]
 		scheme := f.text[schemeStart(f.text, colon):colon]
-		if scheme == "" || len(password) > 200 || !isRealAccount(user, password, a.host) || isLocalHost(a.host) &&
-			!f.isConfiguration() {
+		if scheme == "" || len(password) > 200 || !isRealAccount(user, password, a.host) ||
+			isLocalHost(a.host) && !f.isConfiguration() {
 			continue
 		}
 		f.addGuess(Match{Rule: textRules["address"], Start: a.password.start, End: a.password.end,
@@ -150,31 +150,54 @@ func isRealAccount(user, password, host string) bool {
 	if i := strings.LastIndexByte(host, ':'); i >= 0 {
 		host = host[:i]
 	}
-	// What no host is called, and those that are reserved for examples (RFC 2606, RFC 6761).
-	for _, s := range []string{"example", "test", "invalid", "domain", "host", "hostname", "server", "yourhost",
-		"..."} {
-		if host == s || strings.HasSuffix(host, "."+s) {
-			return false
-		}
-	}
-	if host == "" || strings.Contains(host, "example.") || strings.HasPrefix(host, "my") &&
-		!strings.Contains(host, ".") ||
-		strings.Contains(host, "your") || strings.ContainsAny(host, "${}<>%*") && !strings.Contains(host, "cluster") {
+	if isExampleHost(host) || isExamplePassword(user, password) {
 		return false
-	}
-	if isPlaceholder(password) || isTrivial(password) || strings.EqualFold(user, password) ||
-		strings.ContainsAny(password, "${}<>") || len(password) < 3 {
-		return false
-	}
-	lower := strings.ToLower(password)
-	for _, s := range []string{"password", "passwd", "secret", "pass"} {
-		if rest := strings.Trim(strings.Replace(lower, s, "", 1), "_-0123456789"); strings.Contains(lower, s) &&
-			(rest == "" || rest == "my" || rest == "your" || rest == "the" || rest == "db" || rest == "user" ||
-				rest == "some" || rest == "mysql" || rest == "admin") {
-			return false
-		}
 	}
 	return !isLocalHost(host) || len(password) >= 8
+}
+
+// exampleHosts are what no host is called, and the domains that are reserved for examples
+// (RFC 2606, RFC 6761).
+var exampleHosts = [...]string{"example", "test", "invalid", "domain", "host", "hostname", "server", "yourhost", "..."}
+
+// isExampleHost reports whether the host, in lower case and without its port, is none that
+// can be reached: a name of documentation, or a variable of a template. The variable in the
+// address of a cluster (cluster0.${ID}.mongodb.net) hides only a part of a real one.
+func isExampleHost(host string) bool {
+	for _, s := range exampleHosts {
+		if host == s || strings.HasSuffix(host, "."+s) {
+			return true
+		}
+	}
+	return host == "" || strings.Contains(host, "example.") || strings.Contains(host, "your") ||
+		strings.HasPrefix(host, "my") && !strings.Contains(host, ".") ||
+		strings.ContainsAny(host, "${}<>%*") && !strings.Contains(host, "cluster")
+}
+
+// passwordWords are the words for a password; fillWords stand beside one in examples:
+// "mypassword", "db_pass1".
+var (
+	passwordWords = [...]string{"password", "passwd", "secret", "pass"}
+	fillWords     = wordSet("my your the db user some mysql admin")
+)
+
+// isExamplePassword reports whether the password is one of documentation: a placeholder,
+// the name of the user, or the word for a password with little beside it.
+func isExamplePassword(user, password string) bool {
+	if isPlaceholder(password) || isTrivial(password) || strings.EqualFold(user, password) ||
+		strings.ContainsAny(password, "${}<>") || len(password) < 3 {
+		return true
+	}
+	lower := strings.ToLower(password)
+	for _, s := range passwordWords {
+		if !strings.Contains(lower, s) {
+			continue
+		}
+		if rest := strings.Trim(strings.Replace(lower, s, "", 1), "_-0123456789"); rest == "" || fillWords[rest] {
+			return true
+		}
+	}
+	return false
 }
 
 // isLocalHost reports whether the host is the machine itself or one of a private
@@ -228,16 +251,23 @@ func (f *file) reportParameter(name string, at, start int) {
 	if !f.spendWork(8 * (to - from)) {
 		return
 	}
-	value := f.text[start:end]
-	key := name == "accountkey" || name == "sharedaccesskey"
-	if len(value) < 4 || isPlaceholder(value) || isTrivial(value) || strings.ContainsAny(value, "${}<>()+") && !key ||
-		!namesServer(f.text[from:at], f.text[end:to]) {
+	if !isParameterSecret(name, f.text[start:end]) || !namesServer(f.text[from:at], f.text[end:to]) {
 		return
 	}
 	if isLocal(f.text[from:to]) && !f.isConfiguration() {
 		return
 	}
 	f.addGuess(Match{Rule: textRules["jdbc"], Start: start, End: end})
+}
+
+// isParameterSecret reports whether the value of a parameter may be a secret. Keys are in
+// Base64, whose "+" is no sign of an expression as it is in a password.
+func isParameterSecret(name, value string) bool {
+	if len(value) < 4 || isPlaceholder(value) || isTrivial(value) {
+		return false
+	}
+	key := name == "accountkey" || name == "sharedaccesskey"
+	return key || !strings.ContainsAny(value, "${}<>()+")
 }
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }

@@ -199,6 +199,21 @@ func (r *Repository) readPacked(p *pack, at int64) (int, []byte, error) {
 	}
 }
 
+// parseEntryHead reads the kind and the size that an entry begins with: four bits of the
+// size beside the kind, then seven a byte, the lowest first, as long as the top bit is set.
+// It returns the number of bytes, 0 when they are damaged.
+func parseEntryHead(b []byte) (kind int, size int64, used int) {
+	kind, size, used = int(b[0]>>4&7), int64(b[0]&15), 1
+	for shift := 4; b[used-1]&0x80 != 0; shift += 7 {
+		if used >= len(b) || shift > 56 {
+			return 0, 0, 0
+		}
+		size |= int64(b[used]&0x7F) << shift
+		used++
+	}
+	return kind, size, used
+}
+
 // readEntry reads one entry of a pack. A delta, of either kind, is told as ofsDelta
 // with the offset of its base.
 func (r *Repository) readEntry(p *pack, at int64) (kind int, base int64, body []byte, err error) {
@@ -208,13 +223,9 @@ func (r *Repository) readEntry(p *pack, at int64) (kind int, base int64, body []
 		return 0, 0, nil, errs.E(errs.Invalid, "a pack ends before an object that its index names")
 	}
 	b := head[:n]
-	kind, size, used := int(b[0]>>4&7), int64(b[0]&15), 1
-	for shift := 4; b[used-1]&0x80 != 0; shift += 7 {
-		if used >= len(b) || shift > 56 {
-			return 0, 0, nil, errs.E(errs.Invalid, "the size of a packed object is damaged")
-		}
-		size |= int64(b[used]&0x7F) << shift
-		used++
+	kind, size, used := parseEntryHead(b)
+	if used == 0 {
+		return 0, 0, nil, errs.E(errs.Invalid, "the size of a packed object is damaged")
 	}
 	switch kind {
 	case ofsDelta:
@@ -293,6 +304,35 @@ func (r *Repository) inflateStream(from io.Reader, limit int64) ([]byte, error) 
 
 var damagedDelta = errs.E(errs.Invalid, "a delta is damaged")
 
+// readCopy reads the operands of a copy, and returns the piece of the base that it means
+// and what follows in the delta. Each of the low four bits of the operation says that a
+// byte of the offset follows, the next three the same for the length; a length of 0 is
+// 64 KiB (gitformat-pack(5), "Instruction to copy from base object").
+func readCopy(op byte, base, delta []byte) (piece, rest []byte, ok bool) {
+	var at, length uint64
+	for i := range 7 {
+		if op>>i&1 == 0 {
+			continue
+		}
+		if len(delta) == 0 {
+			return nil, nil, false
+		}
+		if i < 4 {
+			at |= uint64(delta[0]) << (8 * i)
+		} else {
+			length |= uint64(delta[0]) << (8 * (i - 4))
+		}
+		delta = delta[1:]
+	}
+	if length == 0 {
+		length = 0x10000
+	}
+	if at+length > uint64(len(base)) {
+		return nil, nil, false
+	}
+	return base[at : at+length], delta, true
+}
+
 // applyDelta applies a delta: copies from the base, and new bytes.
 func (r *Repository) applyDelta(base, delta []byte) ([]byte, error) {
 	from, n := binary.Uvarint(delta)
@@ -318,34 +358,16 @@ func (r *Repository) applyDelta(base, delta []byte) ([]byte, error) {
 			return nil, damagedDelta
 		}
 		var piece []byte
-		if op&0x80 == 0 {
+		if op&0x80 != 0 {
+			var ok bool
+			if piece, delta, ok = readCopy(op, base, delta); !ok {
+				return nil, damagedDelta
+			}
+		} else {
 			if int(op) > len(delta) {
 				return nil, damagedDelta
 			}
 			piece, delta = delta[:op], delta[op:]
-		} else {
-			var at, length uint64
-			for i := range 7 {
-				if op>>i&1 == 0 {
-					continue
-				}
-				if len(delta) == 0 {
-					return nil, damagedDelta
-				}
-				if i < 4 {
-					at |= uint64(delta[0]) << (8 * i)
-				} else {
-					length |= uint64(delta[0]) << (8 * (i - 4))
-				}
-				delta = delta[1:]
-			}
-			if length == 0 {
-				length = 0x10000
-			}
-			if at+length > uint64(len(base)) {
-				return nil, damagedDelta
-			}
-			piece = base[at : at+length]
 		}
 		if uint64(len(out)+len(piece)) > size {
 			return nil, damagedDelta

@@ -161,7 +161,43 @@ func (w *historyWalk) scanCommit(c *git.Commit) error {
 // maxDepth bounds folders inside each other.
 const maxDepth = 128
 
-// compareFolders looks at a folder beside those of the parents.
+// readFolders reads the folder as each parent has it, by name. One that cannot be read is
+// left out and counted: everything in the folder is then new beside that parent.
+func (w *historyWalk) readFolders(parents []git.Hash) ([]map[string]git.Entry, error) {
+	before := make([]map[string]git.Entry, 0, len(parents))
+	for _, p := range parents {
+		list, err := w.readTree(p)
+		if err != nil {
+			if err := w.countUnreadable(err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		byName := make(map[string]git.Entry, len(list))
+		for _, e := range list {
+			byName[e.Name] = e
+		}
+		before = append(before, byName)
+	}
+	return before, nil
+}
+
+// findBases returns what the entry was in each of the folders, and whether one of them
+// had the very same: the commit then did not change it.
+func findBases(before []map[string]git.Entry, e git.Entry) (bases []git.Hash, same bool) {
+	for _, list := range before {
+		if b, ok := list[e.Name]; ok && b.Dir == e.Dir {
+			same = same || b.ID == e.ID
+			if b.Dir || b.File {
+				bases = append(bases, b.ID)
+			}
+		}
+	}
+	return bases, same
+}
+
+// compareFolders compares a folder with those of the parents, and scans the files that
+// differ from all of them.
 func (w *historyWalk) compareFolders(c *git.Commit, tree git.Hash, parents []git.Hash, folder string, depth int) error {
 	for _, p := range parents {
 		if p == tree {
@@ -176,33 +212,13 @@ func (w *historyWalk) compareFolders(c *git.Commit, tree git.Hash, parents []git
 	if err != nil {
 		return w.countUnreadable(err)
 	}
-	before := make([]map[string]git.Entry, 0, len(parents))
-	for _, p := range parents {
-		list, err := w.readTree(p)
-		if err != nil {
-			if err := w.countUnreadable(err); err != nil {
-				return err
-			}
-			continue
-		}
-		byName := make(map[string]git.Entry, len(list))
-		for _, e := range list {
-			byName[e.Name] = e
-		}
-		before = append(before, byName)
+	before, err := w.readFolders(parents)
+	if err != nil {
+		return err
 	}
 	for _, e := range entries {
 		name := path.Join(folder, e.Name)
-		var bases []git.Hash
-		same := false
-		for _, list := range before {
-			if b, ok := list[e.Name]; ok && b.Dir == e.Dir {
-				same = same || b.ID == e.ID
-				if b.Dir || b.File {
-					bases = append(bases, b.ID)
-				}
-			}
-		}
+		bases, same := findBases(before, e)
 		switch {
 		case same:
 		case e.Dir:

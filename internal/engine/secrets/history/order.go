@@ -14,8 +14,25 @@ import (
 // loadCommits reads the commits that the tips lead to, and returns them so that each
 // comes behind its parents, else by their time.
 func (w *historyWalk) loadCommits(tips []git.Hash) []*git.Commit {
+	w.readCommits(tips)
 	children := map[git.Hash][]*git.Commit{}
 	waits := map[git.Hash]int{}
+	for _, c := range w.commits {
+		if c == nil {
+			continue
+		}
+		for _, p := range c.Parents {
+			if w.commits[p] != nil {
+				children[p] = append(children[p], c)
+				waits[c.ID]++
+			}
+		}
+	}
+	return w.orderCommits(children, waits)
+}
+
+// readCommits reads the commits that the tips lead to into commits.
+func (w *historyWalk) readCommits(tips []git.Hash) {
 	queue := tips
 	for len(queue) > 0 && w.pass.Context.Err() == nil {
 		id := queue[len(queue)-1]
@@ -34,17 +51,11 @@ func (w *historyWalk) loadCommits(tips []git.Hash) []*git.Commit {
 		}
 		queue = append(queue, c.Parents...)
 	}
-	for _, c := range w.commits {
-		if c == nil {
-			continue
-		}
-		for _, p := range c.Parents {
-			if w.commits[p] != nil {
-				children[p] = append(children[p], c)
-				waits[c.ID]++
-			}
-		}
-	}
+}
+
+// orderCommits returns the commits in a topological order (Kahn's algorithm): waits is
+// how many parents each one still waits for. Of those that are ready the oldest comes first.
+func (w *historyWalk) orderCommits(children map[git.Hash][]*git.Commit, waits map[git.Hash]int) []*git.Commit {
 	var ready commitHeap
 	for _, c := range w.commits {
 		if c != nil && waits[c.ID] == 0 {

@@ -141,6 +141,20 @@ type matchExtent struct {
 	rest  int
 }
 
+// addLiteral makes the characters of a literal loose, and their other cases where the
+// expression ignores the case.
+func (s *matchExtent) addLiteral(re *syntax.Regexp) {
+	for _, r := range re.Rune {
+		s.addRange(r, r)
+		if re.Flags&syntax.FoldCase == 0 {
+			continue
+		}
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			s.addRange(f, f)
+		}
+	}
+}
+
 // addExpression reads an expression. It reports whether the bytes of a match are known.
 func (s *matchExtent) addExpression(re *syntax.Regexp, times int, loose bool) bool {
 	switch re.Op {
@@ -164,14 +178,7 @@ func (s *matchExtent) addExpression(re *syntax.Regexp, times int, loose bool) bo
 		return s.addExpression(re.Sub[0], times*re.Max, loose)
 	case syntax.OpLiteral:
 		if loose {
-			for _, r := range re.Rune {
-				s.addRange(r, r)
-				if re.Flags&syntax.FoldCase != 0 {
-					for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-						s.addRange(f, f)
-					}
-				}
-			}
+			s.addLiteral(re)
 		}
 		s.rest += times * 4 * len(re.Rune)
 	case syntax.OpCharClass:

@@ -125,6 +125,21 @@ func (c *conclusion) globalPath(s *summary.Summary, at *taintset.Origin) string 
 	return ""
 }
 
+// gatherInput gathers what a summary writes to an object that it was given, when that is
+// a global or a part of one. It reports whether that was new.
+func (c *conclusion) gatherInput(s *summary.Summary, at *taintset.Origin, o *value.Object) bool {
+	base := c.globalPath(s, at)
+	if at.In.Kind == taintset.Receiver && at.Path == "" && c.roots[s] {
+		base = c.run.ReceiverPath(s.Function)
+	}
+	if base == "" && at.In.Kind != taintset.Global {
+		return false
+	}
+	g := gather{c: c, s: s, seen: map[value.ObjectID]int{}}
+	g.gatherObject(base, o, 0)
+	return g.grown
+}
+
 // gatherGlobals gathers what the summaries write to globals, until nothing is new. What a
 // function writes stays in it where rules are followed in functions only.
 func (c *conclusion) gatherGlobals() {
@@ -140,20 +155,9 @@ func (c *conclusion) gatherGlobals() {
 				return
 			}
 			for id, o := range s.Heap {
-				at := s.Objects[id].Input
-				if o == nil || at == nil {
-					continue
+				if at := s.Objects[id].Input; o != nil && at != nil && c.gatherInput(s, at, o) {
+					grown = true
 				}
-				base := c.globalPath(s, at)
-				if at.In.Kind == taintset.Receiver && at.Path == "" && c.roots[s] {
-					base = c.run.ReceiverPath(s.Function)
-				}
-				if base == "" && at.In.Kind != taintset.Global {
-					continue
-				}
-				g := gather{c: c, s: s, seen: map[value.ObjectID]int{}}
-				g.gatherObject(base, o, 0)
-				grown = grown || g.grown
 			}
 		}
 		if !grown && len(c.heap) == before {
@@ -305,6 +309,29 @@ func (c *conclusion) reportSinks(s *summary.Summary) {
 	}
 }
 
+// isWanted reports whether the rule is about data of the source at the sink: data that is
+// not harmless for it and, where the rule asks for the beginning of a text, that can be
+// there.
+func (c *conclusion) isWanted(k int32, r *rulematch.Rule, p *summary.PendingSink, e taintset.Element) bool {
+	if r.AsksForPrefix() && e.Clean&c.run.StartBit == 0 {
+		return false
+	}
+	return e.Clean&c.run.RuleBit(k) == 0 && r.Wants(k, e.Origin.Source, p) &&
+		unifyMetavariables(r, e.Origin.Source, p)
+}
+
+// reportExpression makes the finding of a slow regular expression, unless it is matched
+// with texts of the program alone.
+func (c *conclusion) reportExpression(r *rulematch.Rule, p *summary.PendingSink, with *taintset.Element) {
+	source := with.Origin.Source
+	if _, tame := c.run.MatchedWithConstant.Load(with.Origin); tame && p.Node == source.Node &&
+		p.Function.File == source.File {
+		return
+	}
+	at := &Point{source.File, source.Node}
+	c.found.addFinding(&Finding{Rule: r, Kind: p.Kind, Expression: at, sink: p.SinkKey, source: source}, with.Trace)
+}
+
 // reportRule makes the findings of one rule at a sink.
 func (c *conclusion) reportRule(k int32, r *rulematch.Rule, p *summary.PendingSink, arrived taintset.Set) {
 	if p.Rule >= 0 && (p.Rule != k || !c.meetsRequirements(k, r, p, arrived)) ||
@@ -317,26 +344,12 @@ func (c *conclusion) reportRule(k int32, r *rulematch.Rule, p *summary.PendingSi
 			return
 		}
 		if r.AsksForExpressions() {
-			if _, tame := c.run.MatchedWithConstant.Load(with.Origin); tame && p.Node == with.Origin.Source.Node &&
-				p.Function.File == with.Origin.Source.File {
-				return // it is matched with texts of the program
-			}
-			at := &Point{with.Origin.Source.File, with.Origin.Source.Node}
-			c.found.addFinding(&Finding{Rule: r, Kind: p.Kind, Expression: at, sink: p.SinkKey,
-				source: with.Origin.Source},
-				with.Trace)
+			c.reportExpression(r, p, with)
 			return
 		}
 	}
 	for _, e := range arrived {
-		if with != nil && e.Origin.Source.IsExpression() {
-			continue
-		}
-		if r.AsksForPrefix() && e.Clean&c.run.StartBit == 0 {
-			continue
-		}
-		if e.Clean&c.run.RuleBit(k) != 0 || !r.Wants(k, e.Origin.Source, p) ||
-			!unifyMetavariables(r, e.Origin.Source, p) {
+		if with != nil && e.Origin.Source.IsExpression() || !c.isWanted(k, r, p, e) {
 			continue
 		}
 		f := &Finding{Rule: r, Kind: p.Kind, sink: p.SinkKey, source: e.Origin.Source}

@@ -177,23 +177,30 @@ func (l *library) addValue(s *summary.Summary, v *value.Value, depth int) {
 			continue
 		}
 		l.seen[id] = true
-		if fn := s.Objects[id].Function; fn != nil {
-			l.addFunction(fn)
-		}
-		if c := l.run.Program.Class(s.Objects[id].Type); c != nil {
-			for _, m := range c.Methods {
-				l.api[m] = true
-			}
-		}
-		if int(id) < len(s.Heap) && s.Heap[id] != nil {
-			for _, f := range s.Heap[id].Fields {
-				if !strings.HasPrefix(f.Name, "#") {
-					l.addValue(s, f.Value, depth+1)
-				}
-			}
-			l.addValue(s, s.Heap[id].Elements, depth+1)
+		l.addObject(s, id, depth)
+	}
+}
+
+// addObject adds the functions that somebody who has the object can call: itself, the
+// methods of its class, and what it holds but for private fields.
+func (l *library) addObject(s *summary.Summary, id value.ObjectID, depth int) {
+	if fn := s.Objects[id].Function; fn != nil {
+		l.addFunction(fn)
+	}
+	if c := l.run.Program.Class(s.Objects[id].Type); c != nil {
+		for _, m := range c.Methods {
+			l.api[m] = true
 		}
 	}
+	if int(id) >= len(s.Heap) || s.Heap[id] == nil {
+		return
+	}
+	for _, f := range s.Heap[id].Fields {
+		if !strings.HasPrefix(f.Name, "#") {
+			l.addValue(s, f.Value, depth+1)
+		}
+	}
+	l.addValue(s, s.Heap[id].Elements, depth+1)
 }
 
 // addFunction adds a function, and the methods of what it makes.

@@ -19,17 +19,26 @@ func (a *Frame) AllConstant(st *State, v *value.Value) bool {
 		if o == nil && a.Run.HoldsConstants(info.Input) {
 			continue
 		}
-		if o == nil || !info.Complete || len(o.Self) > 0 || len(o.Fields) == 0 && o.Elements == nil {
+		if o == nil || !info.Complete || !holdsConstants(o, info) {
 			return false
 		}
-		if o.Elements != nil && (!o.Elements.IsKnown() && o.Elements.Kind != value.KindString ||
-			len(o.Elements.Taint) > 0) {
+	}
+	return true
+}
+
+// holdsConstants reports whether an object holds something, and constants alone. The
+// values of a map may be anything: its keys are what is compared.
+func holdsConstants(o *value.Object, info *value.ObjectInfo) bool {
+	if len(o.Self) > 0 || len(o.Fields) == 0 && o.Elements == nil {
+		return false
+	}
+	if o.Elements != nil && (!o.Elements.IsKnown() && o.Elements.Kind != value.KindString ||
+		len(o.Elements.Taint) > 0) {
+		return false
+	}
+	for _, f := range o.Fields {
+		if !f.Value.IsKnown() && info.Kind != value.KindMap {
 			return false
-		}
-		for _, f := range o.Fields {
-			if !f.Value.IsKnown() && a.Objects[id].Kind != value.KindMap {
-				return false
-			}
 		}
 	}
 	return true

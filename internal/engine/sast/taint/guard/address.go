@@ -20,6 +20,22 @@ var hostNames = map[string]bool{
 	"getHost": true, "getAuthority": true, "Hostname": true, // methods
 }
 
+// hostOwner returns the parsed address whose host the instruction reads, ir.NoVar when it
+// reads something else.
+func (a *Guards) hostOwner(i int32) ir.Var {
+	switch in := &a.Function.Code[i]; in.Op {
+	case ir.LoadField:
+		if hostNames[in.Text] {
+			return in.A
+		}
+	case ir.Invoke:
+		if c := a.Function.Call(in); c.Kind == ir.CallMethod && hostNames[c.Name] {
+			return c.Receiver
+		}
+	}
+	return ir.NoVar
+}
+
 // approveHost makes the address harmless whose host a variable holds.
 func (a *Guards) approveHost(st *frame.State, v ir.Var) {
 	i := survey.AssignedOnce(a.Function, v)
@@ -29,17 +45,7 @@ func (a *Guards) approveHost(st *frame.State, v ir.Var) {
 	if i < 0 {
 		return
 	}
-	parsed := ir.NoVar
-	switch in := &a.Function.Code[i]; in.Op {
-	case ir.LoadField:
-		if hostNames[in.Text] {
-			parsed = in.A
-		}
-	case ir.Invoke:
-		if c := a.Function.Call(in); c.Kind == ir.CallMethod && hostNames[c.Name] {
-			parsed = c.Receiver
-		}
-	}
+	parsed := a.hostOwner(i)
 	for n := 0; parsed != ir.NoVar && n < survey.MaxDepth; n++ {
 		if i = survey.AssignedOnce(a.Function, parsed); i < 0 {
 			return

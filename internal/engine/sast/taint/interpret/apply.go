@@ -94,6 +94,34 @@ func (p *application) inContext(s *summary.Summary) *summary.Summary {
 // maxAsked bounds how often a caller is asked what it knows.
 const maxAsked = 2
 
+// factOf returns what the caller knows of a value. It reports false when it knows nothing,
+// and when the function is too large to be followed once more for the fact: a function
+// that is given to it is worth more than a constant.
+func (p *application) factOf(s *summary.Summary, v *value.Value) (summary.Fact, bool) {
+	a := p.a
+	whole := s.Cost <= summary.MaxContextCost
+	id, sole := v.SoleObject()
+	switch {
+	case v.IsKnown() && len(v.Constant.Text) <= summary.MaxFactText:
+		return summary.Fact{Constant: v.Constant}, whole
+	case sole && (a.Objects[id].Function != nil || a.Objects[id].Collector):
+		if !whole && !p.x.Callback {
+			a.Summaries.NoteLarge(s.Function)
+			return summary.Fact{}, false
+		}
+		if fn := a.Objects[id].Function; fn != nil {
+			return summary.Fact{Function: fn}, true
+		}
+		return summary.Fact{Collector: true, KeepsIn: a.Objects[id].KeepsIn}, true
+	case sole && a.Objects[id].Type != "":
+		return summary.Fact{Type: a.Objects[id].Type}, whole
+	case v.API != "" && !a.IsProgramType(v.API):
+		return summary.Fact{API: v.API}, whole || p.x.Callback
+	}
+	a.Need(v)
+	return summary.Fact{}, false
+}
+
 // findFacts returns what the caller knows of the inputs that the function asks
 // about.
 func (p *application) findFacts(s *summary.Summary) summary.Facts {
@@ -102,45 +130,16 @@ func (p *application) findFacts(s *summary.Summary) summary.Facts {
 	if unit := a.Run.UnitOf[a.Function]; len(unit) > frame.SomeFunctions && a.Run.UnitOf[s.Function][0] == unit[0] {
 		return nil
 	}
-	whole := s.Cost <= summary.MaxContextCost
 	for _, at := range s.Needs {
 		v := p.resolveOrigin(at)
 		if v == nil {
 			continue
 		}
-		f := summary.Fact{Origin: at}
-		switch id, sole := v.SoleObject(); {
-		case v.IsKnown() && len(v.Constant.Text) <= summary.MaxFactText:
-			if !whole {
-				continue
-			}
-			f.Constant = v.Constant
-		case sole && a.Objects[id].Function != nil:
-			if !whole && !p.x.Callback {
-				a.Summaries.NoteLarge(s.Function)
-				continue
-			}
-			f.Function = a.Objects[id].Function
-		case sole && a.Objects[id].Collector:
-			if !whole && !p.x.Callback {
-				a.Summaries.NoteLarge(s.Function)
-				continue
-			}
-			f.Collector, f.KeepsIn = true, a.Objects[id].KeepsIn
-		case sole && a.Objects[id].Type != "":
-			if !whole {
-				continue
-			}
-			f.Type = a.Objects[id].Type
-		case v.API != "" && !a.IsProgramType(v.API):
-			if !whole && !p.x.Callback {
-				continue
-			}
-			f.API = v.API
-		default:
-			a.Need(v)
+		f, ok := p.factOf(s, v)
+		if !ok {
 			continue
 		}
+		f.Origin = at
 		if s.OwnCost > summary.MaxLargeCost {
 			a.Summaries.NoteLarge(s.Function)
 			return nil

@@ -11,6 +11,31 @@ import (
 	"merlon/internal/engine/sast/taint/value"
 )
 
+// exitsProgram reports whether a model says that the call ends the program. Its sinks are
+// asked before.
+func (a *analysis) exitsProgram(c *callsite.Site) bool {
+	for _, e := range c.Matches(model.Exits) {
+		if c.Holds(e.If) {
+			if a.Noting {
+				a.modelCall(c).NoteSinks()
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// passThrown gives what a call throws to the handler around it, or out of the function.
+func (a *analysis) passThrown(st *frame.State, b *ir.Block, thrown *value.Value) {
+	switch {
+	case thrown == nil:
+	case b.Except != ir.NoBlock:
+		a.except[b.Except] = value.Join(a.except[b.Except], thrown)
+	case a.Noting:
+		a.noteThrown(st, thrown)
+	}
+}
+
 // invokeCall interprets a call. It returns false when the program does not come back.
 func (a *analysis) invokeCall(st *frame.State, i int32, b *ir.Block) bool {
 	c := callsite.New(a.Frame, st, i)
@@ -20,13 +45,8 @@ func (a *analysis) invokeCall(st *frame.State, i int32, b *ir.Block) bool {
 		}
 		return true
 	}
-	for _, e := range c.Matches(model.Exits) {
-		if c.Holds(e.If) {
-			if a.Noting {
-				a.modelCall(c).NoteSinks()
-			}
-			return false
-		}
+	if a.exitsProgram(c) {
+		return false
 	}
 	targets, certain := c.Targets()
 	if a.Run.Local {
@@ -46,12 +66,7 @@ func (a *analysis) invokeCall(st *frame.State, i int32, b *ir.Block) bool {
 	case len(targets) > 0 && !(modelled && !certain):
 		var thrown, v *value.Value
 		v, thrown, returns = a.applyAll(c, targets)
-		if b.Except != ir.NoBlock && thrown != nil {
-			a.except[b.Except] = value.Join(a.except[b.Except], thrown)
-		}
-		if a.Noting && b.Except == ir.NoBlock && thrown != nil {
-			a.noteThrown(st, thrown)
-		}
+		a.passThrown(st, b, thrown)
 		result = value.Join(result, v)
 	case !modelled:
 		result = value.Join(result, m.CallUnknown())
@@ -105,6 +120,29 @@ func (a *analysis) applyAll(c *callsite.Site, targets []callsite.Target) (result
 	return result, thrown, returns
 }
 
+// bindCallback gives the arguments of a call from within a library to the parameters of
+// the function that the object is. A function that expects a receiver and has none takes
+// the first argument for it: a method of a class that is given by its name.
+func (a *analysis) bindCallback(st *frame.State, id value.ObjectID, args []*value.Value, site *callsite.Site,
+	sub int32) *callsite.Actuals {
+	fn := a.Objects[id].Function
+	t := callsite.Target{Function: fn, Value: &value.Value{Objects: []value.ObjectID{id}}}
+	x := &callsite.Actuals{Function: fn, Parameters: make([]*value.Value, len(fn.Params)),
+		Instruction: site.Index, Node: site.Instruction.Node, Sub: sub<<16 | 1, Callback: true}
+	x.Captures = callsite.CaptureOf(a.Frame, st, t)
+	list := make([]callsite.Argument, len(args))
+	for i, v := range args {
+		list[i] = callsite.Argument{Value: v, From: ir.NoVar}
+	}
+	if frame.ExpectsReceiver(fn) {
+		if x.Receiver = a.ReceiverOf(st, id); x.Receiver == nil && len(list) > 0 {
+			x.Receiver, list = list[0].Value, list[1:]
+		}
+	}
+	x.Bind(a.Frame, st, list, site.Index)
+	return x
+}
+
 // CallValue calls a function value from within a library, with the arguments.
 func (a *analysis) CallValue(st *frame.State, f *value.Value, args []*value.Value, site *callsite.Site,
 	sub int32) *value.Value {
@@ -121,22 +159,7 @@ func (a *analysis) CallValue(st *frame.State, f *value.Value, args []*value.Valu
 			}
 		case info.Function != nil && !(a.Run.Local && info.Function.Parent != a.Function):
 			a.Applied[id] = true
-			t := callsite.Target{Function: info.Function, Value: &value.Value{Objects: []value.ObjectID{id}}}
-			x := &callsite.Actuals{Function: info.Function, Parameters: make([]*value.Value, len(info.Function.Params)),
-				Instruction: site.Index, Node: site.Instruction.Node,
-				Sub: sub<<16 | 1, Callback: true}
-			x.Captures = callsite.CaptureOf(a.Frame, st, t)
-			list := make([]callsite.Argument, len(args))
-			for i, v := range args {
-				list[i] = callsite.Argument{Value: v, From: ir.NoVar}
-			}
-			if frame.ExpectsReceiver(info.Function) {
-				if x.Receiver = a.ReceiverOf(st, id); x.Receiver == nil && len(list) > 0 {
-					x.Receiver, list = list[0].Value, list[1:]
-				}
-			}
-			x.Bind(a.Frame, st, list, site.Index)
-			r, _ := a.Apply(st, x)
+			r, _ := a.Apply(st, a.bindCallback(st, id, args, site, sub))
 			result = value.Join(result, r)
 		}
 	}

@@ -165,6 +165,8 @@ func (a *analysis) storeField(st *frame.State, i int32, in *ir.Instr) {
 	a.NoteAssignment(st, i, owner, in.Text, x)
 }
 
+// loadIndex reads x[k]: from the object, from a constant text, or from what a list that
+// makes its elements when they are asked for would hold.
 func (a *analysis) loadIndex(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	base := a.Read(st, in.A)
 	if v, ok := a.runItemHook(st, i, base, a.Read(st, in.B)); ok {
@@ -180,17 +182,8 @@ func (a *analysis) loadIndex(st *frame.State, i int32, in *ir.Instr) *value.Valu
 			return c
 		}
 	}
-	id, sole := base.SoleObject()
-	if v == value.Unknown && sole && a.Objects[id].DefaultsToList && st.Object(id) != nil {
-		v = a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindList, Complete: true},
-			&value.Object{Size: value.Unsized}).WithAPI("list")
-		a.Store(st, base, key, v)
-	}
-	if v == value.Unknown && sole && a.Objects[id].Complete && a.Objects[id].Kind == value.KindList &&
-		st.Object(id) != nil {
-		// an array of arrays has rows that nobody made
-		v = a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindAny}, &value.Object{Size: value.Unsized})
-		a.Store(st, base, key, v)
+	if id, sole := base.SoleObject(); v == value.Unknown && sole && st.Object(id) != nil {
+		v = a.impliedElement(st, i, id, base, key)
 	}
 	if !known && len(base.Taint) > 0 {
 		v = v.WithTaint(v.Taint.Union(a.DerivedTaint(base)))
@@ -207,6 +200,25 @@ func (a *analysis) loadIndex(st *frame.State, i int32, in *ir.Instr) *value.Valu
 	if base.API != "" && known {
 		return a.MemberValue(i, base.API, key, v.WithAPI(a.Run.MemberName(base.API, key)))
 	}
+	return v
+}
+
+// impliedElement makes the element that a collection holds without an assignment: a
+// list of a map with such defaults, or a row of an array of arrays, which nobody made. It
+// is unknown for other collections.
+func (a *analysis) impliedElement(st *frame.State, i int32, id value.ObjectID, base *value.Value,
+	key string) *value.Value {
+	var v *value.Value
+	switch o := &a.Objects[id]; {
+	case o.DefaultsToList:
+		v = a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindList, Complete: true},
+			&value.Object{Size: value.Unsized}).WithAPI("list")
+	case o.Complete && o.Kind == value.KindList:
+		v = a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindAny}, &value.Object{Size: value.Unsized})
+	default:
+		return value.Unknown
+	}
+	a.Store(st, base, key, v)
 	return v
 }
 

@@ -134,20 +134,25 @@ func (m *Call) valueOperation(op string, args []*value.Value) (*value.Value, boo
 	case "ends":
 		return m.pipeEnds(), true
 	case "property":
-		// What has been put there under the key; otherwise the configuration counts.
-		if o := m.Frame.SoleObject(m.State, m.Receiver); o != nil && operandAt(args, 1).IsKnown() {
-			key := operandAt(args, 1).Constant.String()
-			if k := slices.IndexFunc(o.Fields, func(f value.Field) bool { return f.Name == key }); k >= 0 &&
-				o.Fields[k].Value != nil {
-				return o.Fields[k].Value, true
-			}
-		}
-		if len(args) > 0 && m.Receiver != nil && !m.isStatic() {
-			args = args[1:]
-		}
-		return m.configuredProperty(args), true
+		return m.propertyOf(args), true
 	}
 	return &value.Value{Kind: value.KindString}, true
+}
+
+// propertyOf returns the property of a key: what the program has put there, otherwise
+// what the configuration says.
+func (m *Call) propertyOf(args []*value.Value) *value.Value {
+	if o := m.Frame.SoleObject(m.State, m.Receiver); o != nil && operandAt(args, 1).IsKnown() {
+		key := operandAt(args, 1).Constant.String()
+		if k := slices.IndexFunc(o.Fields, func(f value.Field) bool { return f.Name == key }); k >= 0 &&
+			o.Fields[k].Value != nil {
+			return o.Fields[k].Value
+		}
+	}
+	if len(args) > 0 && m.Receiver != nil && !m.isStatic() {
+		args = args[1:]
+	}
+	return m.configuredProperty(args)
 }
 
 // parsedAddress returns what a call makes of a text that it parses: an object of its own, to

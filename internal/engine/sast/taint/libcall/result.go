@@ -8,17 +8,20 @@ import (
 	"merlon/internal/engine/sast/taint/value"
 )
 
+// returnType returns the type that a model says the result has, "" when none does.
+func (m *Call) returnType() string {
+	for _, e := range m.Matches(model.Types) {
+		if e.Type != "" && m.Holds(e.If) && modelindex.IsReturn(e.Places) {
+			return e.Type
+		}
+	}
+	return ""
+}
+
 // Finish gives the result of a call its type, and what sources and sanitizers say.
 func (m *Call) Finish(v *value.Value) *value.Value {
 	a := m.Frame
-	typ := ""
-	for _, e := range m.Matches(model.Types) {
-		if e.Type != "" && m.Holds(e.If) && modelindex.IsReturn(e.Places) {
-			typ = e.Type
-			break
-		}
-	}
-	switch {
+	switch typ := m.returnType(); {
 	case typ != "" && (v.API == "" || !a.IsProgramType(v.API)):
 		w := *v
 		w.API = typ

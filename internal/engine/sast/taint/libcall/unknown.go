@@ -50,6 +50,42 @@ func (m *Call) CallUnknown() *value.Value {
 	if v := m.callGenerated(); v != nil {
 		return v
 	}
+	t := m.argumentTaint()
+	if m.Function != nil && a.IsCollector(m.Function) {
+		for _, arg := range m.Args {
+			a.Collect(m.State, m.Function, arg.Value.WithTaint(arg.Value.Taint.At(a.Function, m.Instruction.Node)))
+		}
+	}
+	from := t
+	if m.returnsConstant() {
+		t = nil
+	}
+	if m.Receiver != nil && m.Call.Kind != ir.CallNew {
+		t = t.Union(a.DeepTaint(m.State, m.Receiver))
+	}
+	if m.Function != nil && m.Call.Kind != ir.CallNew {
+		t = t.Union(a.DerivedTaint(m.Function))
+		a.Need(m.Function)
+	}
+	t = t.Sanitized(a.Run.SafeCalls | a.Run.AssignOnly)
+	if m.Call.Kind == ir.CallNew {
+		return m.makeObject(t)
+	}
+	if m.Receiver != nil && len(from) > 0 && !a.Run.Plain && changesReceiver(m.Call.Name) && !m.isGlobal(m.Receiver) {
+		a.TaintObject(m.State, m.Receiver, from.At(a.Function, m.Instruction.Node))
+	}
+	if m.Call.Kind == ir.CallSuper || m.Call.Kind == ir.CallSelf {
+		a.TaintObject(m.State, m.Receiver, from.At(a.Function, m.Instruction.Node))
+	}
+	v := a.Allocate(m.State, m.Index, 1, value.ObjectInfo{Kind: value.KindAny}, &value.Object{Size: value.Unsized})
+	return v.WithTaint(t.At(a.Function, m.Instruction.Node))
+}
+
+// argumentTaint returns the taint of the arguments of a call of which no model knows more.
+// What a New keeps in a field of its object is not that of the object as a whole, and the
+// values beside a statement of SQL choose rows only.
+func (m *Call) argumentTaint() taintset.Set {
+	a := m.Frame
 	var t taintset.Set
 	statement := m.isBoundStatement()
 	for i, arg := range m.Args {
@@ -66,41 +102,30 @@ func (m *Call) CallUnknown() *value.Value {
 			}
 		}
 	}
-	if m.Function != nil && a.IsCollector(m.Function) {
-		for _, arg := range m.Args {
-			a.Collect(m.State, m.Function, arg.Value.WithTaint(arg.Value.Taint.At(a.Function, m.Instruction.Node)))
-		}
+	return t
+}
+
+// returnsConstant reports whether the call returns one of the program's own values:
+// valueOf of an enumeration.
+func (m *Call) returnsConstant() bool {
+	owner, ok := strings.CutSuffix(m.Call.Qualified, ".valueOf")
+	if !ok {
+		return false
 	}
-	from := t
-	if owner, ok := strings.CutSuffix(m.Call.Qualified, ".valueOf"); ok {
-		if class := a.Run.Program.Class(owner); class != nil && class.Kind == "enum" {
-			t = nil // one of the program's own values
-		}
+	class := m.Frame.Run.Program.Class(owner)
+	return class != nil && class.Kind == "enum"
+}
+
+// makeObject returns the object of a New whose constructor is unknown: it holds the taint,
+// but for what its class makes harmless.
+func (m *Call) makeObject(t taintset.Set) *value.Value {
+	a := m.Frame
+	t = t.Sanitized(m.inheritedCleaning())
+	a.TaintObject(m.State, m.Receiver, t.At(a.Function, m.Instruction.Node))
+	if name := a.Function.File.Lang.Semantics.AfterFields; name != "" {
+		m.program.RunHook(m.State, m.Index, m.Receiver, frame.Hook{Name: name, Sub: frame.SubRun})
 	}
-	if m.Receiver != nil && m.Call.Kind != ir.CallNew {
-		t = t.Union(a.DeepTaint(m.State, m.Receiver))
-	}
-	if m.Function != nil && m.Call.Kind != ir.CallNew {
-		t = t.Union(a.DerivedTaint(m.Function))
-		a.Need(m.Function)
-	}
-	t = t.Sanitized(a.Run.SafeCalls | a.Run.AssignOnly)
-	if m.Call.Kind == ir.CallNew {
-		t = t.Sanitized(m.inheritedCleaning())
-		a.TaintObject(m.State, m.Receiver, t.At(a.Function, m.Instruction.Node))
-		if name := a.Function.File.Lang.Semantics.AfterFields; name != "" {
-			m.program.RunHook(m.State, m.Index, m.Receiver, frame.Hook{Name: name, Sub: frame.SubRun})
-		}
-		return m.Receiver.WithTaint(t.At(a.Function, m.Instruction.Node))
-	}
-	if m.Receiver != nil && len(from) > 0 && !a.Run.Plain && changesReceiver(m.Call.Name) && !m.isGlobal(m.Receiver) {
-		a.TaintObject(m.State, m.Receiver, from.At(a.Function, m.Instruction.Node))
-	}
-	if m.Call.Kind == ir.CallSuper || m.Call.Kind == ir.CallSelf {
-		a.TaintObject(m.State, m.Receiver, from.At(a.Function, m.Instruction.Node))
-	}
-	v := a.Allocate(m.State, m.Index, 1, value.ObjectInfo{Kind: value.KindAny}, &value.Object{Size: value.Unsized})
-	return v.WithTaint(t.At(a.Function, m.Instruction.Node))
+	return m.Receiver.WithTaint(t.At(a.Function, m.Instruction.Node))
 }
 
 // inheritedCleaning returns the kinds for which a New of a class of the program makes data
@@ -145,20 +170,13 @@ func (m *Call) callGenerated() *value.Value {
 		m.Frame.Function.File.Lang.Semantics.SelfParameter {
 		return nil
 	}
-	class := m.Frame.Run.Program.Class(m.Receiver.API)
-	if class == nil && len(m.Receiver.Objects) == 1 {
-		class = m.Frame.Run.Program.Class(m.Frame.Objects[m.Receiver.Objects[0]].Type)
-	}
+	class := m.receiverClass()
 	if class == nil {
 		return nil
 	}
 	_, fields := m.Frame.Run.DeclaredFields(m.Frame.Function, class)
 	if len(m.Args) == 0 {
-		for _, prefix := range []string{"get", "is"} {
-			if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" {
-				name = strings.ToLower(rest[:1]) + rest[1:]
-			}
-		}
+		name = accessedField(name)
 		if !slices.Contains(fields, name) || class.Kind != "record" && name == m.Call.Name {
 			return nil
 		}
@@ -170,6 +188,30 @@ func (m *Call) callGenerated() *value.Value {
 	}
 	m.Frame.Store(m.State, m.Receiver, strings.ToLower(rest[:1])+rest[1:], m.Args[0].Value)
 	return m.Receiver
+}
+
+// receiverClass returns the class of the program that the receiver is an object of, nil
+// when it is none.
+func (m *Call) receiverClass() *ir.Class {
+	class := m.Frame.Run.Program.Class(m.Receiver.API)
+	if class == nil && len(m.Receiver.Objects) == 1 {
+		class = m.Frame.Run.Program.Class(m.Frame.Objects[m.Receiver.Objects[0]].Type)
+	}
+	return class
+}
+
+// getterPrefixes are what the names of methods that read a field begin with (JavaBeans).
+var getterPrefixes = [...]string{"get", "is"}
+
+// accessedField returns the field that a getter reads, by its name: "name" for getName.
+// A method without such a prefix, as a record has, reads the field of its own name.
+func accessedField(method string) string {
+	for _, prefix := range getterPrefixes {
+		if rest, ok := strings.CutPrefix(method, prefix); ok && rest != "" {
+			method = strings.ToLower(rest[:1]) + rest[1:]
+		}
+	}
+	return method
 }
 
 // needFunction notes that an input might be a function that a library calls.

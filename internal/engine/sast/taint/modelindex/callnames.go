@@ -60,6 +60,20 @@ func (r *Index) ConventionalName(fn *ir.Function, name string) string {
 	return ""
 }
 
+// addMethodNames adds the names that a method has as a member of the types of its
+// receiver: the type that the value is known to have, before the one that is declared.
+func (r *Index) addMethodNames(n *CallNames, fn *ir.Function, k *CallKey) {
+	set := r.ModelsOf(fn)
+	if k.ReceiverAPI != "" {
+		for _, t := range r.TypesOf(fn, k.ReceiverAPI) {
+			n.addName(set, r.MemberName(t, k.Name))
+		}
+	}
+	for _, t := range r.TypesOf(fn, k.Type) {
+		n.addName(set, r.MemberName(t, k.Name))
+	}
+}
+
 // FindCallNames finds the names of a call.
 func (r *Index) FindCallNames(fn *ir.Function, k *CallKey) *CallNames {
 	n, set := &CallNames{}, r.ModelsOf(fn)
@@ -72,17 +86,9 @@ func (r *Index) FindCallNames(fn *ir.Function, k *CallKey) *CallNames {
 		}
 		return n
 	}
-	typed := k.Type != ""
+	typed := k.Type != "" || k.Name != "" && k.HasReceiver && k.ReceiverAPI != ""
 	if k.Name != "" && k.HasReceiver {
-		if k.ReceiverAPI != "" {
-			typed = true
-			for _, t := range r.TypesOf(fn, k.ReceiverAPI) {
-				n.addName(set, r.MemberName(t, k.Name))
-			}
-		}
-		for _, t := range r.TypesOf(fn, k.Type) {
-			n.addName(set, r.MemberName(t, k.Name))
-		}
+		r.addMethodNames(n, fn, k)
 	}
 	if !k.ProgramFunction || strings.Contains(k.Qualified, ".") {
 		n.addName(set, k.Qualified)

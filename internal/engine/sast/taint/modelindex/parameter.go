@@ -92,6 +92,22 @@ func (r *Index) MatchParameterNames(fn *ir.Function) (*model.Matches, int) {
 	return &model.Matches{}, 0
 }
 
+// eachOwnAnnotation calls add for the entries of the annotations of a parameter that are
+// about the parameter itself: @RequestParam.
+func (r *Index) eachOwnAnnotation(fn *ir.Function, i int, add func(i int, e *model.Entry)) {
+	set := r.ModelsOf(fn)
+	for _, name := range Annotations(fn.File, fn.Params[i].Node) {
+		m := set.Match(name)
+		for _, e := range slices.Concat(m[model.Types], m[model.Sources]) {
+			for _, p := range e.Places {
+				if e.Form == model.Annotation && p.Base == model.Parameter && p.Index == model.Self {
+					add(i, e)
+				}
+			}
+		}
+	}
+}
+
 // ParameterEntries returns the entries for each parameter of a function, nil when
 // there are none.
 func (r *Index) ParameterEntries(fn *ir.Function) [][]*model.Entry {
@@ -125,16 +141,7 @@ func (r *Index) ParameterEntries(fn *ir.Function) [][]*model.Entry {
 		}
 	}
 	for i := range fn.Params {
-		for _, name := range Annotations(fn.File, fn.Params[i].Node) {
-			m := set.Match(name)
-			for _, e := range slices.Concat(m[model.Types], m[model.Sources]) {
-				for _, p := range e.Places {
-					if e.Form == model.Annotation && p.Base == model.Parameter && p.Index == model.Self {
-						add(i, e)
-					}
-				}
-			}
-		}
+		r.eachOwnAnnotation(fn, i, add)
 	}
 	if !any {
 		return nil
