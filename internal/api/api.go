@@ -1,7 +1,7 @@
 // Package api is the HTTP API: one table of routes, each with the permission it
-// needs, one file per resource, and the only place that knows how an errs.Error
-// becomes an HTTP answer. It depends on no database: it declares the few methods
-// it needs of the services and the store.
+// needs. The handlers are in a package per resource, and what they share is in
+// api/endpoint. None depends on a database: each resource declares the few methods it
+// needs of the services and the store, and this package puts them together.
 package api
 
 import (
@@ -17,6 +17,15 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"merlon/internal/api/accounts"
+	"merlon/internal/api/endpoint"
+	"merlon/internal/api/findings"
+	"merlon/internal/api/organizations"
+	"merlon/internal/api/projects"
+	"merlon/internal/api/registries"
+	"merlon/internal/api/scancoverage"
+	"merlon/internal/api/scans"
+	"merlon/internal/api/targets"
 	"merlon/internal/finding"
 	"merlon/internal/identity"
 	"merlon/internal/mail"
@@ -26,8 +35,8 @@ import (
 
 // A Config is what the API is made of.
 type Config struct {
-	Region  Region
-	Sisters []Region // the other regions of the same service
+	Region  endpoint.Region
+	Sisters []endpoint.Region // the other regions of the same service
 	Version Version
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -45,21 +54,21 @@ type Config struct {
 	// for no limits.
 	Allow func(ctx context.Context, by tenant.Actor, hits ...identity.Hit) error
 	// Quotas are those limits.
-	Quotas Quotas
+	Quotas endpoint.Quotas
 	// ClientApps are the identifiers of the client applications.
 	ClientApps ClientApps
 	// Scopes decides what an actor may do with a target.
-	Scopes Scopes
+	Scopes endpoint.Scopes
 	// Tenancy keeps organizations, teams, projects and their members.
 	Tenancy Tenancy
 	// Stats says how projects stand.
-	Stats ProjectStats
+	Stats scancoverage.ProjectStats
 	// Users and Tokens are the identity service.
-	Users  Users
-	Tokens Tokens
+	Users  accounts.Users
+	Tokens accounts.Tokens
 	// Requests remembers requests with an Idempotency-Key, and Box seals their
-	// answers.
-	Requests Requests
+	// responses.
+	Requests endpoint.Requests
 	Box      *seal.Box
 	// Post writes the mails that invite people.
 	Post mail.Post
@@ -67,39 +76,30 @@ type Config struct {
 	// them switched on.
 	Analyses []finding.Analysis
 	// Scans starts, shows and ends scans.
-	Scans Scans
-	// Results, Numbers and Overviews read findings; Results decides about them.
-	Results   Results
-	Numbers   Numbers
-	Overviews Overviews
+	Scans scans.Scans
+	// Results, Numbers and Overviews read findings; Results updates them.
+	Results   findings.Results
+	Numbers   findings.Numbers
+	Overviews findings.Overviews
 	// Remedies looks for upgrades of vulnerable packages.
-	Remedies Remedies
-	// Credentials keeps credentials for registries of images, and Catalog asks
-	// those what they hold.
-	Credentials Credentials
-	Catalog     Catalog
+	Remedies findings.Remedies
+	// Credentials keeps credentials for container registries, and Catalog lists
+	// what those contain.
+	Credentials registries.Credentials
+	Catalog     registries.Catalog
 	// AWSPrincipal is the name of the user or role at Amazon as which the service
 	// assumes the roles of organizations; empty: it assumes none.
 	AWSPrincipal string
 	// Targets keeps the running applications of projects.
-	Targets Targets
-	// Owners finds out whose the hosts of running applications are.
-	Owners Owners
-	// Images finds public images in registries, and Search looks for them on the
-	// public hub.
-	Images Images
-	Search ImageSearch
+	Targets targets.Targets
+	// Owners verifies the ownership of the hosts of targets.
+	Owners targets.Owners
+	// Images finds public images in registries, and Search searches Docker Hub.
+	Images registries.Images
+	Search registries.ImageSearch
 }
 
-// A Region is a deployment of the service, with its addresses without a slash at
-// the end.
-type Region struct {
-	Name    string
-	BaseURL string
-	AuthURL string
-}
-
-// A Version says which program answers.
+// A Version says which program responds.
 type Version struct {
 	Service       string `json:"service"`
 	Version       string `json:"version"`
@@ -108,33 +108,42 @@ type Version struct {
 	DeploymentEnv string `json:"deploymentEnv"`
 }
 
+// The types of the configuration that callers of New name.
+type (
+	Region   = endpoint.Region
+	Quotas   = endpoint.Quotas
+	Requests = endpoint.Requests
+)
+
 // Tenancy is what the API needs of the store for organizations and all that is
 // in them.
 type Tenancy interface {
-	Organizations
-	Invitations
-	Members
-	Teams
-	TeamMembers
-	Projects
-	ProjectMembers
-	Roles
-	Accounts
-	AuditLog
-}
-
-// Scopes decides what an actor may do with a target: a NotFound error when the
-// actor may not see it, or when its parts do not belong together.
-type Scopes interface {
-	Scope(ctx context.Context, actor tenant.Actor, target tenant.Target) (tenant.Scope, error)
+	organizations.Organizations
+	organizations.Invitations
+	organizations.Members
+	organizations.Teams
+	organizations.TeamMembers
+	projects.Projects
+	organizations.ProjectMembers
+	organizations.Roles
+	accounts.Accounts
+	organizations.AuditLog
 }
 
 // An API answers the requests of one deployment.
 type API struct {
 	Config
-	huma   huma.API
+	server *endpoint.Server
 	router chi.Router
-	table  []route
+	table  []endpoint.Route
+
+	accounts      *accounts.Handlers
+	organizations *organizations.Handlers
+	projects      *projects.Handlers
+	findings      *findings.Handlers
+	registries    *registries.Handlers
+	scans         *scans.Handlers
+	targets       *targets.Handlers
 }
 
 // New returns the API with every route registered.
@@ -142,19 +151,39 @@ func New(c Config) *API {
 	setProblems()
 	a := &API{Config: c, router: chi.NewRouter()}
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		writeProblem(w, r, http.StatusNotFound, "route not found")
+		endpoint.WriteProblem(w, r, http.StatusNotFound, "route not found")
 	})
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Use(middleware.GetHead) // a HEAD request is handled as its GET, and the server drops the body
-	a.huma = humachi.New(a.router, humaConfig(c))
-	a.describeProblem()
+	a.server = &endpoint.Server{
+		Huma: humachi.New(a.router, humaConfig(c)), Region: c.Region, Sisters: c.Sisters, Now: c.Now, Log: c.Log,
+		Authenticate: c.Authenticate, Refused: c.Refused, Missed: c.Missed, Allow: c.Allow, Scopes: c.Scopes,
+		Requests: c.Requests, Box: c.Box,
+	}
+	a.makeHandlers()
+	a.server.DescribeProblem()
 	a.table = a.routes()
 	for _, r := range a.table {
-		r.validate()
-		r.register(a, r)
-		a.describeStream(r)
+		a.server.Handle(r)
 	}
 	return a
+}
+
+// makeHandlers gives the handlers of each resource the parts of the configuration that
+// they need.
+func (a *API) makeHandlers() {
+	c, s := a.Config, a.server
+	covered := &scancoverage.Reader{Stats: c.Stats, Numbers: c.Numbers}
+	a.accounts = &accounts.Handlers{Server: s, Users: c.Users, Tokens: c.Tokens, Tenancy: c.Tenancy}
+	a.organizations = &organizations.Handlers{Server: s, Tenancy: c.Tenancy, Stats: c.Stats, Quotas: c.Quotas,
+		Post: c.Post}
+	a.projects = &projects.Handlers{Server: s, Reader: covered, Tenancy: c.Tenancy, Analyses: c.Analyses}
+	a.findings = &findings.Handlers{Server: s, Reader: covered, Results: c.Results, Numbers: c.Numbers,
+		Overviews: c.Overviews, Remedies: c.Remedies, Version: c.Version.Version}
+	a.registries = &registries.Handlers{Server: s, Tenancy: c.Tenancy, Credentials: c.Credentials,
+		Catalog: c.Catalog, Scans: c.Scans, Images: c.Images, Search: c.Search, AWSPrincipal: c.AWSPrincipal}
+	a.targets = &targets.Handlers{Server: s, Targets: c.Targets, Owners: c.Owners}
+	a.scans = &scans.Handlers{Server: s, Targets: a.targets, Scans: c.Scans, Results: c.Results}
 }
 
 // humaConfig turns off what the contract forbids: refused unknown fields, $schema
@@ -164,7 +193,7 @@ func humaConfig(c Config) huma.Config {
 	cfg.Info.Description = "Application security platform: users, organizations, teams, projects, scans and findings."
 	cfg.AllowAdditionalPropertiesByDefault = true
 	cfg.CreateHooks = nil
-	json := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
+	json := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: endpoint.Unmarshal}
 	cfg.Formats = map[string]huma.Format{"application/json": json, "json": json}
 	cfg.DocsPath, cfg.SchemasPath, cfg.OpenAPIPath = "", "", "/openapi"
 	cfg.Servers = []*huma.Server{{URL: c.Region.BaseURL}}
@@ -193,7 +222,7 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	writeProblem(w, r, http.StatusMethodNotAllowed, "method "+r.Method+" not allowed; allowed: "+
+	endpoint.WriteProblem(w, r, http.StatusMethodNotAllowed, "method "+r.Method+" not allowed; allowed: "+
 		strings.Join(allowed, ", "))
 }
 
@@ -202,14 +231,14 @@ func (a *API) Handler() http.Handler {
 	var h http.Handler = a.router
 	h = validate(h)
 	h = compress(h)
-	h = remember(h)
-	h = canonicalQuery(h)
+	h = endpoint.Remember(h)
+	h = endpoint.CanonicalQuery(h)
 	h = cleanPath(h)
 	return h
 }
 
 // OpenAPI returns the OpenAPI 3.1 document of the API as JSON.
-func (a *API) OpenAPI() ([]byte, error) { return a.huma.OpenAPI().MarshalJSON() }
+func (a *API) OpenAPI() ([]byte, error) { return a.server.Huma.OpenAPI().MarshalJSON() }
 
 // cleanPath removes doubled slashes, which a client makes when its API address
 // ends with one.
@@ -231,10 +260,10 @@ func cleanPath(next http.Handler) http.Handler {
 var setProblems = sync.OnceFunc(func() {
 	huma.DefaultArrayNullable = false
 	huma.NewError = func(status int, message string, causes ...error) huma.StatusError {
-		return newProblem(status, message, causes)
+		return endpoint.NewProblem(status, message, causes)
 	}
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, causes ...error) huma.StatusError {
-		p := newProblem(status, message, causes)
+		p := endpoint.NewProblem(status, message, causes)
 		u := ctx.URL()
 		p.Path, p.Method, p.Instance = u.Path, ctx.Method(), u.Path
 		return p

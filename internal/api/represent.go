@@ -11,12 +11,16 @@ import (
 
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/klauspost/compress/zstd"
+
+	"merlon/internal/api/endpoint"
+	"merlon/internal/api/findings"
 )
 
 // This file is how responses travel: compressed, and not at all when the client has them.
 
 // compressed are the content types of responses that are compressed.
-var compressed = []string{"application/json", ndjson, sarifType, cycloneType, spdxType, vexType}
+var compressed = []string{"application/json", endpoint.Ndjson, findings.SarifType, findings.CycloneType,
+	findings.SpdxType, findings.VexType}
 
 // compress compresses responses for clients that take it (RFC 9110, section 12.5.3).
 // Nothing that a response holds is both secret and mixed with what somebody else can

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merlon/internal/api/scans"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
 	"merlon/internal/run"
@@ -30,7 +31,7 @@ const (
 // fakeScans records what it was asked for. Methods that a test does not set
 // panic.
 type fakeScans struct {
-	Scans
+	scans.Scans
 	start    run.Start
 	archive  string
 	token    string
@@ -185,7 +186,7 @@ func TestStartScan(t *testing.T) {
 		{"form without a boundary", "multipart/form-data", strings.NewReader("x"), 400, run.Start{}, ""},
 		{"not JSON", "application/json", strings.NewReader(`{"branch":`), 400, run.Start{}, ""},
 		{"wrong type", "application/json", strings.NewReader(`{"branch":7}`), 400, run.Start{}, ""},
-		{"too much", "application/json", strings.NewReader(strings.Repeat(" ", maxStartBody+1)), 413, run.Start{}, ""},
+		{"too much", "application/json", strings.NewReader(strings.Repeat(" ", 64<<10+1)), 413, run.Start{}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -386,7 +387,7 @@ func TestStreamedBodiesAreInTheDocument(t *testing.T) {
 		"/uploads/{token}":                {"application/zip"},
 		"/project/{projectId}/scan/start": {"application/json", "multipart/form-data"},
 	} {
-		item := a.huma.OpenAPI().Paths[path]
+		item := a.server.Huma.OpenAPI().Paths[path]
 		op := item.Put
 		if op == nil {
 			op = item.Post

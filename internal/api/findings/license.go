@@ -1,0 +1,257 @@
+package findings
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"merlon/internal/api/endpoint"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/license"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+// Licenses keeps what people say about licences, and counts the licences of
+// packages.
+type Licenses interface {
+	ReferenceBranch(ctx context.Context, sc tenant.Scope) (string, error)
+	LicenseCounts(ctx context.Context, sc tenant.Scope, q triage.PackageQuery) ([]triage.LicenseCount, error)
+	LicensePackages(ctx context.Context, sc tenant.Scope, q triage.PackageQuery,
+		wanted func([]string) bool) ([]triage.ListedPackage, int, error)
+	DecideLicense(ctx context.Context, sc tenant.Scope, packageID string, d triage.LicenseDecision) error
+	LicenseClasses(ctx context.Context, sc tenant.Scope) (license.Classes, error)
+	ClassifyLicenses(ctx context.Context, sc tenant.Scope, own []license.License) error
+	ResetLicenses(ctx context.Context, sc tenant.Scope) error
+}
+
+// noLicense stands for packages of which no licence is known, where others are
+// named.
+const noLicense = "UNKNOWN"
+
+// LicenseFilter are the parameters that choose packages.
+type LicenseFilter struct {
+	ProjectID      string `path:"projectId" format:"uuid"`
+	Branch         string `query:"branch" maxLength:"255" doc:"Branch. Default: the reference branch."`
+	OrganizationID string `query:"organizationId" format:"uuid" doc:"Organization of the project. With another organization the result is empty."`
+	PackageType    string `query:"packageType" maxLength:"1000" doc:"Dependency types (direct, dev, transitive) and ecosystems, such as npm."`
+	Ecosystem      string `query:"ecosystem" maxLength:"1000" doc:"Ecosystems, such as npm."`
+}
+
+// query reads the parameters.
+func (a *Handlers) licenseQuery(ctx context.Context, sc tenant.Scope, in *LicenseFilter) (triage.PackageQuery, error) {
+	q := triage.PackageQuery{Branch: in.Branch, Ecosystems: endpoint.Words(in.Ecosystem)}
+	if in.OrganizationID != "" && !strings.EqualFold(in.OrganizationID, string(sc.Organization)) {
+		return q, errs.E(errs.NotFound, "project not found")
+	}
+	for _, w := range endpoint.Words(in.PackageType) {
+		if origin := triage.Origin(w); slices.Contains(triage.Origins, origin) {
+			q.Origins = append(q.Origins, origin)
+		} else {
+			q.Ecosystems = append(q.Ecosystems, w)
+		}
+	}
+	if len(q.Ecosystems) > maxEcosystems {
+		return q, endpoint.Invalid("query.ecosystem", "too many ecosystems")
+	}
+	if q.Branch != "" {
+		return q, nil
+	}
+	var err error
+	q.Branch, err = a.Results.ReferenceBranch(ctx, sc)
+	return q, err
+}
+
+// maxEcosystems bounds a filter.
+const maxEcosystems = 100
+
+// LicenseFields describe a licence.
+type LicenseFields struct {
+	SPDXID          string           `json:"spdxId" doc:"SPDX ID; UNKNOWN for packages without a known licence."`
+	Name            string           `json:"name"`
+	Category        license.Category `json:"category" enum:"PERMISSIVE,WEAK_COPYLEFT,STRONG_COPYLEFT,UNKNOWN"`
+	Risk            string           `json:"risk" enum:"NONE,MEDIUM,HIGH,UNKNOWN"`
+	RiskDescription string           `json:"riskDescription"`
+}
+
+func showLicense(l license.License) LicenseFields {
+	return LicenseFields{SPDXID: l.ID, Name: l.Name, Category: l.Category, Risk: l.Category.Risk(),
+		RiskDescription: l.Category.RiskDescription()}
+}
+
+// nameless describes what is known of packages without a licence.
+func nameless() license.License {
+	return license.License{ID: noLicense, Name: "Unknown licence", Category: license.Unknown}
+}
+
+type licenseCountBody struct {
+	LicenseFields
+	Count int `json:"count" doc:"Number of packages with the licence, without ignored ones."`
+}
+
+type licenseSummaryBody struct {
+	ProjectID               tenant.ProjectID   `json:"projectId" format:"uuid"`
+	TotalPackages           int                `json:"totalPackages"`
+	PackagesWithLicenses    int                `json:"packagesWithLicenses"`
+	PackagesWithoutLicenses int                `json:"packagesWithoutLicenses"`
+	PermissiveCount         int                `json:"permissiveCount"`
+	WeakCopyleftCount       int                `json:"weakCopyleftCount"`
+	StrongCopyleftCount     int                `json:"strongCopyleftCount"`
+	UnknownCount            int                `json:"unknownCount" doc:"Number of packages without a licence or with an unclassified one."`
+	IgnoredCount            int                `json:"ignoredCount" doc:"Number of packages whose licence is ignored. With the four counts above it adds up to all packages."`
+	Licenses                []licenseCountBody `json:"licenses" doc:"Licences by number of packages, descending."`
+}
+
+type licenseSummaryOut struct {
+	Body struct {
+		Success bool               `json:"success"`
+		Data    licenseSummaryBody `json:"data"`
+	}
+}
+
+// GetLicenseSummary answers how many packages of a branch are under which
+// licences.
+func (a *Handlers) GetLicenseSummary(ctx context.Context, sc tenant.Scope,
+	in *LicenseFilter) (*licenseSummaryOut, error) {
+	q, err := a.licenseQuery(ctx, sc, in)
+	if err != nil {
+		return nil, err
+	}
+	classes, err := a.Results.LicenseClasses(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := a.Results.LicenseCounts(ctx, sc, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &licenseSummaryOut{}
+	out.Body.Success, out.Body.Data = true, licenseSummaryBody{ProjectID: sc.Project, Licenses: []licenseCountBody{}}
+	byID := map[string]int{}
+	for _, c := range counts {
+		out.Body.Data.add(c, classes, byID)
+	}
+	for id, n := range byID {
+		l := nameless()
+		if id != noLicense {
+			l = classes.Of(id)
+		}
+		out.Body.Data.Licenses = append(out.Body.Data.Licenses, licenseCountBody{LicenseFields: showLicense(l),
+			Count: n})
+	}
+	slices.SortFunc(out.Body.Data.Licenses, func(a, b licenseCountBody) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.SPDXID, b.SPDXID))
+	})
+	return out, nil
+}
+
+// add counts packages under the same licences, and each licence that they name.
+func (b *licenseSummaryBody) add(c triage.LicenseCount, classes license.Classes, byID map[string]int) {
+	e := license.Read(c.Licenses)
+	ids := e.IDs()
+	b.TotalPackages += c.Packages
+	if len(ids) == 0 {
+		b.PackagesWithoutLicenses += c.Packages
+		ids = []string{noLicense}
+	} else {
+		b.PackagesWithLicenses += c.Packages
+	}
+	if c.Ignored {
+		b.IgnoredCount += c.Packages
+		return
+	}
+	for _, id := range ids {
+		byID[id] += c.Packages
+	}
+	switch e.Category(classes) {
+	case license.Permissive:
+		b.PermissiveCount += c.Packages
+	case license.WeakCopyleft:
+		b.WeakCopyleftCount += c.Packages
+	case license.StrongCopyleft:
+		b.StrongCopyleftCount += c.Packages
+	default:
+		b.UnknownCount += c.Packages
+	}
+}
+
+type licensePackagesIn struct {
+	LicenseFilter
+	SPDXID string `path:"spdxId" doc:"SPDX ID from the summary; UNKNOWN for packages without a known licence."`
+	Page   int    `query:"page" maximum:"2147483647" doc:"Page number, from 1."`
+	Limit  int    `query:"limit" doc:"Page size, at most 10000 (default)."`
+}
+
+// maxLicensePackages bounds a page of packages.
+const maxLicensePackages = 10_000
+
+type licensePackageBody struct {
+	ID                string   `json:"id" format:"uuid"`
+	PackageName       string   `json:"packageName"`
+	PackageVersion    string   `json:"packageVersion"`
+	Ecosystem         string   `json:"ecosystem"`
+	Licenses          []string `json:"licenses"`
+	IsTransitive      bool     `json:"isTransitive"`
+	IsDev             bool     `json:"isDev"`
+	IsLicenseIgnored  bool     `json:"isLicenseIgnored"`
+	IsLicenseAssigned bool     `json:"isLicenseAssigned" doc:"The licence was assigned manually."`
+}
+
+type licensePackagesOut struct {
+	Body struct {
+		Success bool `json:"success"`
+		Data    struct {
+			LicenseFields
+			TotalCount int                  `json:"totalCount" doc:"Number of packages, including ignored ones."`
+			Packages   []licensePackageBody `json:"packages"`
+		} `json:"data"`
+	}
+}
+
+// ListLicensePackages answers the packages of a branch that name a licence.
+func (a *Handlers) ListLicensePackages(ctx context.Context, sc tenant.Scope,
+	in *licensePackagesIn) (*licensePackagesOut, error) {
+	q, err := a.licenseQuery(ctx, sc, &in.LicenseFilter)
+	if err != nil {
+		return nil, err
+	}
+	q.Limit = maxLicensePackages
+	if in.Limit != 0 {
+		q.Limit = min(max(in.Limit, 1), maxLicensePackages)
+	}
+	q.Offset = (max(in.Page, 1) - 1) * q.Limit
+	classes, err := a.Results.LicenseClasses(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	l := nameless()
+	wanted := func(declared []string) bool { return len(license.Read(declared).IDs()) == 0 }
+	if in.SPDXID != noLicense {
+		id := in.SPDXID
+		if e, err := license.Parse(id); err == nil && len(e.IDs()) == 1 {
+			id = e.IDs()[0]
+		}
+		l = classes.Of(id)
+		wanted = func(declared []string) bool {
+			return slices.ContainsFunc(license.Read(declared).IDs(), func(other string) bool {
+				return strings.EqualFold(other, id)
+			})
+		}
+	}
+	found, total, err := a.Results.LicensePackages(ctx, sc, q, wanted)
+	if err != nil {
+		return nil, err
+	}
+	out := &licensePackagesOut{}
+	out.Body.Success, out.Body.Data.LicenseFields, out.Body.Data.TotalCount = true, showLicense(l), total
+	out.Body.Data.Packages = endpoint.Convert(found, func(k triage.ListedPackage) licensePackageBody {
+		return licensePackageBody{ID: k.ID, PackageName: k.Package.Name, PackageVersion: k.Package.Version,
+			Ecosystem: k.Package.Ecosystem,
+			Licenses:  endpoint.OrEmpty(k.Package.Licenses), IsTransitive: k.Package.Scope == finding.Transitive,
+			IsDev:            k.Package.Dev,
+			IsLicenseIgnored: k.Ignored, IsLicenseAssigned: k.Assigned}
+	})
+	return out, nil
+}

@@ -1,0 +1,185 @@
+package findings
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"merlon/internal/api/endpoint"
+	"merlon/internal/api/scancoverage"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/project"
+	"merlon/internal/report/sarif"
+	"merlon/internal/scan"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+type exportResultsIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	Type      string `query:"type" doc:"Analysis types: sast, sca, iac, secret, cicd, container, dast, api. Default: all."`
+	Format    string `query:"format" doc:"json (one finding per line) or sarif (SARIF 2.1.0 of one branch). Default: json."`
+	ResultFilter
+}
+
+// SarifType is the content type of SARIF, as IANA has it.
+const SarifType = "application/sarif+json"
+
+// exportBatch is how many findings an export reads at a time.
+const exportBatch = 200
+
+// ExportResults answers every finding that the filter selects, one a line, in
+// constant memory and without a ceiling: by analysis, active ones first, the
+// worst before others. A finding that changes its place in this order meanwhile
+// may be missed or come twice.
+func (a *Handlers) ExportResults(ctx context.Context, sc tenant.Scope,
+	in *exportResultsIn) (*huma.StreamResponse, error) {
+	p, err := a.Results.Project(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	var q queryParser
+	formats := endpoint.Enum(&q.Parser, "format", []string{"json", "sarif"}, in.Format)
+	if err := q.Err(); err != nil {
+		return nil, err
+	}
+	if len(formats) > 0 && formats[0] == "sarif" {
+		return a.exportSARIF(ctx, sc, in, p.Settings)
+	}
+	filters, err := in.filters(p.Settings)
+	if err != nil {
+		return nil, err
+	}
+	coverage, err := a.CoverageFor(ctx, sc, in.Branch)
+	if err != nil {
+		return nil, err
+	}
+	return scancoverage.Covered(coverage, analysesOf(filters), a.Lines("results-"+string(sc.Project)+".ndjson",
+		func(line func(any) error) error {
+			for _, f := range filters {
+				if err := a.exportFilter(ctx, sc, f, func(f *triage.Finding) error {
+					return line(viewResult(f))
+				}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})), nil
+}
+
+func analysesOf(filters []triage.Filter) []finding.Analysis {
+	return endpoint.Convert(filters, func(f triage.Filter) finding.Analysis { return f.Analysis })
+}
+
+// filters returns one filter for each analysis.
+func (in *exportResultsIn) filters(settings project.Settings) ([]triage.Filter, error) {
+	var p queryParser
+	analyses := endpoint.Enum(&p.Parser, "type", finding.Analyses, in.Type)
+	if len(analyses) == 0 {
+		analyses = finding.Analyses
+	}
+	var out []triage.Filter
+	for _, analysis := range analyses {
+		out = append(out, p.filter(&in.ResultFilter, analysis, settings))
+		if err := p.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return out, p.Err()
+}
+
+// exportSARIF answers what the filter selects of one branch as the document that the
+// command writes, in constant memory but for the rules. How the last scans of the
+// branch went is its invocation; findings that are resolved are in it only when the
+// filter names their status.
+func (a *Handlers) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportResultsIn,
+	settings project.Settings) (*huma.StreamResponse, error) {
+	if in.Branch == "" {
+		var err error
+		if in.Branch, err = a.Results.ReferenceBranch(ctx, sc); err != nil {
+			return nil, err
+		}
+		if in.Branch == "" {
+			return nil, errs.E(errs.NotFound, "no scan yet")
+		}
+	}
+	filters, err := in.filters(settings)
+	if err != nil {
+		return nil, err
+	}
+	statuses, latest, err := a.Numbers.LastStatuses(ctx, sc, in.Branch)
+	if err != nil {
+		return nil, err
+	}
+	if latest.IsZero() {
+		latest = a.Now()
+	}
+	config := &scan.Config{Tool: "merlon", Version: a.Version, Started: latest}
+	config.Analyses = analysesOf(filters)
+	coverage, err := a.CoverageFor(ctx, sc, in.Branch)
+	if err != nil {
+		return nil, err
+	}
+	statuses = append(statuses, scancoverage.Gaps(coverage, settings, config.Analyses, in.Type == "")...)
+	return scancoverage.Covered(coverage, config.Analyses, a.Download("results-"+string(sc.Project)+".sarif", SarifType,
+		func(w io.Writer) error {
+			report := sarif.New(w)
+			if err := report.Config(config); err != nil {
+				return err
+			}
+			for _, f := range filters {
+				if len(f.Statuses) == 0 {
+					f.Statuses = []triage.Status{triage.ToVerify, triage.Confirmed, triage.Ignored}
+				}
+				if err := a.exportFilter(ctx, sc, f, func(f *triage.Finding) error {
+					return writeResult(report, f)
+				}); err != nil {
+					return err
+				}
+			}
+			for _, s := range statuses {
+				if !slices.Contains(config.Analyses, s.Analysis) {
+					continue
+				}
+				if err := report.Status(&s); err != nil {
+					return err
+				}
+			}
+			return report.Close()
+		})), nil
+}
+
+// writeResult writes the finding with its rule.
+func writeResult(report *sarif.Report, f *triage.Finding) error {
+	if err := report.Rule(&f.Rule); err != nil {
+		return err
+	}
+	return report.Kept(&f.Report, sarif.Standing{ID: string(f.ID), Status: string(f.Status),
+		Priority: string(f.Priority), Branch: f.Branch,
+		Comment: lastComment(f), Found: f.CreatedAt, Ignored: f.Status == triage.Ignored, Gone: f.Gone ||
+			f.Status == triage.Resolved})
+}
+
+// exportFilter calls each for all that the filter selects.
+func (a *Handlers) exportFilter(ctx context.Context, sc tenant.Scope, f triage.Filter,
+	each func(*triage.Finding) error) error {
+	q := triage.Query{Filter: f, Limit: exportBatch, Uncounted: true}
+	for {
+		page, err := a.Results.Findings(ctx, sc, q)
+		if err != nil {
+			return err
+		}
+		for i := range page.Findings {
+			if err := each(&page.Findings[i]); err != nil {
+				return err
+			}
+		}
+		if page.Next == nil {
+			return nil
+		}
+		q.After = page.Next
+	}
+}

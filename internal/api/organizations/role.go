@@ -1,0 +1,118 @@
+package organizations
+
+import (
+	"context"
+
+	"merlon/internal/api/endpoint"
+	"merlon/internal/tenant"
+)
+
+// Roles is what the API needs of the store for custom roles.
+type Roles interface {
+	Roles(ctx context.Context, sc tenant.Scope) ([]tenant.Role, error)
+	CreateRole(ctx context.Context, sc tenant.Scope, r tenant.Role) (tenant.Role, error)
+	UpdateRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID,
+		edit func(*tenant.Role) error) (tenant.Role, error)
+	DeleteRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID) error
+}
+
+type roleBody struct {
+	ID          tenant.RoleID `json:"id" doc:"Value to set as a member's role."`
+	Name        string        `json:"name"`
+	Level       tenant.Level  `json:"level" enum:"organization,team,project"`
+	BuiltIn     bool          `json:"builtIn"`
+	Permissions []string      `json:"permissions"`
+}
+
+func showRole(r tenant.Role) roleBody {
+	return roleBody{ID: r.ID, Name: r.Name, Level: r.Level, BuiltIn: r.OrganizationID == "",
+		Permissions: r.Permissions.Names()}
+}
+
+type rolesAnswer struct {
+	Body struct {
+		Roles       []roleBody `json:"roles" doc:"Built-in roles, followed by the custom roles of the organization."`
+		Permissions []string   `json:"permissions" doc:"All permissions that a custom role can have."`
+	}
+}
+
+// ListRoles lists the built-in roles and the custom roles of an organization.
+func (a *Handlers) ListRoles(ctx context.Context, sc tenant.Scope, _ *endpoint.OrganizationPath) (*rolesAnswer, error) {
+	custom, err := a.Tenancy.Roles(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	out := &rolesAnswer{}
+	out.Body.Roles = append(endpoint.Convert(tenant.Roles, showRole), endpoint.Convert(custom, showRole)...)
+	out.Body.Permissions = tenant.AllPermissions.Names()
+	return out, nil
+}
+
+type roleAnswer struct{ Body roleBody }
+
+type createRole struct {
+	endpoint.OrganizationPath
+	Body struct {
+		Name        string       `json:"name" minLength:"1" maxLength:"200"`
+		Level       tenant.Level `json:"level" enum:"organization,team,project" doc:"Scope of the role: organization or team. A team role can also be assigned on a single project."`
+		Permissions []string     `json:"permissions" minItems:"1" maxItems:"64"`
+	}
+}
+
+// CreateRole creates a custom role.
+func (a *Handlers) CreateRole(ctx context.Context, sc tenant.Scope, in *createRole) (*roleAnswer, error) {
+	name, err := endpoint.ParseLabel("body.name", in.Body.Name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := tenant.ParsePermissions(in.Body.Permissions)
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.Tenancy.CreateRole(ctx, sc, tenant.Role{Name: name, Level: in.Body.Level, Permissions: p})
+	if err != nil {
+		return nil, err
+	}
+	return &roleAnswer{Body: showRole(r)}, nil
+}
+
+// A RolePath names a custom role of an organization.
+type RolePath struct {
+	endpoint.OrganizationPath
+	RoleID string `path:"roleId" format:"uuid"`
+}
+
+type updateRole struct {
+	RolePath
+	Body struct {
+		Name        *string  `json:"name,omitempty" maxLength:"200"`
+		Permissions []string `json:"permissions,omitempty" minItems:"1" maxItems:"64"`
+	}
+}
+
+// UpdateRole renames a custom role or replaces its permissions, for everybody who has it.
+func (a *Handlers) UpdateRole(ctx context.Context, sc tenant.Scope, in *updateRole) (*roleAnswer, error) {
+	r, err := a.Tenancy.UpdateRole(ctx, sc, endpoint.ParseRoleID(in.RoleID), func(r *tenant.Role) (err error) {
+		if in.Body.Name != nil {
+			if r.Name, err = endpoint.ParseLabel("body.name", *in.Body.Name); err != nil {
+				return err
+			}
+		}
+		if in.Body.Permissions != nil {
+			r.Permissions, err = tenant.ParsePermissions(in.Body.Permissions)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &roleAnswer{Body: showRole(r)}, nil
+}
+
+// DeleteRole deletes a custom role that is assigned to nobody.
+func (a *Handlers) DeleteRole(ctx context.Context, sc tenant.Scope, in *RolePath) (*endpoint.MessageOutput, error) {
+	if err := a.Tenancy.DeleteRole(ctx, sc, endpoint.ParseRoleID(in.RoleID)); err != nil {
+		return nil, err
+	}
+	return endpoint.NewMessage("Role deleted"), nil
+}

@@ -1,0 +1,162 @@
+package organizations
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"merlon/internal/api/endpoint"
+	"merlon/internal/tenant"
+)
+
+// Teams is what the API needs of the store for teams.
+type Teams interface {
+	CreateTeam(ctx context.Context, sc tenant.Scope, t tenant.Team) (tenant.Team, error)
+	Teams(ctx context.Context, sc tenant.Scope) ([]tenant.Team, error)
+	Team(ctx context.Context, sc tenant.Scope) (tenant.Team, error)
+	UpdateTeam(ctx context.Context, sc tenant.Scope, edit func(*tenant.Team) error) (tenant.Team, error)
+	DeleteTeam(ctx context.Context, sc tenant.Scope, withProjects bool) error
+}
+
+// teamBody is a team as every answer shows it.
+type teamBody struct {
+	ID          tenant.TeamID `json:"id" format:"uuid"`
+	Name        string        `json:"name"`
+	Description string        `json:"description"`
+	CreatedAt   time.Time     `json:"createdAt"`
+	UpdatedAt   time.Time     `json:"updatedAt"`
+}
+
+func showTeam(t tenant.Team) teamBody {
+	return teamBody{ID: t.ID, Name: t.Name, Description: t.Description, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
+}
+
+type teamsAnswer struct {
+	Body struct {
+		Teams []teamBody `json:"teams"`
+	}
+}
+
+// ListTeams lists the teams of an organization that the caller can read.
+func (a *Handlers) ListTeams(ctx context.Context, sc tenant.Scope, _ *endpoint.OrganizationPath) (*teamsAnswer, error) {
+	list, err := a.Tenancy.Teams(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	out := &teamsAnswer{}
+	out.Body.Teams = endpoint.Convert(list, showTeam)
+	return out, nil
+}
+
+type teamAnswer struct{ Body teamBody }
+
+type getTeam struct {
+	endpoint.OrganizationPath
+	endpoint.TeamPath
+}
+
+// GetTeam responds with one team.
+func (a *Handlers) GetTeam(ctx context.Context, sc tenant.Scope, _ *getTeam) (*teamAnswer, error) {
+	t, err := a.Tenancy.Team(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	return &teamAnswer{Body: showTeam(t)}, nil
+}
+
+type createTeam struct {
+	endpoint.OrganizationPath
+	Body struct {
+		Name        string `json:"name" minLength:"1" maxLength:"200"`
+		Description string `json:"description,omitempty" maxLength:"2000"`
+	}
+}
+
+type createdTeamAnswer struct {
+	Body struct {
+		Success        bool                  `json:"success"`
+		Message        string                `json:"message"`
+		OrganizationID tenant.OrganizationID `json:"organizationId" format:"uuid"`
+		TeamID         tenant.TeamID         `json:"teamId" format:"uuid"`
+		Name           string                `json:"name"`
+		Description    string                `json:"description"`
+	}
+}
+
+// CreateTeam creates a team, whose manager the caller becomes.
+func (a *Handlers) CreateTeam(ctx context.Context, sc tenant.Scope, in *createTeam) (*createdTeamAnswer, error) {
+	name, err := endpoint.ParseLabel("body.name", in.Body.Name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := a.Tenancy.CreateTeam(ctx, sc,
+		tenant.Team{Name: name, Description: strings.TrimSpace(in.Body.Description)})
+	if err != nil {
+		return nil, err
+	}
+	out := &createdTeamAnswer{}
+	out.Body.Success, out.Body.Message = true, "Team created"
+	out.Body.OrganizationID, out.Body.TeamID, out.Body.Name, out.Body.Description = t.OrganizationID, t.ID, t.Name,
+		t.Description
+	return out, nil
+}
+
+type updateTeam struct {
+	endpoint.TeamPath
+	Body struct {
+		Name        *string `json:"name,omitempty" maxLength:"200"`
+		Description *string `json:"description,omitempty" maxLength:"2000"`
+	}
+}
+
+type updatedTeamAnswer struct {
+	Body struct {
+		Message     string   `json:"message"`
+		UpdatedTeam teamBody `json:"updatedTeam"`
+	}
+}
+
+func updatedTeam(message string, t tenant.Team) *updatedTeamAnswer {
+	out := &updatedTeamAnswer{}
+	out.Body.Message, out.Body.UpdatedTeam = message, showTeam(t)
+	return out
+}
+
+// UpdateTeam updates the fields of a team that the request has.
+func (a *Handlers) UpdateTeam(ctx context.Context, sc tenant.Scope, in *updateTeam) (*updatedTeamAnswer, error) {
+	t, err := a.Tenancy.UpdateTeam(ctx, sc, func(t *tenant.Team) error {
+		if in.Body.Name != nil {
+			name, err := endpoint.ParseLabel("body.name", *in.Body.Name)
+			if err != nil {
+				return err
+			}
+			t.Name = name
+		}
+		if in.Body.Description != nil {
+			t.Description = strings.TrimSpace(*in.Body.Description)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return updatedTeam("Team updated", t), nil
+}
+
+type deleteTeam struct {
+	endpoint.TeamPath
+	DeleteProjects string `query:"deleteProjects" doc:"true: delete the projects of the team, too. Otherwise deleting a team with projects fails with 409 and their number."`
+}
+
+// DeleteTeam deletes a team. Its projects are deleted only on request.
+func (a *Handlers) DeleteTeam(ctx context.Context, sc tenant.Scope, in *deleteTeam) (*endpoint.MessageOutput, error) {
+	var p endpoint.Parser
+	with := p.Boolean("deleteProjects", in.DeleteProjects)
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	if err := a.Tenancy.DeleteTeam(ctx, sc, with != nil && *with); err != nil {
+		return nil, err
+	}
+	return endpoint.NewMessage("Team deleted"), nil
+}

@@ -1,0 +1,21 @@
+// Package scancoverage shows how completely the analyses covered a project: the state
+// of each analysis, and the reasons of gaps.
+package scancoverage
+
+import (
+	"context"
+
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+// A Reader reads the coverage of projects.
+type Reader struct {
+	Stats   ProjectStats
+	Numbers Cells
+}
+
+// Cells counts the findings of a project by branch.
+type Cells interface {
+	ProjectCells(ctx context.Context, sc tenant.Scope) ([]triage.BranchBucket, error)
+}
