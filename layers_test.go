@@ -82,10 +82,11 @@ var mayImport = map[string]string{
 	"internal/project":         "internal/errs internal/tenant internal/finding",
 	"internal/run":             "internal/errs internal/tenant internal/project internal/finding internal/scan",
 
-	"internal/oast":                 "internal/errs internal/scan",
-	"internal/connbroker":           "internal/errs internal/scan internal/oast",
-	"internal/livetarget/ownership": "internal/errs internal/tenant internal/scan internal/outbound internal/livetarget",
-	"internal/livetarget":           "internal/errs internal/tenant internal/finding internal/scan internal/seal",
+	"internal/oast":       "internal/errs internal/scan",
+	"internal/connbroker": "internal/errs internal/scan internal/oast",
+	"internal/livetarget/ownership": "internal/errs internal/tenant internal/scan internal/outbound " +
+		"internal/livetarget",
+	"internal/livetarget": "internal/errs internal/tenant internal/finding internal/scan internal/seal",
 
 	"internal/archive":             "internal/errs",
 	"internal/image":               "internal/errs",
@@ -196,20 +197,26 @@ var mayImport = map[string]string{
 	"internal/chromium": "internal/scan internal/sandbox",
 	// Dynamic analysis, from messages up to the analyzers. Rules are below activescan.Engine: see
 	// TestRulesDoNotReachTheEngine.
-	dast + "message":                   "internal/finding",
-	dast + "formvalue":                 "",
-	dast + "sitemap":                   "internal/errs internal/finding internal/scan " + dast + "message",
-	dast + "traffic":                   "internal/errs internal/scan " + dast + "message " + dast + "sitemap",
-	dast + "traffic/traffictest":       "",
-	dast + "sideeffect":                "internal/errs internal/finding internal/scan " + dast + "message " + dast + "sitemap",
-	dast + "crawl":                     "internal/errs internal/finding internal/scan " + discovery + dast + "crawl/script",
-	dast + "crawl/script":              "",
-	dast + "browser":                   "internal/chromium internal/scan " + dast + "formvalue " + dast + "message " + dast + "sitemap",
-	dast + "session":                   "internal/errs internal/redact internal/scan " + discovery + dast + "crawl " + dast + "browser",
-	dast + "activescan":                "internal/errs internal/finding internal/scan " + discovery + dast + "crawl",
-	dast + "activescan/activescantest": "internal/oast internal/finding internal/scan " + rules + dast + "traffic/traffictest",
-	dast + "check":                     "internal/errs internal/finding internal/scan " + rules + dast + "browser " + dast + "crawl",
-	dast + "template":                  "internal/document internal/errs internal/finding internal/scan " + rules,
+	dast + "message":             "internal/finding",
+	dast + "formvalue":           "",
+	dast + "sitemap":             "internal/errs internal/finding internal/scan " + dast + "message",
+	dast + "traffic":             "internal/errs internal/scan " + dast + "message " + dast + "sitemap",
+	dast + "traffic/traffictest": "",
+	dast + "sideeffect": "internal/errs internal/finding internal/scan " + dast + "message " + dast +
+		"sitemap",
+	dast + "crawl": "internal/errs internal/finding internal/scan " + discovery + dast +
+		"crawl/script",
+	dast + "crawl/script": "",
+	dast + "browser": "internal/chromium internal/scan " + dast + "formvalue " + dast + "message " +
+		dast + "sitemap",
+	dast + "session": "internal/errs internal/redact internal/scan " + discovery + dast + "crawl " +
+		dast + "browser",
+	dast + "activescan": "internal/errs internal/finding internal/scan " + discovery + dast + "crawl",
+	dast + "activescan/activescantest": "internal/oast internal/finding internal/scan " + rules + dast +
+		"traffic/traffictest",
+	dast + "check": "internal/errs internal/finding internal/scan " + rules + dast + "browser " +
+		dast + "crawl",
+	dast + "template": "internal/document internal/errs internal/finding internal/scan " + rules,
 	dast + "livescan": "internal/errs internal/finding internal/scan " + discovery + rules + dast + "browser " +
 		dast + "crawl " + dast + "session " + dast + "template",
 	dast + "application": "internal/finding internal/scan " + rules + dast + "browser " + dast + "check " +
@@ -270,7 +277,8 @@ var mayImport = map[string]string{
 		"internal/livetarget internal/registry/credential internal/api/endpoint internal/api/accounts " +
 		"internal/api/organizations internal/api/projects internal/api/findings internal/api/registries " +
 		"internal/api/scans internal/api/scancoverage internal/api/targets",
-	"internal/api/apitest": vocabulary + " internal/remediation internal/api internal/blob internal/store " +
+	"internal/api/apitest": vocabulary + " internal/scan internal/triage internal/remediation internal/api " +
+		"internal/blob internal/store " +
 		"internal/store/storetest internal/identity internal/mail internal/seal internal/registry/catalog " +
 		"internal/registry/credential internal/outbound internal/livetarget/ownership",
 	"internal/oidc": "internal/errs internal/tenant internal/identity internal/audit internal/seal " +
@@ -280,7 +288,8 @@ var mayImport = map[string]string{
 		"internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
 
 	"internal/config": "internal/errs",
-	"internal/server": vocabulary + " internal/redact internal/remediation internal/scan internal/triage internal/job " +
+	"internal/server": vocabulary + " internal/redact internal/remediation internal/scan internal/triage " +
+		"internal/job " +
 		"internal/identity internal/audit internal/report" +
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc " +
 		"internal/oidc/grant internal/worker internal/oast internal/chromium" +

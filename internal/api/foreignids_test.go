@@ -30,7 +30,7 @@ func TestForeignIdentifiersUnderOwnAddresses(t *testing.T) {
 				mixed[name] = foreign.ids[name]
 				path := own.address(d.path, mixed)
 				asked++
-				a := own.as("administrator").Do(d.method, path, foreignBody(d.path))
+				a := own.AsPerson("administrator").Do(d.method, path, foreignBody(d.path))
 				if a.Status != 404 && a.Status != 501 {
 					t.Errorf("%s %s with the %s of another tenant: got %d, want 404\n%s", d.method, d.path, name,
 						a.Status, a.Body)
@@ -65,33 +65,33 @@ func TestForeignIdentifiersInBodiesAndQueries(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		r := apitest.New(t, db, clock)
 		own, foreign := newStage(t, r, 1), newStage(t, r, 2)
-		admin := own.as("administrator")
-		stranger := string(foreign.who["administrator"])
+		admin := own.AsPerson("administrator")
+		stranger := string(foreign.People["administrator"])
 		for _, c := range []struct {
 			method, path string
 			body         any
 			empty        string // where the answer is 200, what says that nothing was found
 		}{
-			{"PATCH", own.proj, map[string]any{"teamId": foreign.ids["teamId"]}, ""},
-			{"POST", own.org + "/invite", map[string]any{"email": "someone@example.com", "role": "member",
+			{"PATCH", own.Project, map[string]any{"teamId": foreign.ids["teamId"]}, ""},
+			{"POST", own.Organization + "/invite", map[string]any{"email": "someone@example.com", "role": "member",
 				"teamAssignments": []map[string]any{{"teamId": foreign.ids["teamId"], "role": "developer"}}}, ""},
-			{"POST", own.team + "/member", map[string]any{"userId": stranger, "role": "developer"}, ""},
-			{"POST", own.proj + "/member", map[string]any{"userId": stranger, "role": "developer"}, ""},
-			{"PUT", own.org + "/member/role", map[string]any{"userId": stranger, "role": "member"}, ""},
-			{"PUT", own.team + "/member/role", map[string]any{"userId": stranger, "role": "developer"}, ""},
-			{"PUT", own.proj + "/member/role", map[string]any{"userId": stranger, "role": "developer"}, ""},
-			{"DELETE", own.org + "/member", map[string]any{"userId": stranger}, ""},
-			{"DELETE", own.team + "/member", map[string]any{"userId": stranger}, ""},
-			{"DELETE", own.proj + "/member", map[string]any{"userId": stranger}, ""},
-			{"PUT", "/integrations/container-registry" + own.org + "/credentials/harbor/" +
+			{"POST", own.Team + "/member", map[string]any{"userId": stranger, "role": "developer"}, ""},
+			{"POST", own.Project + "/member", map[string]any{"userId": stranger, "role": "developer"}, ""},
+			{"PUT", own.Organization + "/member/role", map[string]any{"userId": stranger, "role": "member"}, ""},
+			{"PUT", own.Team + "/member/role", map[string]any{"userId": stranger, "role": "developer"}, ""},
+			{"PUT", own.Project + "/member/role", map[string]any{"userId": stranger, "role": "developer"}, ""},
+			{"DELETE", own.Organization + "/member", map[string]any{"userId": stranger}, ""},
+			{"DELETE", own.Team + "/member", map[string]any{"userId": stranger}, ""},
+			{"DELETE", own.Project + "/member", map[string]any{"userId": stranger}, ""},
+			{"PUT", "/integrations/container-registry" + own.Organization + "/credentials/harbor/" +
 				own.ids["/harbor/"] + "/projects",
 				map[string]any{"projectIds": []string{foreign.ids["projectId"]}}, `"projectIds":[]`},
-			{"POST", "/integrations/harbor/container-registry" + own.proj + "/scan",
+			{"POST", "/integrations/harbor/container-registry" + own.Project + "/scan",
 				map[string]any{"credentialId": foreign.ids["/harbor/"], "imageName": "app:1"}, ""},
-			{"GET", own.org + "/results/overview?teamIds=" + foreign.ids["teamId"], nil, `"totalProjects":0`},
-			{"GET", own.proj + "/results/sca/licenses/summary?organizationId=" + foreign.ids["organizationId"], nil,
+			{"GET", own.Organization + "/results/overview?teamIds=" + foreign.ids["teamId"], nil, `"totalProjects":0`},
+			{"GET", own.Project + "/results/sca/licenses/summary?organizationId=" + foreign.ids["organizationId"], nil,
 				""},
-			{"GET", own.proj + "/results/container?imageId=" + foreign.ids["imageId"], nil, `"total":0`},
+			{"GET", own.Project + "/results/container?imageId=" + foreign.ids["imageId"], nil, `"total":0`},
 		} {
 			a := admin.Do(c.method, c.path, c.body)
 			switch {

@@ -3,7 +3,6 @@ package api_test
 import (
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,20 +12,20 @@ import (
 
 // Wrong addresses and methods are refused as HTTP says, and HEAD goes where GET does.
 func TestMethods(t *testing.T) {
-	eachWorld(t, func(t *testing.T, w *world) {
-		owner := w.as("administrator")
+	apitest.EachWorld(t, func(t *testing.T, w *apitest.World) {
+		owner := w.AsPerson("administrator")
 		for _, c := range []struct {
 			method, path, allow string
 			status              int
 		}{
 			{"GET", "/nothing", "", 404},
-			{"GET", w.proj + "/nothing", "", 404},
-			{"POST", w.proj + "/results/sca/packages", "GET, HEAD", 405},
-			{"DELETE", w.proj + "/github/start-scan", "POST", 405},
-			{"POST", w.proj, "GET, HEAD, PATCH, DELETE", 405},
-			{"OPTIONS", w.proj, "GET, HEAD, PATCH, DELETE", 405},
-			{"TRACE", w.proj, "GET, HEAD, PATCH, DELETE", 405},
-			{"HEAD", w.proj + "/github/start-scan", "POST", 405},
+			{"GET", w.Project + "/nothing", "", 404},
+			{"POST", w.Project + "/results/sca/packages", "GET, HEAD", 405},
+			{"DELETE", w.Project + "/github/start-scan", "POST", 405},
+			{"POST", w.Project, "GET, HEAD, PATCH, DELETE", 405},
+			{"OPTIONS", w.Project, "GET, HEAD, PATCH, DELETE", 405},
+			{"TRACE", w.Project, "GET, HEAD, PATCH, DELETE", 405},
+			{"HEAD", w.Project + "/github/start-scan", "POST", 405},
 		} {
 			a := owner.Do(c.method, c.path, nil).Want(c.status)
 			if a.Header.Get("Allow") != c.allow {
@@ -37,7 +36,7 @@ func TestMethods(t *testing.T) {
 			}
 		}
 		// A request that the HTTP library refuses has its instance, too.
-		if got := owner.Get(w.team + "/projects?page=1&pageSize=x").Want(400).Text("instance"); got != w.team+
+		if got := owner.Get(w.Team + "/projects?page=1&pageSize=x").Want(400).Text("instance"); got != w.Team+
 			"/projects" {
 			t.Errorf("instance is %q", got)
 		}
@@ -61,20 +60,22 @@ func TestHead(t *testing.T) {
 
 // A sort key that a list does not have is ignored, and the response says so.
 func TestUnknownSort(t *testing.T) {
-	eachWorld(t, func(t *testing.T, w *world) {
-		w.scan("main", someResults())
+	apitest.EachWorld(t, func(t *testing.T, w *apitest.World) {
+		w.Scan("main", apitest.SomeResults())
 		for path, key := range map[string]string{
-			w.proj + "/results/sast?sort=": "occurrenceCount", w.proj + "/results/sast/grouped?sort=": "latestScanAt",
-			w.proj + "/results/sca/grouped?sort=": "language", w.proj +
+			w.Project + "/results/sast?sort=": "occurrenceCount", w.Project +
+				"/results/sast/grouped?sort=": "latestScanAt",
+			w.Project + "/results/sca/grouped?sort=": "language", w.Project +
 				"/results/container/images/grouped?sort=": "currentSeverity",
-			w.proj + "/results/container/images?sort=": "name", w.org + "/results/overview?sortBy=": "currentSeverity",
+			w.Project + "/results/container/images?sort=": "name", w.Organization +
+				"/results/overview?sortBy=": "currentSeverity",
 		} {
-			a := w.as("administrator").Get(path + key).Want(200)
+			a := w.AsPerson("administrator").Get(path + key).Want(200)
 			if got := a.Header.Get("Warning"); !strings.HasPrefix(got, `299 merlon "`) ||
 				!strings.Contains(got, "="+key+"; supported: ") {
 				t.Errorf("%s%s: warning %q", path, key, got)
 			}
-			a = w.as("administrator").Get(path + "%22%0d%0aX").Want(200)
+			a = w.AsPerson("administrator").Get(path + "%22%0d%0aX").Want(200)
 			if got := a.Header.Get("Warning"); strings.Count(got, `"`) != 2 ||
 				!strings.Contains(got, "=???X; supported: ") {
 				t.Errorf("%s: warning %q", path, got)
@@ -83,61 +84,32 @@ func TestUnknownSort(t *testing.T) {
 		for _, path := range []string{"/results/sast?sort=currentSeverity&order=asc",
 			"/results/sast/grouped?sort=occurrenceCount&order=DESC",
 			"/results/container/images/grouped?sort=latestScanAt&order=DESC", "/results/sca?sort=currentCVSS"} {
-			if a := w.as("administrator").Get(w.proj + path).Want(200); a.Header.Get("Warning") != "" {
+			if a := w.AsPerson("administrator").Get(w.Project + path).Want(200); a.Header.Get("Warning") != "" {
 				t.Errorf("%s: warning %q", path, a.Header.Get("Warning"))
 			}
 		}
 	})
 }
 
-// A team with projects is deleted only by somebody who said that the projects go, too.
-func TestDeleteTeam(t *testing.T) {
-	eachWorld(t, func(t *testing.T, w *world) {
-		owner := w.as("administrator")
-		refused := owner.Delete(w.team, nil).Want(409)
-		if text := refused.Text("message"); !strings.Contains(text, "1 projects") ||
-			!strings.Contains(text, "deleteProjects=true") {
-			t.Errorf("the refusal says %q", text)
-		}
-		owner.Delete(w.team+"?deleteProjects=false", nil).Want(409)
-		owner.Delete(w.team+"?deleteProjects=perhaps", nil).Want(400)
-		owner.Get(w.proj).Want(200)
-		owner.Delete(w.team+"?deleteProjects=true", nil).Want(200)
-		owner.Get(w.proj).Want(404)
-		empty := "/team/" + owner.Post(w.org+"/team", map[string]any{"name": "Empty"}).Want(200).Text("teamId")
-		owner.Delete(empty, nil).Want(200)
-	})
-}
-
-// An organization without a connection to a code host has no repositories there.
-func TestRepositories(t *testing.T) {
-	eachWorld(t, func(t *testing.T, w *world) {
-		for _, path := range []string{w.org + "/github/repositories", "/integrations/gitlab" + w.org +
-			"/repositories"} {
-			var got struct{ Repositories []any }
-			w.as("member").Get(path).Want(200).Into(&got)
-			if got.Repositories == nil || len(got.Repositories) != 0 {
-				t.Errorf("%s: got %v, want an empty list", path, got.Repositories)
-			}
-		}
-	})
-}
-
-// An upload that is refused ends its scan, and the scan says why.
-func TestRefusedUpload(t *testing.T) {
-	eachWorld(t, func(t *testing.T, w *world) {
-		for body, want := range map[string]string{"this is text": "not a zip archive", "": "empty"} {
-			started := w.as("developer").Post(w.proj+"/scan/start", map[string]any{"branch": "main"}).Want(200)
-			address := strings.TrimPrefix(started.Text("url"), apitest.BaseURL)
-			w.Runner.As("").Do("PUT", address, strings.NewReader(body)).Want(400)
-			got := w.as("developer").Get(w.proj + "/scan/" + started.Text("scanId")).Want(200)
-			if got.Text("state") != "failed" || !strings.Contains(got.Text("errorMessage"), want) ||
-				got.Value("errorCode") != 102.0 {
-				t.Errorf("the scan is %s: %v", got.Text("state"), got.Value("errorMessage"))
-			}
-			if status := w.Runner.As("").Do("PUT", address,
-				strings.NewReader("PK\x03\x04")).Status; !slices.Contains([]int{409, 410}, status) {
-				t.Errorf("the address takes another upload: %d", status)
+func TestUnbuiltSaysSo(t *testing.T) {
+	apitest.EachWorld(t, func(t *testing.T, w *apitest.World) {
+		for _, c := range []struct {
+			method, path, who string
+			want              int
+		}{
+			{"GET", w.Project + "/owasp-report/json", "analyst_developer", 501},
+			{"GET", w.Project + "/owasp-report/json", "read_only", 403},
+			{"GET", w.Project + "/owasp-report/json", "stranger", 404},
+			{"POST", w.Project + "/autofix", "developer", 501},
+			{"GET", w.Organization + "/policies", "member", 501},
+			{"POST", w.Organization + "/policies", "member", 403},
+			{"POST", w.Organization + w.Project + "/github/link", "administrator", 501},
+			{"POST", w.Organization + w.Project + "/github/link", "team_manager", 403},
+		} {
+			a := w.AsPerson(c.who).Do(c.method, c.path, nil).Want(c.want)
+			if c.want == http.StatusNotImplemented && !strings.Contains(a.Text("message"), "not implemented in "+
+				"this version") {
+				t.Errorf("%s: got the text %q", c.path, a.Text("message"))
 			}
 		}
 	})

@@ -16,9 +16,9 @@ import (
 )
 
 func TestIdempotencyKey(t *testing.T) {
-	eachWorld(t, func(t *testing.T, w *world) {
-		keyed := func(who, key string) apitest.Caller { return w.as(who).With("Idempotency-Key", key) }
-		path, body := w.team+"/project", map[string]any{"name": "Once"}
+	apitest.EachWorld(t, func(t *testing.T, w *apitest.World) {
+		keyed := func(who, key string) apitest.Caller { return w.AsPerson(who).With("Idempotency-Key", key) }
+		path, body := w.Team+"/project", map[string]any{"name": "Once"}
 		first := keyed("administrator", "k").Post(path, body).Want(201)
 		again := keyed("administrator", "k").Post(path, body).Want(201)
 		if !bytes.Equal(first.Body, again.Body) || again.Header.Get("Idempotent-Replayed") != "true" ||
@@ -32,10 +32,10 @@ func TestIdempotencyKey(t *testing.T) {
 		if got := keyed("team_manager", "k").Post(path, body).Want(201).Text("id"); got == first.Text("id") {
 			t.Error("somebody else was given the answer")
 		}
-		keyed("administrator", "k").Post(w.org+"/roles",
+		keyed("administrator", "k").Post(w.Organization+"/roles",
 			map[string]any{"name": "k", "level": "team", "permissions": []string{"team.read"}}).Want(201)
 		keyed("administrator", string(make([]byte, 256))).Post(path, body).Want(400)
-		if got := w.as("administrator").Get(w.team +
+		if got := w.AsPerson("administrator").Get(w.Team +
 			"/projects?page=1&pageSize=20").Want(200).Value("totalProjects"); got != 3.0 {
 			t.Errorf("the team has %v projects, want 3", got)
 		}
@@ -45,13 +45,14 @@ func TestIdempotencyKey(t *testing.T) {
 		keyed("administrator", "f").Post(path, body).Want(201)
 		// Whoever lost the permission is not told the answer.
 		keyed("team_manager", "k").Post(path, body).Want(201)
-		w.as("administrator").Put(w.team+"/member/role", map[string]any{"userId": w.who["team_manager"],
+		w.AsPerson("administrator").Put(w.Team+"/member/role", map[string]any{"userId": w.People["team_manager"],
 			"role": "developer"}).Want(200)
 		keyed("team_manager", "k").Post(path, body).Want(403)
 		// A secret is there again, and nowhere in the database.
 		invitation := map[string]any{"email": "x@example.com", "role": "member"}
-		token := keyed("administrator", "i").Post(w.org+"/invite", invitation).Want(201).Text("token")
-		if got := keyed("administrator", "i").Post(w.org+"/invite", invitation).Want(201).Text("token"); got != token {
+		token := keyed("administrator", "i").Post(w.Organization+"/invite", invitation).Want(201).Text("token")
+		if got := keyed("administrator", "i").Post(w.Organization+"/invite",
+			invitation).Want(201).Text("token"); got != token {
 			t.Errorf("got the token %s, want %s", got, token)
 		}
 		var sealed []byte
@@ -75,17 +76,17 @@ func TestIdempotencyKeyOfARequestUnderWay(t *testing.T) {
 		// Another process is at it, or died at it: the digest is that of the request below.
 		var digest string
 		slow := apitest.New(t, db, clock, func(c *api.Config) { c.Requests = spy{c.Requests, &digest} })
-		slow.As(owner).With("Idempotency-Key", "other").Post("/organization", newOrganization).Want(201)
+		slow.As(owner).With("Idempotency-Key", "other").Post("/organization", apitest.NewOrganization).Want(201)
 		if _, _, err := db.BeginRequest(t.Context(), k, digest); err != nil {
 			t.Fatal(err)
 		}
 		waiting := r.As(owner).With("Idempotency-Key", "k").Post("/organization",
-			newOrganization).Want(http.StatusConflict)
+			apitest.NewOrganization).Want(http.StatusConflict)
 		if waiting.Header.Get("Retry-After") == "" {
 			t.Error("nothing says when to ask again")
 		}
 		clock.Advance(2 * time.Minute)
-		r.As(owner).With("Idempotency-Key", "k").Post("/organization", newOrganization).Want(http.StatusCreated)
+		r.As(owner).With("Idempotency-Key", "k").Post("/organization", apitest.NewOrganization).Want(http.StatusCreated)
 	})
 }
 
@@ -109,7 +110,7 @@ func TestManyRequestsWithOneKeyAreDoneOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range n {
 			wg.Go(func() {
-				answers[i] = r.As(owner).With("Idempotency-Key", "k").Post("/organization", newOrganization)
+				answers[i] = r.As(owner).With("Idempotency-Key", "k").Post("/organization", apitest.NewOrganization)
 			})
 		}
 		wg.Wait()

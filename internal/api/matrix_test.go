@@ -151,55 +151,59 @@ func (d documented) expect(a role) int {
 
 // A stage is a world with one of everything that an address can name.
 type stage struct {
-	*world
+	*apitest.World
 	ids map[string]string
 }
 
 // newStage makes a stage whose people no other stage has.
 func newStage(t *testing.T, r *apitest.Runner, n int) *stage {
 	t.Helper()
-	s := &stage{world: populate(t, r, fmt.Sprintf("s%d.", n))}
-	admin := s.as("administrator")
-	s.join("guest", "member")
-	admin.Post(s.proj+"/member", map[string]any{"userId": s.who["guest"], "role": "read_only"}).Want(200)
-	caller := admin.Post(s.org+"/service-accounts", map[string]any{"name": "CI", "role": "member"}).Want(201).Text("id")
-	s.who["account"] = tenant.UserID(caller)
-	admin.Post(s.team+"/member", map[string]any{"userId": caller, "role": "developer"}).Want(200)
+	s := &stage{World: apitest.Populate(t, r, fmt.Sprintf("s%d.", n))}
+	admin := s.AsPerson("administrator")
+	s.Join("guest", "member")
+	admin.Post(s.Project+"/member", map[string]any{"userId": s.People["guest"], "role": "read_only"}).Want(200)
+	caller := admin.Post(s.Organization+"/service-accounts",
+		map[string]any{"name": "CI", "role": "member"}).Want(201).Text("id")
+	s.People["account"] = tenant.UserID(caller)
+	admin.Post(s.Team+"/member", map[string]any{"userId": caller, "role": "developer"}).Want(200)
 	// The account that addresses name has no role in a team, so that a manager may
 	// act for it.
-	account := admin.Post(s.org+"/service-accounts",
+	account := admin.Post(s.Organization+"/service-accounts",
 		map[string]any{"name": "Other", "role": "member"}).Want(201).Text("id")
-	s.who["foreign_administrator"] = s.Person(fmt.Sprintf("s%d.foreign", n))
-	foreign := s.as("foreign_administrator").Post("/organization", newOrganization).Want(201).Text("organizationId")
+	s.People["foreign_administrator"] = s.Person(fmt.Sprintf("s%d.foreign", n))
+	foreign := s.AsPerson("foreign_administrator").Post("/organization",
+		apitest.NewOrganization).Want(201).Text("organizationId")
 	s.ids = map[string]string{
-		"organizationId": strings.TrimPrefix(s.org, "/organization/"),
-		"teamId":         strings.TrimPrefix(s.team, "/team/"),
-		"projectId":      strings.TrimPrefix(s.proj, "/project/"),
+		"organizationId": strings.TrimPrefix(s.Organization, "/organization/"),
+		"teamId":         strings.TrimPrefix(s.Team, "/team/"),
+		"projectId":      strings.TrimPrefix(s.Project, "/project/"),
 		"foreign":        foreign,
-		"userId":         string(s.who["developer"]),
+		"userId":         string(s.People["developer"]),
 		"accountId":      account,
-		"tokenId": admin.Post(s.org+"/service-accounts/"+account+"/tokens",
+		"tokenId": admin.Post(s.Organization+"/service-accounts/"+account+"/tokens",
 			map[string]any{"name": "t"}).Want(201).Text("id"),
-		"invitationId": admin.Post(s.org+"/invite", map[string]any{"email": fmt.Sprintf("s%d.invited@example.com", n),
-			"role": "member"}).Want(201).Text("id"),
-		"roleId": admin.Post(s.org+"/roles",
+		"invitationId": admin.Post(s.Organization+"/invite",
+			map[string]any{"email": fmt.Sprintf("s%d.invited@example.com", n),
+				"role": "member"}).Want(201).Text("id"),
+		"roleId": admin.Post(s.Organization+"/roles",
 			map[string]any{"name": "R", "level": "team", "permissions": []string{"team.read"}}).
 			Want(201).Text("id"),
 		"token":     "not-signed",
 		"sessionId": uuid.NewString(), // whose session is the handler's business
-		"scanId":    admin.Post(s.proj+"/scan/start", map[string]any{}).Want(200).Text("scanId"),
+		"scanId":    admin.Post(s.Project+"/scan/start", map[string]any{}).Want(200).Text("scanId"),
 	}
-	s.ids["targetId"] = admin.Post(s.proj+"/target",
+	s.ids["targetId"] = admin.Post(s.Project+"/target",
 		map[string]any{"name": "Shop", "url": "https://shop.example.test/"}).Want(201).Text("id")
 	s.addFindings()
-	s.ids["jobId"] = admin.Post(s.proj+"/results/sca/autofix",
-		map[string]any{"vulnerabilityIds": manyIDs(101)}).Want(200).Text("jobId")
-	for kind, body := range credentialBodies(s.ids["projectId"]) {
-		s.ids["/"+kind+"/"] = admin.Post("/integrations/"+kind+"/container-registry"+s.org+"/credentials",
-			body).Want(201).Text(registryEnvelopes[kind] + "id")
+	s.ids["jobId"] = admin.Post(s.Project+"/results/sca/autofix",
+		map[string]any{"vulnerabilityIds": apitest.RandomIDs(101)}).Want(200).Text("jobId")
+	for kind, body := range apitest.CredentialBodies(s.ids["projectId"]) {
+		s.ids["/"+kind+"/"] = admin.Post("/integrations/"+kind+"/container-registry"+s.Organization+"/credentials",
+			body).Want(201).Text(apitest.RegistryEnvelopes[kind] + "id")
 	}
 	s.ids["credentialId"] = s.ids["/harbor/"]
-	admin.Post("/integrations/github-container-registry"+s.org+"/pat", map[string]any{"pat": githubPat}).Want(201)
+	admin.Post("/integrations/github-container-registry"+s.Organization+"/pat",
+		map[string]any{"pat": apitest.GithubPat}).Want(201)
 	for name, value := range map[string]string{ // what only operations that are not built name
 		"conversationId": "", "policyId": "", "repositoryId": "",
 		"format": "json", "reportType": "owasp", "type": "sast", "spdxId": "MIT", "registryType": "harbor",
@@ -214,21 +218,23 @@ func newStage(t *testing.T, r *apitest.Runner, n int) *stage {
 
 // addFindings gives the project a finding of each analysis, and a package.
 func (s *stage) addFindings() {
-	scanned := &scanned{}
+	scanned := &apitest.ScanResult{}
 	for _, a := range finding.Analyses {
-		scanned.code(a, finding.High, "x", "x."+string(a), 1)
+		scanned.Code(a, finding.High, "x", "x."+string(a), 1)
 	}
-	scanned.packages = append(scanned.packages, &finding.Package{Ecosystem: "npm", Name: "left-pad", Version: "1.0.0",
+	scanned.Packages = append(scanned.Packages, &finding.Package{Ecosystem: "npm", Name: "left-pad", Version: "1.0.0",
 		Path: "package-lock.json"})
-	s.scan("main", scanned)
+	s.Scan("main", scanned)
 	for _, a := range finding.Analyses {
-		s.ids["/"+string(a)+"/"] = s.as("administrator").Get(s.proj + "/results/" +
+		s.ids["/"+string(a)+"/"] = s.AsPerson("administrator").Get(s.Project + "/results/" +
 			string(a)).Want(200).Text("vulnerabilities.0.id")
 	}
-	s.scanImage("main", "app:1", nothing())
-	s.ids["imageId"] = s.as("administrator").Get(s.proj + "/results/container/images").Want(200).Text("images.0.id")
+	s.ScanImage("main", "app:1", apitest.NoResults())
+	s.ids["imageId"] = s.AsPerson("administrator").Get(s.Project +
+		"/results/container/images").Want(200).Text("images.0.id")
 	s.ids["vulnerabilityId"] = s.ids["/sast/"]
-	s.ids["packageId"] = s.as("administrator").Get(s.proj + "/results/sca/packages").Want(200).Text("packages.0.id")
+	s.ids["packageId"] = s.AsPerson("administrator").Get(s.Project +
+		"/results/sca/packages").Want(200).Text("packages.0.id")
 }
 
 // address fills in the parameters of a path. The identifier of a finding is one of
@@ -294,19 +300,19 @@ func (s *stage) missing(d documented) string {
 // check calls the route as the actor and reports whether something of the stage
 // is gone: the bodies are empty, so that nothing else is changed for others.
 func (s *stage) check(d documented, a role) (used bool) {
-	s.t.Helper()
+	s.T.Helper()
 	var body any
 	if d.method != "GET" {
 		body = map[string]any{}
 	}
-	caller := s.as(a.name)
+	caller := s.AsPerson(a.name)
 	if a.name == "nobody" {
 		caller = s.As("")
 	}
 	answer := caller.Do(d.method, s.address(d.path, s.ids), body)
 	want := d.expect(a)
 	if want == admitted && !wasAdmitted(d, answer) || want != admitted && answer.Status != want {
-		s.t.Errorf("%s %s as %s: got %d, want %s\n%s", d.method, d.path, a.name, answer.Status, wanted(want),
+		s.T.Errorf("%s %s as %s: got %d, want %s\n%s", d.method, d.path, a.name, answer.Status, wanted(want),
 			answer.Body)
 	}
 	return d.method == "DELETE" && answer.Status < 300
@@ -349,7 +355,7 @@ func TestAddressesThatDoNotHoldTogether(t *testing.T) {
 				}
 				broken := maps.Clone(s.ids)
 				broken[name] = "nonsense"
-				if a := s.as("administrator").Do(d.method, s.address(d.path, broken),
+				if a := s.AsPerson("administrator").Do(d.method, s.address(d.path, broken),
 					map[string]any{}); a.Status != 400 && a.Status != 501 {
 					t.Errorf("%s %s with the %s nonsense: got %d, want 400, or 501 where nothing is "+
 						"built\n%s", d.method, d.path, name, a.Status, a.Body)
@@ -361,7 +367,7 @@ func TestAddressesThatDoNotHoldTogether(t *testing.T) {
 			mixed := maps.Clone(s.ids)
 			mixed["organizationId"] = s.ids["foreign"]
 			for _, who := range []string{"administrator", "foreign_administrator"} {
-				a := s.as(who).Do(d.method, s.address(d.path, mixed), map[string]any{"name": "x"})
+				a := s.AsPerson(who).Do(d.method, s.address(d.path, mixed), map[string]any{"name": "x"})
 				if own := who == "foreign_administrator" && !slices.Contains(d.parameters, "projectId"); own &&
 					a.Status == 501 {
 					continue // the organization is the caller's, and nothing is built that could be missing in it

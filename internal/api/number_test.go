@@ -234,7 +234,7 @@ func wrapped(a *apitest.Answer) bool {
 
 // number calls an operation with the number in its place.
 func (s *stage) number(p numberPlace, number string) *apitest.Answer {
-	s.t.Helper()
+	s.T.Helper()
 	address := s.address(p.path, s.ids)
 	var body any
 	switch p.in {
@@ -259,7 +259,7 @@ func (s *stage) number(p numberPlace, number string) *apitest.Answer {
 	if body == nil && p.method != "GET" {
 		body = map[string]any{}
 	}
-	return s.as("administrator").Do(p.method, address, body)
+	return s.AsPerson("administrator").Do(p.method, address, body)
 }
 
 // text returns the body as JSON with the number as it is, which need not be JSON.
@@ -275,7 +275,7 @@ func text(build func(string) any, number string) string {
 // TestNamesInDifferentCase refuses a body in which the member that is validated would not be
 // the one that is taken.
 func TestNamesInDifferentCase(t *testing.T) {
-	eachWorld(t, func(t *testing.T, w *world) {
+	apitest.EachWorld(t, func(t *testing.T, w *apitest.World) {
 		long := strings.Repeat("x", 201) // a name has at most 200 characters
 		for body, status := range map[string]int{
 			`{"name": "Good", "NAME": "` + long + `"}`:          400,
@@ -284,7 +284,7 @@ func TestNamesInDifferentCase(t *testing.T) {
 			`{"NAME": "` + long + `"}`:                          400,
 			`{"Name": "Good", "description": "", "other": "y"}`: 200,
 		} {
-			w.as("administrator").Post(w.org+"/team", strings.NewReader(body)).Want(status)
+			w.AsPerson("administrator").Post(w.Organization+"/team", strings.NewReader(body)).Want(status)
 		}
 	})
 }

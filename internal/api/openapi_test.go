@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -129,4 +130,36 @@ func TestDocumentRefusesWhatDoesNotFit(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestStreamedBodiesAreInTheDocument(t *testing.T) {
+	text, err := api.New(api.Config{Log: slog.New(slog.DiscardHandler)}).OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type operation struct {
+		RequestBody struct {
+			Content map[string]struct{ Schema map[string]any }
+		}
+	}
+	var document struct {
+		Paths map[string]map[string]operation
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path, method string
+		types        []string
+	}{
+		{"/uploads/{token}", "put", []string{"application/zip"}},
+		{"/project/{projectId}/scan/start", "post", []string{"application/json", "multipart/form-data"}},
+	} {
+		content := document.Paths[c.path][c.method].RequestBody.Content
+		for _, contentType := range c.types {
+			if content[contentType].Schema == nil {
+				t.Errorf("%s takes no %s in the document", c.path, contentType)
+			}
+		}
+	}
 }

@@ -124,3 +124,33 @@ func (p Public) FindPrivate(ctx context.Context, a *credential.Account, name str
 	repository, _, _ := strings.Cut(strings.TrimPrefix(reference, a.Registry()), ":")
 	return run.Image{Reference: reference, Repository: a.Registry() + repository}, nil
 }
+
+// CredentialBodies are the bodies that store a credential of each kind.
+func CredentialBodies(project string) map[string]map[string]any {
+	out := map[string]map[string]any{
+		"dockerhub": {"dockerhubUsername": "ada", "accessToken": "s3cret"},
+		"gitlab": {"gitlabProjectId": 7, "username": "ada", "projectPath": "group/app", "deployToken": "s3cret",
+			"scopes": []string{"read_registry"}},
+		"gcr": {"gcpProjectId": "proj", "registryHostname": "eu.gcr.io", "serviceAccountKey": "s3cret"},
+		"acr": {"acrLoginServer": "shop.azurecr.io", "servicePrincipalId": "id",
+			"servicePrincipalPassword": "s3cret"},
+		"quay": {"quayNamespace": "shop", "robotUsername": "shop+ci", "robotToken": "s3cret"},
+		"harbor": {"harborUrl": "https://harbor.example", "harborProject": "shop", "username": "robot$ci",
+			"password": "s3cret"},
+		"scaleway": {"region": "fr-par", "namespaceName": "shop", "secretKey": "s3cret"},
+		"ecr": {"name": "CI", "awsRegion": "eu-west-1", "awsAccessKeyId": "AKIAIOSFODNN7EXAMPLE",
+			"awsSecretAccessKey": "s3cret"},
+		"jfrog": {"jfrogUrl": "https://shop.example", "repositoryKey": "local", "username": "ci",
+			"password": "s3cret"},
+	}
+	for _, body := range out {
+		body["projectId"] = project
+	}
+	return out
+}
+
+// RegistryEnvelopes are the members that hold the data of a response, by kind of registry.
+var RegistryEnvelopes = map[string]string{"scaleway": "data."}
+
+// GithubPat has the format of a personal access token of GitHub.
+const GithubPat = "ghp_0123456789abcdefghij0123456789abcdef"

@@ -1,0 +1,9 @@
+package registries_test
+
+import (
+	"testing"
+
+	"merlon/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
