@@ -27,6 +27,7 @@ const (
 	alienEllipsis // ..., ...., $...X and $....X
 )
 
+// An alienItem is one element of a pattern.
 type alienItem struct {
 	kind alienKind
 	text string
@@ -50,21 +51,11 @@ func parseAlien(text string, o rule.Options) (*alien, error) {
 		return nil, fmt.Errorf("the pattern has %d bytes; the limit is %d", len(text), maxPattern)
 	}
 	a := &alien{multiline: o.GenericMultiline, caseless: o.GenericCaseless}
-	for c := range 256 {
-		a.inWord[c] = isWord(byte(c)) || strings.IndexByte(o.GenericExtraWord, byte(c)) >= 0
-	}
-	braces := o.GenericBraces
-	if braces == nil {
-		braces = [][2]string{{"(", ")"}, {"[", "]"}, {"{", "}"}}
-	}
-	for _, pair := range slices.Concat(braces, o.GenericExtraBraces) {
-		if a.inWord[pair[0][0]] || a.inWord[pair[1][0]] {
-			return nil, fmt.Errorf("%s%s are braces and characters of words", pair[0], pair[1])
-		}
-		a.closing[pair[0][0]] = pair[1][0]
+	if err := a.setCharacters(o); err != nil {
+		return nil, err
 	}
 	for at := 0; at < len(text); {
-		it, n := a.next(text[at:])
+		it, n := a.nextItem(text[at:])
 		if n == 0 { // white space
 			at++
 			continue
@@ -75,7 +66,7 @@ func parseAlien(text string, o rule.Options) (*alien, error) {
 	for len(a.items) > 0 && a.items[len(a.items)-1].kind == alienNewline {
 		a.items = a.items[:len(a.items)-1] // the line end that a block of YAML has
 	}
-	a.enclose()
+	a.closeEllipses()
 	if !slices.ContainsFunc(a.items, func(it alienItem) bool {
 		return it.kind != alienEllipsis && it.kind != alienNewline
 	}) {
@@ -84,9 +75,28 @@ func parseAlien(text string, o rule.Options) (*alien, error) {
 	return a, nil
 }
 
-// next reads one element at the start of s and returns its length, 0 for white
-// space.
-func (a *alien) next(s string) (alienItem, int) {
+// setCharacters enters which characters make words and which are braces. None may be both:
+// an ellipsis could not tell where a pair ends.
+func (a *alien) setCharacters(o rule.Options) error {
+	for c := range 256 {
+		a.inWord[c] = isWord(byte(c)) || strings.IndexByte(o.GenericExtraWord, byte(c)) >= 0
+	}
+	braces := o.GenericBraces
+	if braces == nil {
+		braces = [][2]string{{"(", ")"}, {"[", "]"}, {"{", "}"}}
+	}
+	for _, pair := range slices.Concat(braces, o.GenericExtraBraces) {
+		if a.inWord[pair[0][0]] || a.inWord[pair[1][0]] {
+			return fmt.Errorf("%s%s are braces and characters of words", pair[0], pair[1])
+		}
+		a.closing[pair[0][0]] = pair[1][0]
+	}
+	return nil
+}
+
+// nextItem reads one element at the start of s and returns its length, 0 for white space. In
+// multiline mode a line end is white space.
+func (a *alien) nextItem(s string) (alienItem, int) {
 	c := s[0]
 	if strings.HasPrefix(s, "....") {
 		return alienItem{kind: alienEllipsis, long: true}, 4
@@ -114,9 +124,11 @@ func (a *alien) next(s string) (alienItem, int) {
 	return alienItem{kind: alienChar, text: s[:1]}, 1
 }
 
+// isSpace reports whether the byte is white space of ASCII.
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// alienMetavariable reads $X, $...X or $....X.
+// alienMetavariable reads $X, $...X or $....X. The number of dots decides whether it is an
+// ellipsis.
 func alienMetavariable(s string) (alienItem, int) {
 	dots := len(s[1:]) - len(strings.TrimLeft(s[1:], "."))
 	if dots != 0 && dots != 3 && dots != 4 {
@@ -135,8 +147,9 @@ func alienMetavariable(s string) (alienItem, int) {
 	return alienItem{kind: alienEllipsis, name: "$..." + s[1+dots:n], long: dots == 4}, n
 }
 
-// enclose tells the ellipses between a pair of braces which brace ends the pair.
-func (a *alien) enclose() {
+// closeEllipses tells the ellipses between a pair of braces which brace ends the pair. An ellipsis
+// may not leave the pair of braces that it stands in.
+func (a *alien) closeEllipses() {
 	var stack []int
 	for i, it := range a.items {
 		if it.kind != alienChar {
@@ -155,8 +168,8 @@ func (a *alien) enclose() {
 	}
 }
 
-// find returns the matches that do not overlap.
-func (a *alien) find(text string) ([]Match, error) {
+// findMatches returns the matches that do not overlap. The search goes on behind each match.
+func (a *alien) findMatches(text string) ([]Match, error) {
 	s := &alienSearch{alien: a, text: text, steps: min(stepsAtMost, stepsEach*(len(text)+1000)), pairs: map[int]int{}}
 	var out []Match
 	for at := 0; at < len(text); {
@@ -165,7 +178,7 @@ func (a *alien) find(text string) ([]Match, error) {
 			continue
 		}
 		s.env = s.env[:0]
-		end, ok := s.run(0, at, at)
+		end, ok := s.matchFrom(0, at, at)
 		if s.steps <= 0 || len(out) >= maxMatches {
 			return out, ErrGivenUp
 		}
@@ -173,12 +186,13 @@ func (a *alien) find(text string) ([]Match, error) {
 			at++
 			continue
 		}
-		out = append(out, Match{Start: at, End: end, Bindings: sorted(s.env)})
+		out = append(out, Match{Start: at, End: end, Bindings: sortBindings(s.env)})
 		at = max(end, at+1)
 	}
 	return out, nil
 }
 
+// An alienSearch looks for one pattern in one text.
 type alienSearch struct {
 	*alien
 	text  string
@@ -187,27 +201,28 @@ type alienSearch struct {
 	env   []Binding
 }
 
-// skip returns the next place that is no white space.
-func (s *alienSearch) skip(at int, lines bool) int {
+// skipSpace returns the next place that is no white space.
+func (s *alienSearch) skipSpace(at int, lines bool) int {
 	for at < len(s.text) && isSpace(s.text[at]) && (lines || s.text[at] == ' ' || s.text[at] == '\t') {
 		at++
 	}
 	return at
 }
 
-// run matches the pattern from item i on at a place. last is the end of what
-// matched before. It returns the end of the match.
-func (s *alienSearch) run(i, at, last int) (int, bool) {
+// matchFrom matches the pattern from item i on at a place. last is the end of what matched before.
+// It returns the end of the match. It calls itself only for ellipses, so that the depth is that of
+// the pattern.
+func (s *alienSearch) matchFrom(i, at, last int) (int, bool) {
 	for ; i < len(s.items); i++ {
 		if s.steps--; s.steps <= 0 {
 			return 0, false
 		}
 		it := &s.items[i]
 		if it.kind == alienEllipsis {
-			return s.ellipsis(i, at, last)
+			return s.matchEllipsis(i, at, last)
 		}
-		at = s.skip(at, s.multiline)
-		n := s.item(it, at)
+		at = s.skipSpace(at, s.multiline)
+		n := s.matchItem(it, at)
 		if n < 0 {
 			return 0, false
 		}
@@ -217,8 +232,9 @@ func (s *alienSearch) run(i, at, last int) (int, bool) {
 	return last, true
 }
 
-// item returns the length of what one element matches, -1 for nothing.
-func (s *alienSearch) item(it *alienItem, at int) int {
+// matchItem returns the length of what one element matches, -1 for nothing. A metavariable that is
+// bound must have the same text again.
+func (s *alienSearch) matchItem(it *alienItem, at int) int {
 	switch it.kind {
 	case alienNewline:
 		rest := s.text[at:]
@@ -230,29 +246,31 @@ func (s *alienSearch) item(it *alienItem, at int) int {
 		}
 		return -1
 	case alienMetavar:
-		n := s.word(at)
-		if n == 0 || !s.bind(it.name, at, at+n) {
+		n := s.wordLength(at)
+		if n == 0 || !s.bindName(it.name, at, at+n) {
 			return -1
 		}
 		return n
 	case alienWord:
-		if n := s.word(at); n != len(it.text) || !s.equal(s.text[at:at+n], it.text) {
+		if n := s.wordLength(at); n != len(it.text) || !s.equalText(s.text[at:at+n], it.text) {
 			return -1
 		}
 		return len(it.text)
 	}
-	if at < len(s.text) && s.equal(s.text[at:at+1], it.text) {
+	if at < len(s.text) && s.equalText(s.text[at:at+1], it.text) {
 		return 1
 	}
 	return -1
 }
 
-func (s *alienSearch) equal(a, b string) bool {
+// equalText compares two texts, without regard to case if the rule says so.
+func (s *alienSearch) equalText(a, b string) bool {
 	return a == b || s.caseless && strings.EqualFold(a, b)
 }
 
-// word returns the length of the whole word at a place, 0 for none.
-func (s *alienSearch) word(at int) int {
+// wordLength returns the length of the whole word at a place, 0 for none. A word inside of another
+// one does not count.
+func (s *alienSearch) wordLength(at int) int {
 	if at > 0 && s.inWord[s.text[at-1]] {
 		return 0
 	}
@@ -263,7 +281,8 @@ func (s *alienSearch) word(at int) int {
 	return n - at
 }
 
-func (s *alienSearch) bind(name string, start, end int) bool {
+// bindName binds a metavariable, or reports whether it has the same text as before.
+func (s *alienSearch) bindName(name string, start, end int) bool {
 	text := s.text[start:end]
 	for _, b := range s.env {
 		if b.Name == name {
@@ -274,55 +293,63 @@ func (s *alienSearch) bind(name string, start, end int) bool {
 	return true
 }
 
-// ellipsis takes as little as it can: nothing, then one word, pair of braces or
+// matchEllipsis takes as little as it can: nothing, then one word, pair of braces or
 // character more each time. At an edge of the pattern it reaches to the edge of the
 // text, or of the line.
-func (s *alienSearch) ellipsis(i, at, last int) (int, bool) {
+func (s *alienSearch) matchEllipsis(i, at, last int) (int, bool) {
 	it := &s.items[i]
 	lines := s.multiline || it.long
-	if s.edge(i-1, lines) && !s.atEdge(at, lines, true) {
+	if s.isPatternEdge(i-1, lines) && !s.isTextEdge(at, lines, true) {
 		return 0, false
 	}
 	mark := len(s.env)
-	start, end := s.skip(at, lines), last
+	start, end := s.skipSpace(at, lines), last
 	for next := start; ; {
 		from, to := start, end
 		if next == start { // nothing yet
 			from, to = last, last
 		}
-		if !s.edge(i+1, lines) || s.atEdge(to, lines, false) {
-			if it.name == "" || s.bind(it.name, from, to) {
-				if out, ok := s.run(i+1, to, to); ok {
-					return out, true
-				}
-				if it.long && !s.multiline && i+1 < len(s.items) { // line ends belong to four dots
-					if out, ok := s.run(i+1, s.skip(to, true), to); ok {
-						return out, true
-					}
-				}
+		if !s.isPatternEdge(i+1, lines) || s.isTextEdge(to, lines, false) {
+			if out, ok := s.endEllipsis(i, from, to); ok {
+				return out, true
 			}
 		}
 		s.env = s.env[:mark]
 		if s.steps--; s.steps <= 0 {
 			return 0, false
 		}
-		n := s.node(next, it.shut)
+		n := s.nodeLength(next, it.shut)
 		if n == 0 {
 			return 0, false
 		}
 		end = next + n
-		next = s.skip(end, lines)
+		next = s.skipSpace(end, lines)
 	}
 }
 
-// edge says whether the item is beyond the edge of the pattern, or of its line.
-func (s *alienSearch) edge(i int, lines bool) bool {
+// endEllipsis binds what an ellipsis took and matches the rest of the pattern behind it.
+func (s *alienSearch) endEllipsis(i, from, to int) (int, bool) {
+	it := &s.items[i]
+	if it.name != "" && !s.bindName(it.name, from, to) {
+		return 0, false
+	}
+	if out, ok := s.matchFrom(i+1, to, to); ok {
+		return out, true
+	}
+	if it.long && !s.multiline && i+1 < len(s.items) { // line ends belong to four dots
+		return s.matchFrom(i+1, s.skipSpace(to, true), to)
+	}
+	return 0, false
+}
+
+// isPatternEdge says whether the item is beyond the edge of the pattern, or of its line.
+func (s *alienSearch) isPatternEdge(i int, lines bool) bool {
 	return i < 0 || i >= len(s.items) || !lines && s.items[i].kind == alienNewline
 }
 
-// atEdge says whether only white space is before or after a place, in the text or in
-// the line.
-func (s *alienSearch) atEdge(at int, lines, before bool) bool {
+// isTextEdge says whether only white space is before or after a place, in the text or in the line.
+// The look counts as steps.
+func (s *alienSearch) isTextEdge(at int, lines, before bool) bool {
 	var rest string
 	if before {
 		rest = s.text[:at]
@@ -339,9 +366,9 @@ func (s *alienSearch) atEdge(at int, lines, before bool) bool {
 	return strings.TrimSpace(rest) == ""
 }
 
-// node returns the length of the word, pair of braces or character at a place, 0 for
+// nodeLength returns the length of the word, pair of braces or character at a place, 0 for
 // none: at the end, and at the brace that must stay.
-func (s *alienSearch) node(at int, shut byte) int {
+func (s *alienSearch) nodeLength(at int, shut byte) int {
 	if at >= len(s.text) || isSpace(s.text[at]) {
 		return 0
 	}
@@ -350,19 +377,20 @@ func (s *alienSearch) node(at int, shut byte) int {
 		return 0
 	}
 	if s.inWord[c] {
-		return s.word(at)
+		return s.wordLength(at)
 	}
 	if s.closing[c] != 0 {
-		if end := s.pair(at); end > 0 {
+		if end := s.pairEnd(at); end > 0 {
 			return end - at
 		}
 	}
 	return 1
 }
 
-// pair returns the end of the pair of braces that begins at a place, -1 if it does
-// not end. A brace inside that does not end is a character like others.
-func (s *alienSearch) pair(at int) int {
+// pairEnd returns the end of the pair of braces that begins at a place, -1 if it does not end. A
+// brace inside that does not end is a character like others. Results are kept, as each ellipsis
+// asks again for the same braces.
+func (s *alienSearch) pairEnd(at int) int {
 	for {
 		if end, known := s.pairs[at]; known {
 			return end

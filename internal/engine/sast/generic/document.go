@@ -51,7 +51,7 @@ type Document struct {
 // comments count as white space.
 func NewDocument(text, comments string) *Document {
 	d := &Document{text: text, words: map[string][]int32{}}
-	d.items = blocks(text, tokenize(blank(text, comments), false))
+	d.items = buildBlocks(text, tokenize(blankComments(text, comments), false))
 	for i := range d.items {
 		switch it := &d.items[i]; it.kind {
 		case word:
@@ -65,8 +65,9 @@ func NewDocument(text, comments string) *Document {
 	return d
 }
 
-// blank replaces comments by spaces, so that offsets and lines stay.
-func blank(text, style string) string {
+// blankComments replaces comments by spaces, so that offsets and lines stay. The style is that of
+// the rule.
+func blankComments(text, style string) string {
 	switch style {
 	case "shell":
 		return blankFrom(text, "#", "\n")
@@ -136,7 +137,7 @@ func tokenize(text string, pattern bool) []line {
 			}
 			at++
 		}
-		l.items = atoms(text[:end], at, number, pattern)
+		l.items = readAtoms(text[:end], at, number, pattern)
 		if len(l.items) > 0 {
 			out = append(out, l)
 		}
@@ -146,34 +147,27 @@ func tokenize(text string, pattern bool) []line {
 	return out
 }
 
-// atoms reads one line of text from an offset.
-func atoms(text string, at int, number uint32, pattern bool) []item {
+// readAtoms reads one line of text from an offset.
+func readAtoms(text string, at int, number uint32, pattern bool) []item {
 	var out []item
 	for at < len(text) {
-		n, k := 1, char
-		switch c := text[at]; {
-		case c == ' ' || c == '\t':
+		c := text[at]
+		if c == ' ' || c == '\t' {
 			at++
 			continue
-		case isWord(c):
-			for at+n < len(text) && isWord(text[at+n]) {
-				n++
-			}
-			k = word
-		case pattern && c == '.' && strings.HasPrefix(text[at:], "...."):
+		}
+		if pattern && strings.HasPrefix(text[at:], "....") {
 			for ; at < len(text) && text[at] == '.'; at++ { // four or more are dots
 				out = append(out, item{start: uint32(at), end: uint32(at + 1), line: number, kind: char})
 			}
 			continue
-		case pattern && c == '.' && strings.HasPrefix(text[at:], "..."):
-			n, k = 3, ellipsis
-		case pattern && c == '$':
-			if m := metavariableLength(text[at:]); m > 0 {
-				n, k = m, metavar
-				if text[at+1] == '.' {
-					k = ellipsis
-				}
-			}
+		}
+		n, k := 1, char
+		switch {
+		case isWord(c):
+			n, k = wordLength(text[at:]), word
+		case pattern:
+			n, k = patternAtom(text[at:])
 		}
 		out = append(out, item{start: uint32(at), end: uint32(at + n), line: number, kind: k})
 		at += n
@@ -181,6 +175,33 @@ func atoms(text string, at int, number uint32, pattern bool) []item {
 	return out
 }
 
+// wordLength returns the length of the word at the start of s.
+func wordLength(s string) int {
+	n := 1
+	for n < len(s) && isWord(s[n]) {
+		n++
+	}
+	return n
+}
+
+// patternAtom returns the length and the kind of what a pattern has at the start of s
+// besides words: an ellipsis, a metavariable or a character.
+func patternAtom(s string) (int, kind) {
+	if strings.HasPrefix(s, "...") {
+		return 3, ellipsis
+	}
+	if s[0] == '$' {
+		if m := metavariableLength(s); m > 0 {
+			if s[1] == '.' {
+				return m, ellipsis
+			}
+			return m, metavar
+		}
+	}
+	return 1, char
+}
+
+// isWord reports whether the byte belongs to a word.
 func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
@@ -201,11 +222,12 @@ func metavariableLength(s string) int {
 	return n
 }
 
-// blocks puts lines behind each other, with the edges of blocks between them: more
-// indentation opens one, less closes it. In a document, braces that match on one line
-// have a block between them; text is its text, and "" for a pattern.
-func blocks(text string, lines []line) []item {
-	b := builder{text: text}
+// buildBlocks puts lines behind each other, with the edges of blocks between them: more
+// indentation opens one, less closes it. In a document, braces that match on one line have a block
+// between them; text is its text, and "" for a pattern. Indentation is how most text without a
+// grammar shows its structure.
+func buildBlocks(text string, lines []line) []item {
+	b := blockBuilder{text: text}
 	b.levels = []level{{0, -1}}
 	if len(lines) > 0 {
 		b.levels[0].indent = lines[0].indent
@@ -215,46 +237,48 @@ func blocks(text string, lines []line) []item {
 	}
 	for _, l := range lines {
 		for b.levels[len(b.levels)-1].indent > l.indent {
-			b.leave()
+			b.leaveBlock()
 		}
 		if b.levels[len(b.levels)-1].indent < l.indent {
 			b.levels = append(b.levels, level{l.indent, len(b.out)})
 			b.out = append(b.out, item{start: l.items[0].start, end: l.items[0].start, line: l.items[0].line,
 				kind: open})
 		}
-		b.line(l.items)
+		b.addLine(l.items)
 	}
 	for len(b.levels) > 1 {
-		b.leave()
+		b.leaveBlock()
 	}
-	return enclose(b.out)
+	return linkAtoms(b.out)
 }
 
 // A level is a block of lines that is open: its indentation and its first item.
 type level struct{ indent, at int }
 
-type builder struct {
+// A blockBuilder puts lines behind each other with the edges of their blocks.
+type blockBuilder struct {
 	text   string
 	out    []item
 	levels []level
 }
 
-// leave closes the innermost block of lines.
-func (b *builder) leave() {
+// leaveBlock closes the innermost block of lines.
+func (b *blockBuilder) leaveBlock() {
 	at := b.levels[len(b.levels)-1].at
 	b.levels = b.levels[:len(b.levels)-1]
 	last := b.out[len(b.out)-1]
-	b.shut(at, last.end, last.line)
+	b.shutBlock(at, last.end, last.line)
 }
 
-func (b *builder) shut(at int, offset, line uint32) {
+// shutBlock appends the end of a block and links it with its beginning.
+func (b *blockBuilder) shutBlock(at int, offset, line uint32) {
 	b.out[at].other = int32(len(b.out))
 	b.out = append(b.out, item{start: offset, end: offset, line: line, kind: shut, other: int32(at)})
 }
 
-// line appends the atoms of a line with the edges of the blocks between braces.
-func (b *builder) line(items []item) {
-	partner := b.pairs(items)
+// addLine appends the atoms of a line with the edges of the blocks between braces.
+func (b *blockBuilder) addLine(items []item) {
+	partner := b.pairBraces(items)
 	if partner == nil {
 		b.out = append(b.out, items...)
 		return
@@ -263,7 +287,7 @@ func (b *builder) line(items []item) {
 	for i, it := range items {
 		j, braced := partner[i]
 		if braced && j < i-1 {
-			b.shut(opened[len(opened)-1], it.start, it.line)
+			b.shutBlock(opened[len(opened)-1], it.start, it.line)
 			opened = opened[:len(opened)-1]
 		}
 		b.out = append(b.out, it)
@@ -274,9 +298,9 @@ func (b *builder) line(items []item) {
 	}
 }
 
-// pairs maps each brace of a line to its partner. A closing brace that does not
+// pairBraces maps each brace of a line to its partner. A closing brace that does not
 // fit the innermost open one is a character like others.
-func (b *builder) pairs(items []item) map[int]int {
+func (b *blockBuilder) pairBraces(items []item) map[int]int {
 	if b.text == "" {
 		return nil
 	}
@@ -304,8 +328,8 @@ func (b *builder) pairs(items []item) map[int]int {
 	return partner
 }
 
-// enclose tells every atom the end of its block.
-func enclose(items []item) []item {
+// linkAtoms tells every atom the end of its block. An ellipsis must not leave the block.
+func linkAtoms(items []item) []item {
 	end := []int32{int32(len(items))}
 	for i := range items {
 		switch items[i].kind {

@@ -191,7 +191,7 @@ func TestAlien(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		got, err := a.find(c.text)
+		got, err := a.findMatches(c.text)
 		if diff := cmp.Diff(c.want, say(c.text, got)); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", c.name, err, diff)
 		}
@@ -210,7 +210,7 @@ func TestAlien(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.find(strings.Repeat("x ( [ ", 5000)); !errors.Is(err, ErrGivenUp) {
+	if _, err := a.findMatches(strings.Repeat("x ( [ ", 5000)); !errors.Is(err, ErrGivenUp) {
 		t.Errorf("hostile braces: %v", err)
 	}
 }
@@ -307,7 +307,7 @@ func FuzzPattern(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			matches, _ := a.find(text)
+			matches, _ := a.findMatches(text)
 			for _, m := range matches {
 				check(m)
 			}

@@ -47,9 +47,9 @@ func (m *Matcher) Find(text string) ([]Match, error) {
 		return nil, fmt.Errorf("the text has %d bytes; the limit is %d", len(text), maxText)
 	}
 	if m.alien != nil {
-		return m.alien.find(text)
+		return m.alien.findMatches(text)
 	}
-	matches, complete := m.pattern.Find(documents.get(text, m.comments))
+	matches, complete := m.pattern.Find(documents.getDocument(text, m.comments))
 	if !complete {
 		return matches, ErrGivenUp
 	}
@@ -72,9 +72,10 @@ type recent struct {
 
 const maxKept = 1 << 20 // bytes of a text whose document is kept
 
-// get returns the document of a text. A text is known again by its place in memory:
-// equal texts in two places are two documents.
-func (r *recent) get(text, comments string) *Document {
+// getDocument returns the document of a text. A text is known again by its place in memory: equal
+// texts in two places are two documents. Comparing the memory is cheap and never wrong: strings do
+// not change.
+func (r *recent) getDocument(text, comments string) *Document {
 	r.mu.Lock()
 	for _, k := range r.kept {
 		if k.doc != nil && k.comments == comments && len(k.doc.text) == len(text) &&

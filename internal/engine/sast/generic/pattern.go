@@ -29,10 +29,10 @@ func Parse(text string, span int) (*Pattern, error) {
 	if len(text) > maxPattern {
 		return nil, fmt.Errorf("the pattern has %d bytes; the limit is %d", len(text), maxPattern)
 	}
-	p := &Pattern{text: text, items: blocks("", tokenize(text, true)), span: uint32(span)}
+	p := &Pattern{text: text, items: buildBlocks("", tokenize(text, true)), span: uint32(span)}
 	seen := map[string]bool{}
 	for i := range p.items {
-		name := p.name(&p.items[i])
+		name := p.metavariableName(&p.items[i])
 		if name == "" {
 			continue
 		}
@@ -52,8 +52,8 @@ func Parse(text string, span int) (*Pattern, error) {
 	return p, nil
 }
 
-// name returns the metavariable that an item is, with its sigil, "" for none.
-func (p *Pattern) name(it *item) string {
+// metavariableName returns the metavariable that an item is, with its sigil, "" for none.
+func (p *Pattern) metavariableName(it *item) string {
 	if it.kind == metavar || it.kind == ellipsis && p.text[it.start] == '$' {
 		return p.text[it.start:it.end]
 	}
@@ -85,8 +85,8 @@ func (p *Pattern) Find(d *Document) (matches []Match, complete bool) {
 		failed: map[place]struct{}{}}
 	longest := p.items[len(p.items)-1].kind == ellipsis
 	byEnd := map[int]int{} // index in matches
-	for _, at := range p.starts(d) {
-		m, ok := s.at(at)
+	for _, at := range p.startAtoms(d) {
+		m, ok := s.matchAt(at)
 		if len(matches) >= maxMatches {
 			s.steps = 0
 		}
@@ -125,10 +125,10 @@ func (p *Pattern) mayMatch(d *Document) bool {
 	return true
 }
 
-// starts returns the atoms where a match may begin: where the first atom of the
-// pattern is, or at the beginning of each block if the pattern begins with an
-// ellipsis.
-func (p *Pattern) starts(d *Document) []int32 {
+// startAtoms returns the atoms where a match may begin: where the first atom of the pattern is, or
+// at the beginning of each block if the pattern begins with an ellipsis. The index of the document
+// makes most searches short.
+func (p *Pattern) startAtoms(d *Document) []int32 {
 	switch first := p.items[0]; first.kind {
 	case word:
 		return d.words[p.text[first.start:first.end]]
@@ -175,10 +175,10 @@ type gap struct {
 	name       string
 }
 
-// at looks for a match that begins at an atom.
-func (s *search) at(first int32) (Match, bool) {
+// matchAt looks for a match that begins at an atom. Bindings of an earlier attempt are dropped.
+func (s *search) matchAt(first int32) (Match, bool) {
 	s.first, s.env = first, s.env[:0]
-	last, ok := s.run(0, first, s.doc.items[first].other, -1)
+	last, ok := s.matchFrom(0, first, s.doc.items[first].other, -1)
 	if !ok {
 		return Match{}, false
 	}
@@ -186,20 +186,20 @@ func (s *search) at(first int32) (Match, bool) {
 	if last >= 0 {
 		end = int(s.doc.items[last].end)
 	}
-	return Match{Start: start, End: end, Bindings: sorted(s.env)}, true
+	return Match{Start: start, End: end, Bindings: sortBindings(s.env)}, true
 }
 
-// sorted returns a copy of bindings, sorted by name.
-func sorted(all []Binding) []Binding {
+// sortBindings returns a copy of bindings, sorted by name.
+func sortBindings(all []Binding) []Binding {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b Binding) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
-// run matches the pattern from item pi on against the document from item di on, up
+// matchFrom matches the pattern from item pi on against the document from item di on, up
 // to the shut of a block, or of the whole, at end. last is the last atom that
 // matched, -1 for none. It returns the last atom of the match.
-func (s *search) run(pi, di, end, last int32) (int32, bool) {
+func (s *search) matchFrom(pi, di, end, last int32) (int32, bool) {
 	items := s.doc.items
 	var g gap
 	for {
@@ -207,57 +207,72 @@ func (s *search) run(pi, di, end, last int32) (int32, bool) {
 			return 0, false
 		}
 		if int(pi) == len(s.pattern.items) {
-			return s.finish(di, last, g)
+			return s.finishMatch(di, last, g)
 		}
 		switch p := &s.pattern.items[pi]; p.kind {
 		case shut: // of a block of the pattern: the block of the document must end too
 			if !g.on && di < end && items[di].kind != shut {
 				return 0, false
 			}
-			return s.finish(di, last, g)
+			return s.finishMatch(di, last, g)
 		case ellipsis:
-			g = s.extend(g, s.pattern.name(p), last)
+			g = s.extendGap(g, s.pattern.metavariableName(p), last)
 			pi++
 		case open:
 			var ok bool
-			if pi, di, last, g, ok = s.block(pi, di, end, last, g); !ok {
+			if pi, di, last, g, ok = s.matchBlock(pi, di, end, last, g); !ok {
 				return 0, false
 			}
 			if pi < 0 {
-				return s.finish(di, last, g)
+				return s.finishMatch(di, last, g)
 			}
 		default:
 			for di < end && items[di].kind >= open {
 				di++
 			}
-			if di >= end || g.on && items[di].line > g.max {
+			if g.on {
+				return s.matchBehind(pi, di, end, g)
+			}
+			if di >= end || !s.matchAtom(p, di) {
 				return 0, false
 			}
-			if !g.on {
-				if !s.atom(p, di) {
-					return 0, false
-				}
-				last = di
-				pi, di = pi+1, di+1
-				continue
-			}
-			if to, ok := s.branch(pi, di, end, g); ok {
-				return to, true
-			}
-			g.end = items[di].end
-			di++
+			last = di
+			pi, di = pi+1, di+1
 		}
 	}
 }
 
-// branch tries to end an ellipsis at an atom.
-func (s *search) branch(pi, di, end int32, g gap) (int32, bool) {
+// matchBehind matches the pattern from an atom on behind an ellipsis: it tries each atom
+// of the document that the ellipsis reaches.
+func (s *search) matchBehind(pi, di, end int32, g gap) (int32, bool) {
+	items := s.doc.items
+	for {
+		for di < end && items[di].kind >= open {
+			di++
+		}
+		if di >= end || items[di].line > g.max {
+			return 0, false
+		}
+		if to, ok := s.tryAtom(pi, di, end, g); ok {
+			return to, true
+		}
+		g.end = items[di].end
+		di++
+		if s.steps--; s.steps <= 0 {
+			return 0, false
+		}
+	}
+}
+
+// tryAtom tries to end an ellipsis at an atom. A failure behind the last metavariable that is
+// compared depends on the place alone and is remembered, which keeps the search polynomial.
+func (s *search) tryAtom(pi, di, end int32, g gap) (int32, bool) {
 	mark := len(s.env)
-	if s.close(g) && s.atom(&s.pattern.items[pi], di) {
+	if s.closeGap(g) && s.matchAtom(&s.pattern.items[pi], di) {
 		here := place{pi + 1, di + 1, end}
 		free := int(here.pattern) >= s.pattern.free
 		if _, known := s.failed[here]; !known || !free {
-			if to, ok := s.run(pi+1, di+1, end, di); ok {
+			if to, ok := s.matchFrom(pi+1, di+1, end, di); ok {
 				return to, true
 			}
 			if free && s.steps > 0 {
@@ -269,36 +284,36 @@ func (s *search) branch(pi, di, end int32, g gap) (int32, bool) {
 	return 0, false
 }
 
-// block matches a block of the pattern. Its results are where to go on; the first is
+// matchBlock matches a block of the pattern. Its results are where to go on; the first is
 // -1 when the rest of the pattern may be empty, and is.
-func (s *search) block(pi, di, end, last int32, g gap) (int32, int32, int32, gap, bool) {
+func (s *search) matchBlock(pi, di, end, last int32, g gap) (int32, int32, int32, gap, bool) {
 	items := s.doc.items
 	after := s.pattern.items[pi].other + 1
 	switch {
 	case di >= end || items[di].kind == shut:
-		return -1, di, last, g, s.empty(pi+1) && s.empty(after)
+		return -1, di, last, g, s.matchesNothing(pi+1) && s.matchesNothing(after)
 	case items[di].kind == open:
-		if !s.close(g) {
+		if !s.closeGap(g) {
 			return 0, 0, 0, g, false
 		}
-		to, ok := s.run(pi+1, di+1, items[di].other, last)
+		to, ok := s.matchFrom(pi+1, di+1, items[di].other, last)
 		return after, items[di].other + 1, to, gap{}, ok
 	case g.on && items[di].line <= g.max:
 		g.end = items[di].end
 		return pi, di + 1, last, g, true
 	}
-	return after, di, last, gap{}, s.close(g) && s.empty(pi+1)
+	return after, di, last, gap{}, s.closeGap(g) && s.matchesNothing(pi+1)
 }
 
-// empty says whether the pattern from an item to the end of its block matches
+// matchesNothing says whether the pattern from an item to the end of its block matches
 // nothing.
-func (s *search) empty(pi int32) bool {
+func (s *search) matchesNothing(pi int32) bool {
 	for ; int(pi) < len(s.pattern.items); pi++ {
 		switch s.pattern.items[pi].kind {
 		case shut:
 			return true
 		case open:
-			if !s.empty(pi + 1) {
+			if !s.matchesNothing(pi + 1) {
 				return false
 			}
 			pi = s.pattern.items[pi].other
@@ -319,8 +334,9 @@ func (s *search) lastEnd(last int32) (offset, line uint32) {
 	return s.doc.items[last].end, s.doc.items[last].line
 }
 
-// extend begins an ellipsis, or lets one that is skipping reach further.
-func (s *search) extend(g gap, name string, last int32) gap {
+// extendGap begins an ellipsis, or lets one that is skipping reach further. Two ellipses in a row
+// reach twice as far.
+func (s *search) extendGap(g gap, name string, last int32) gap {
 	if g.on {
 		g.max += s.pattern.span
 		return g
@@ -329,12 +345,13 @@ func (s *search) extend(g gap, name string, last int32) gap {
 	return gap{on: true, max: line + s.pattern.span, start: offset, end: offset, name: name}
 }
 
-// close ends an ellipsis and binds its name.
-func (s *search) close(g gap) bool {
-	return !g.on || g.name == "" || s.bind(g.name, g.start, g.end)
+// closeGap ends an ellipsis and binds its name. An ellipsis without a name takes anything.
+func (s *search) closeGap(g gap) bool {
+	return !g.on || g.name == "" || s.bindName(g.name, g.start, g.end)
 }
 
-func (s *search) bind(name string, start, end uint32) bool {
+// bindName binds a metavariable, or reports whether it has the same text as before.
+func (s *search) bindName(name string, start, end uint32) bool {
 	text := s.doc.text[start:end]
 	for i := range s.env {
 		if s.env[i].Name == name {
@@ -345,21 +362,21 @@ func (s *search) bind(name string, start, end uint32) bool {
 	return true
 }
 
-// atom matches one atom.
-func (s *search) atom(p *item, di int32) bool {
+// matchAtom matches one atom.
+func (s *search) matchAtom(p *item, di int32) bool {
 	it := &s.doc.items[di]
 	switch p.kind {
 	case metavar:
-		return it.kind == word && s.bind(s.pattern.name(p), it.start, it.end)
+		return it.kind == word && s.bindName(s.pattern.metavariableName(p), it.start, it.end)
 	case word:
 		return it.kind == word && s.doc.text[it.start:it.end] == s.pattern.text[p.start:p.end]
 	}
 	return it.kind == char && s.doc.text[it.start] == s.pattern.text[p.start]
 }
 
-// finish ends a match. An ellipsis at its end takes what is left of the innermost
+// finishMatch ends a match. An ellipsis at its end takes what is left of the innermost
 // block, as far as its lines go.
-func (s *search) finish(di, last int32, g gap) (int32, bool) {
+func (s *search) finishMatch(di, last int32, g gap) (int32, bool) {
 	if !g.on {
 		return last, true
 	}
@@ -384,5 +401,5 @@ func (s *search) finish(di, last int32, g gap) (int32, bool) {
 		}
 	}
 	g.end, _ = s.lastEnd(last)
-	return last, s.close(g)
+	return last, s.closeGap(g)
 }

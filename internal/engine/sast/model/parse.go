@@ -34,86 +34,90 @@ func Parse(file, language, name string, src []byte) (*Model, error) {
 	if len(document.Content) == 0 {
 		return p.model, nil
 	}
-	err := p.sections(document.Content[0])
+	err := p.readSections(document.Content[0])
 	return p.model, err
 }
 
 // parser reads one file.
 type parser struct{ model *Model }
 
-func (p *parser) fault(n *yaml.Node, format string, args ...any) error {
+// faultAt returns an error that names the file and the line of a node.
+func (p *parser) faultAt(n *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %s", p.model.File, n.Line, fmt.Sprintf(format, args...))
 }
 
-// sections reads the top of the file.
-func (p *parser) sections(n *yaml.Node) error {
-	return p.mapping(n, func(key, value *yaml.Node) error {
+// readSections reads the top of the file. An unknown key is an error, as a misspelled one would
+// drop its entries.
+func (p *parser) readSections(n *yaml.Node) error {
+	return p.readMapping(n, func(key, value *yaml.Node) error {
 		if key.Value == "languages" {
 			p.model.Languages = nil
-			return p.lines(value, func(_ *yaml.Node, text string) error {
+			return p.readLines(value, func(_ *yaml.Node, text string) error {
 				p.model.Languages = append(p.model.Languages, text)
 				return nil
 			})
 		}
 		for s := Section(0); s < sections; s++ {
 			if s.String() == key.Value {
-				return p.section(s, value)
+				return p.readSection(s, value)
 			}
 		}
-		return p.fault(key, "unknown key %q; there are languages, %s", key.Value, strings.Join(sectionNames[:], ", "))
+		return p.faultAt(key, "unknown key %q; there are languages, %s", key.Value, strings.Join(sectionNames[:], ", "))
 	})
 }
 
-// section reads the entries of a section, by kind where it has kinds.
-func (p *parser) section(s Section, n *yaml.Node) error {
+// readSection reads the entries of a section, by kind where it has kinds. Sections without kinds
+// are plain lists.
+func (p *parser) readSection(s Section, n *yaml.Node) error {
 	switch s {
 	case Summaries, Types, Entrypoints, Exits:
-		return p.entries(s, "", n)
+		return p.readEntries(s, "", n)
 	}
-	return p.mapping(n, func(key, value *yaml.Node) error {
+	return p.readMapping(n, func(key, value *yaml.Node) error {
 		if s == Operations && OperationNames[key.Value] == "" {
-			return p.fault(key, "unknown operation %q", key.Value)
+			return p.faultAt(key, "unknown operation %q", key.Value)
 		}
 		if !kindName.MatchString(key.Value) {
-			return p.fault(key, "%q is not a kind: lower case letters, digits, hyphens", key.Value)
+			return p.faultAt(key, "%q is not a kind: lower case letters, digits, hyphens", key.Value)
 		}
-		return p.entries(s, key.Value, value)
+		return p.readEntries(s, key.Value, value)
 	})
 }
 
 var kindName = lazyregexp.New(`^[a-z][a-z0-9.-]{0,39}$`)
 
-// entries reads the lines of one kind.
-func (p *parser) entries(s Section, kind string, n *yaml.Node) error {
-	return p.lines(n, func(line *yaml.Node, text string) error {
-		names, err := expand(text)
+// readEntries reads the lines of one kind.
+func (p *parser) readEntries(s Section, kind string, n *yaml.Node) error {
+	return p.readLines(n, func(line *yaml.Node, text string) error {
+		names, err := expandBraces(text)
 		if err != nil {
-			return p.fault(line, "%v", err)
+			return p.faultAt(line, "%v", err)
 		}
 		for _, text := range names {
 			e, err := ParseEntry(s, kind, text)
 			if err != nil {
-				return p.fault(line, "%v", err)
+				return p.faultAt(line, "%v", err)
 			}
 			e.Line = line.Line
 			if p.model.Entries = append(p.model.Entries, e); len(p.model.Entries) > maxEntries {
-				return p.fault(line, "more than %d entries", maxEntries)
+				return p.faultAt(line, "more than %d entries", maxEntries)
 			}
 		}
 		return nil
 	})
 }
 
-// mapping calls f for each pair of a mapping.
-func (p *parser) mapping(n *yaml.Node, f func(key, value *yaml.Node) error) error {
+// readMapping calls f for each pair of a mapping. Keys that are there twice are errors: YAML
+// itself would let the last one win.
+func (p *parser) readMapping(n *yaml.Node, f func(key, value *yaml.Node) error) error {
 	if n.Kind != yaml.MappingNode {
-		return p.fault(n, "want a mapping")
+		return p.faultAt(n, "want a mapping")
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if seen[key.Value] {
-			return p.fault(key, "key %q is there twice", key.Value)
+			return p.faultAt(key, "key %q is there twice", key.Value)
 		}
 		seen[key.Value] = true
 		if err := f(key, n.Content[i+1]); err != nil {
@@ -123,18 +127,19 @@ func (p *parser) mapping(n *yaml.Node, f func(key, value *yaml.Node) error) erro
 	return nil
 }
 
-// lines calls f for each text of a list, or for a single text.
-func (p *parser) lines(n *yaml.Node, f func(*yaml.Node, string) error) error {
+// readLines calls f for each text of a list, or for a single text. The length of a line is
+// bounded.
+func (p *parser) readLines(n *yaml.Node, f func(*yaml.Node, string) error) error {
 	list := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
 		list = n.Content
 	}
 	for _, line := range list {
 		if line.Kind != yaml.ScalarNode || line.Value == "" {
-			return p.fault(line, "want a text, or a list of texts")
+			return p.faultAt(line, "want a text, or a list of texts")
 		}
 		if len(line.Value) > maxEntry {
-			return p.fault(line, "a line has %d bytes, more than %d", len(line.Value), maxEntry)
+			return p.faultAt(line, "a line has %d bytes, more than %d", len(line.Value), maxEntry)
 		}
 		if err := f(line, line.Value); err != nil {
 			return err
@@ -143,9 +148,10 @@ func (p *parser) lines(n *yaml.Node, f func(*yaml.Node, string) error) error {
 	return nil
 }
 
-// expand writes out the braces of the name: "a.{b,c}.d()" is two entries. Braces
-// behind the name, in regular expressions for instance, are left alone.
-func expand(text string) ([]string, error) {
+// expandBraces writes out the braces of the name: "a.{b,c}.d()" is two entries. Braces behind the
+// name, in regular expressions for instance, are left alone. Braces nest by recursion, and their
+// number is bounded.
+func expandBraces(text string) ([]string, error) {
 	end := len(text)
 	if i := strings.IndexAny(text, " /"); i >= 0 && strings.HasPrefix(text, "literal ") {
 		end = 0
@@ -162,7 +168,7 @@ func expand(text string) ([]string, error) {
 	}
 	var out []string
 	for _, part := range strings.Split(text[open+1:open+shut], ",") {
-		more, err := expand(text[:open] + strings.TrimSpace(part) + text[open+shut+1:])
+		more, err := expandBraces(text[:open] + strings.TrimSpace(part) + text[open+shut+1:])
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +183,7 @@ func expand(text string) ([]string, error) {
 func ParseEntry(s Section, kind, text string) (*Entry, error) {
 	e := &Entry{Section: s, Kind: kind}
 	head, conditions, _ := strings.Cut(text, " if ")
-	if err := e.head(strings.TrimSpace(head)); err != nil {
+	if err := e.parseHead(strings.TrimSpace(head)); err != nil {
 		return nil, fmt.Errorf("%q: %w", text, err)
 	}
 	if conditions != "" {
@@ -186,14 +192,15 @@ func ParseEntry(s Section, kind, text string) (*Entry, error) {
 			return nil, fmt.Errorf("%q: %w", text, err)
 		}
 	}
-	if err := e.check(); err != nil {
+	if err := e.checkEntry(); err != nil {
 		return nil, fmt.Errorf("%q: %w", text, err)
 	}
 	return e, nil
 }
 
-// head reads what stands before the conditions.
-func (e *Entry) head(text string) error {
+// parseHead reads what stands before the conditions. The sections differ in what it holds: types
+// have a relation, guards may be negated.
+func (e *Entry) parseHead(text string) error {
 	if pattern, ok := strings.CutPrefix(text, "literal "); ok {
 		re, err := parseRegexp(strings.TrimSpace(pattern))
 		e.Form, e.Literal = Literal, re
@@ -207,7 +214,7 @@ func (e *Entry) head(text string) error {
 			for _, super := range strings.Split(supers, ",") {
 				e.Extends = append(e.Extends, strings.TrimSpace(super))
 			}
-			return e.target(strings.TrimSpace(name), false)
+			return e.parseTarget(strings.TrimSpace(name), false)
 		}
 		place, name, ok := strings.Cut(text, " is ")
 		if !ok {
@@ -215,26 +222,23 @@ func (e *Entry) head(text string) error {
 		}
 		e.Type, text = strings.TrimSpace(name), strings.TrimSpace(place)
 	}
-	return e.target(text, e.Section == Summaries)
+	return e.parseTarget(text, e.Section == Summaries)
 }
 
-// target reads the name, what it names, and the places or flows.
-func (e *Entry) target(text string, flows bool) error {
+// parseTarget reads the name, what it names, and the places or flows.
+func (e *Entry) parseTarget(text string, flows bool) error {
 	if rest, ok := strings.CutPrefix(text, "@"); ok && !scopedName.MatchString(text) {
 		e.Form, text = Annotation, rest
 	}
 	name, inside, called := cutCall(text)
 	switch {
-	case called && e.Form == Annotation:
+	case e.Form == Annotation:
 	case called:
 		e.Form = Call
-	case e.Form == Annotation:
 	case strings.HasSuffix(text, "="):
 		e.Form, name = Assignment, strings.TrimSpace(strings.TrimSuffix(text, "="))
-	case e.Section == Operations || e.Section == Exits || e.Section == Entrypoints || e.Section == Guards:
-		e.Form = Call
 	default:
-		e.Form = Value
+		e.Form = e.bareForm()
 	}
 	if !targetName.MatchString(name) {
 		return fmt.Errorf("%q is not a name", name)
@@ -244,11 +248,21 @@ func (e *Entry) target(text string, flows bool) error {
 		return nil
 	}
 	for _, part := range strings.Split(inside, ",") {
-		if err := e.place(strings.TrimSpace(part), flows); err != nil {
+		if err := e.addPlace(strings.TrimSpace(part), flows); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// bareForm is the form of an entry that is only a name: a call in the sections that are
+// about functions, else a value.
+func (e *Entry) bareForm() Form {
+	switch e.Section {
+	case Operations, Exits, Entrypoints, Guards:
+		return Call
+	}
+	return Value
 }
 
 // scopedName matches the beginning of a name in a package of npm with a scope, which is
@@ -258,8 +272,8 @@ var scopedName = lazyregexp.New(`^@[a-z0-9~][\w.~-]*/`)
 // targetName allows what names of modules, members and calls hold.
 var targetName = lazyregexp.New(`^[\pL\pN_$@*/:.\-+~#?!=\[\]]*(\(\)[\pL\pN_$@*/:.\-+~#?!=\[\]]*)*$`)
 
-// place adds a place or a flow.
-func (e *Entry) place(text string, flows bool) error {
+// addPlace adds a place or a flow. Summaries have flows, all others places.
+func (e *Entry) addPlace(text string, flows bool) error {
 	if !flows {
 		place, err := parsePlace(text)
 		e.Places = append(e.Places, place)
@@ -303,24 +317,11 @@ func cutCall(text string) (name, inside string, ok bool) {
 	return text, "", false
 }
 
-// check verifies what a section demands.
-func (e *Entry) check() error {
-	if e.Section == Sinks && len(e.Places) == 0 && e.Form == Call && len(e.If) == 0 {
-		return fmt.Errorf("a sink that is a call says which argument")
-	}
-	if e.Section == Summaries && e.Form != Call {
-		return fmt.Errorf("a summary is of a call")
-	}
-	if e.Form == Literal && e.Section != Sources {
-		return fmt.Errorf("only a source can be a literal")
-	}
-	for _, c := range e.If {
-		if e.Form == Literal && (c.Test != Like || c.Place.Base != Assigned) {
-			return fmt.Errorf(`a condition of a literal is "value like" or "value not like"`)
-		}
-	}
-	if e.Form == Assignment && e.Section != Sinks && e.Section != Entrypoints {
-		return fmt.Errorf("only a sink and an entry point can be assignments")
+// checkEntry verifies what a section demands, and gives an entry without a place the usual
+// one.
+func (e *Entry) checkEntry() error {
+	if err := e.checkForm(); err != nil {
+		return err
 	}
 	for _, place := range e.Places {
 		if place.Base == Parameter && e.Section != Sources && e.Section != Types && e.Section != Entrypoints {
@@ -328,13 +329,44 @@ func (e *Entry) check() error {
 		}
 	}
 	if len(e.Places) == 0 {
-		e.Places = e.fallback()
+		e.Places = e.defaultPlaces()
 	}
 	return nil
 }
 
-// fallback is the place that an entry without one speaks of.
-func (e *Entry) fallback() []Place {
+// checkForm verifies that the section may have entries of the form.
+func (e *Entry) checkForm() error {
+	switch e.Form {
+	case Call:
+		if e.Section == Sinks && len(e.Places) == 0 && len(e.If) == 0 {
+			return fmt.Errorf("a sink that is a call says which argument")
+		}
+		return nil
+	case Literal:
+		if e.Section == Summaries {
+			break
+		}
+		if e.Section != Sources {
+			return fmt.Errorf("only a source can be a literal")
+		}
+		for _, c := range e.If {
+			if c.Test != Like || c.Place.Base != Assigned {
+				return fmt.Errorf(`a condition of a literal is "value like" or "value not like"`)
+			}
+		}
+	case Assignment:
+		if e.Section != Sinks && e.Section != Entrypoints && e.Section != Summaries {
+			return fmt.Errorf("only a sink and an entry point can be assignments")
+		}
+	}
+	if e.Section == Summaries {
+		return fmt.Errorf("a summary is of a call")
+	}
+	return nil
+}
+
+// defaultPlaces is the place that an entry without one speaks of.
+func (e *Entry) defaultPlaces() []Place {
 	switch {
 	case e.Section == Sinks && e.Form == Assignment:
 		return []Place{{Base: Assigned}}
@@ -349,7 +381,7 @@ func (e *Entry) fallback() []Place {
 	return []Place{{Base: Return}}
 }
 
-// parseRegexp reads "/re/" or "/re/i".
+// parseRegexp reads "/re/" or "/re/i". The expression is compiled once, when the model is read.
 func parseRegexp(text string) (*regexp.Regexp, error) {
 	end := strings.LastIndexByte(text, '/')
 	if len(text) < 2 || text[0] != '/' || end == 0 {
@@ -408,18 +440,15 @@ func parseCondition(text string) (Condition, error) {
 			c.Not, operand = true, word
 		}
 	}
-	return c, c.operand(verb, operand)
+	err = c.parseOperand(verb, operand)
+	return c, err
 }
 
-// operand reads what a condition compares with.
-func (c *Condition) operand(verb, operand string) error {
+// parseOperand reads what a condition compares with.
+func (c *Condition) parseOperand(verb, operand string) (err error) {
 	switch verb {
 	case "is":
-		c.Test, c.Word = Is, operand
-		c.Type = !Words[operand]
-		if c.Type && !strings.ContainsAny(operand, ".:/") && !targetName.MatchString(operand) || operand == "" {
-			return fmt.Errorf("%q is neither a type nor one of the words", operand)
-		}
+		return c.parseIs(operand)
 	case "=", "!=":
 		c.Test, c.Not = Equals, c.Not != (verb == "!=")
 		if len(operand) >= 2 && operand[0] == '\'' && operand[len(operand)-1] == '\'' {
@@ -427,35 +456,52 @@ func (c *Condition) operand(verb, operand string) error {
 		}
 		c.Word = operand
 	case "like":
-		re, err := parseRegexp(operand)
-		c.Test, c.Like = Like, re
-		return err
+		c.Test = Like
+		c.Like, err = parseRegexp(operand)
 	case "begins":
-		re, err := parseRegexp(operand)
-		c.Test, c.Like = Begins, re
-		return err
+		c.Test = Begins
+		c.Like, err = parseRegexp(operand)
 	case "from":
 		c.Test = From
-		var err error
 		c.Other, err = parsePlace(operand)
-		return err
+	case "backtracks", "admits", "opens":
+		return c.parseJudged(verb, operand)
+	default:
+		return fmt.Errorf(`unknown test %q; there are is, =, !=, like, begins, from, opens, backtracks, admits, each `+
+			`but = with "not"`, verb)
+	}
+	return err
+}
+
+// parseIs reads the type or the word that a place must be.
+func (c *Condition) parseIs(operand string) error {
+	c.Test, c.Word = Is, operand
+	c.Type = !Words[operand]
+	if c.Type && !strings.ContainsAny(operand, ".:/") && !targetName.MatchString(operand) || operand == "" {
+		return fmt.Errorf("%q is neither a type nor one of the words", operand)
+	}
+	return nil
+}
+
+// parseJudged reads a test that says how far an entry goes, see Test.Judged.
+func (c *Condition) parseJudged(verb, operand string) error {
+	c.Word = operand
+	switch verb {
 	case "backtracks":
-		c.Test, c.Word = Backtracks, operand
+		c.Test = Backtracks
 		if c.Not || operand != "" && operand != "text" && operand != "anchored" {
 			return fmt.Errorf(`an expression "backtracks", "backtracks text" or "backtracks anchored", not %q`, operand)
 		}
 	case "admits":
-		c.Test, c.Word = Admits, operand
+		c.Test = Admits
 		if c.Not || operand != "" && operand != "whole" {
 			return fmt.Errorf(`an expression "admits" or "admits whole", not %q`, operand)
 		}
 	case "opens":
-		c.Test, c.Word = Opens, operand
+		c.Test = Opens
 		if operand != "start" && operand != "host" {
 			return fmt.Errorf(`data opens "start" or "host", not %q`, operand)
 		}
-	default:
-		return fmt.Errorf(`unknown test %q; there are is, =, !=, like, begins, from, opens, backtracks, admits, each but = with "not"`, verb)
 	}
 	return nil
 }

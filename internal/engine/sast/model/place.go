@@ -53,29 +53,34 @@ func parseBase(text string) (Place, error) {
 		}
 		p.Base = Parameter
 	}
+	err := p.parsePosition(text, rest)
+	return p, err
+}
+
+// parsePosition reads the number and the name of an argument or a parameter.
+func (p *Place) parsePosition(text, rest string) (err error) {
 	number, name, named := strings.Cut(rest, ":")
-	if p.Name = name; named && !targetName.MatchString(name) || named && name == "" {
-		return p, fmt.Errorf("%q: %q is not a name", text, name)
+	if p.Name = name; named && (name == "" || !targetName.MatchString(name)) {
+		return fmt.Errorf("%q: %q is not a name", text, name)
 	}
 	if number, p.Rest = strings.CutSuffix(number, "+"); p.Rest && named {
-		return p, fmt.Errorf("%q: several arguments have no name", text)
+		return fmt.Errorf("%q: several arguments have no name", text)
 	}
-	var err error
 	switch {
 	case number == "*" && !p.Rest:
 		p.Index = Any
 	case number == "" && named:
 		p.Index = Only
 	default:
-		if p.Index, err = index(number); err != nil {
-			return p, fmt.Errorf("%q: %w", text, err)
+		if p.Index, err = parseIndex(number); err != nil {
+			return fmt.Errorf("%q: %w", text, err)
 		}
 	}
-	return p, nil
+	return nil
 }
 
-// index reads the number of an argument.
-func index(text string) (int, error) {
+// parseIndex reads the number of an argument. More arguments than that are a mistake.
+func parseIndex(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > 63 {
 		return 0, fmt.Errorf("%q is not a number from 0 to 63", text)
@@ -111,7 +116,7 @@ func parseStep(text string) (Step, int, error) {
 		case "*":
 			return Step{Kind: Formal, Index: Any}, end + 1, nil
 		default:
-			n, err := index(inside)
+			n, err := parseIndex(inside)
 			return Step{Kind: Formal, Index: n}, end + 1, err
 		}
 	default:
@@ -134,11 +139,11 @@ func parseKey(text string) (Step, int, error) {
 	case inside == "+":
 		return Step{Kind: Append}, end + 1, nil
 	case strings.HasPrefix(inside, "arg"):
-		n, err := index(inside[3:])
+		n, err := parseIndex(inside[3:])
 		return Step{Kind: KeyOf, Index: n}, end + 1, err
 	case len(inside) > 2 && inside[0] == '\'' && inside[len(inside)-1] == '\'':
 		return Step{Kind: Field, Name: inside[1 : len(inside)-1]}, end + 1, nil
 	}
-	n, err := index(inside)
+	n, err := parseIndex(inside)
 	return Step{Kind: Field, Name: strconv.Itoa(n)}, end + 1, err
 }

@@ -68,18 +68,19 @@ func NewSet(language string, models []*Model) *Set {
 			continue
 		}
 		for _, e := range m.Entries {
-			s.add(e)
+			s.addEntry(e)
 		}
 	}
-	s.hide()
+	s.markHidden()
 	return s
 }
 
-func (s *Set) add(e *Entry) {
-	s.know(e.Name)
-	s.know(e.Type)
+// addEntry enters an entry under its name, or among the patterns if the name has stars.
+func (s *Set) addEntry(e *Entry) {
+	s.addKnown(e.Name)
+	s.addKnown(e.Type)
 	for _, name := range e.Extends {
-		s.know(name)
+		s.addKnown(name)
 	}
 	if e.Section == Guards {
 		s.guards[Last(e.Name)] = true
@@ -100,8 +101,9 @@ func (s *Set) add(e *Entry) {
 	}
 }
 
-// know notes a name and the names before its dots, up to the first star.
-func (s *Set) know(name string) {
+// addKnown notes a name and the names before its dots, up to the first star. The names before its
+// dots are modules and classes.
+func (s *Set) addKnown(name string) {
 	if i := strings.IndexByte(name, '*'); i >= 0 {
 		name = name[:strings.LastIndexByte(name[:i], '.')+1]
 	}
@@ -121,7 +123,8 @@ func (s *Set) Guards(name string) bool { return s.guards[name] }
 // Last returns the part of a name behind the last dot.
 func Last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-// newGlob makes "*" match within a part and "**" anything.
+// newGlob makes "*" match within a part and "**" anything. The text in front of the first star and
+// behind the last one is compared before the expression.
 func newGlob(e *Entry) glob {
 	re := regexp.QuoteMeta(e.Name)
 	re = strings.ReplaceAll(re, `\*\*`, `.*`)
@@ -130,7 +133,8 @@ func newGlob(e *Entry) glob {
 		regexp.MustCompile(`^(?:` + re + `)$`), e}
 }
 
-// Match returns the entries for the name, never nil.
+// Match returns the entries for the name, never nil. Results are kept by name: a program names few
+// things many times.
 func (s *Set) Match(name string) *Matches {
 	if m, ok := s.memo.Load(name); ok {
 		return m.(*Matches)
@@ -161,8 +165,9 @@ var nothing = &Matches{}
 // value is of a subtype: a java.io.PrintWriter may write a page.
 func (s *Set) HidesSink(name string) bool { return s.hides[name] }
 
-// hide marks the types above those that have sinks of their own.
-func (s *Set) hide() {
+// markHidden marks the types above those that have sinks of their own. So the analysis knows to
+// look at the dynamic type of a receiver.
+func (s *Set) markHidden() {
 	for name, entries := range s.exact {
 		if !slices.ContainsFunc(entries, func(e *Entry) bool { return e.Section == Sinks }) {
 			continue

@@ -11,76 +11,89 @@ import (
 
 // This file knows the ways of Python and Ruby, and files that are routes themselves.
 
-// python looks at a call that Python's frameworks know.
-func (r *reader) python(i, object int32, name string) {
+// readPythonCall reads a call that Python's frameworks know.
+func (r *reader) readPythonCall(i, object int32, name string) {
 	switch name {
 	case "register_blueprint", "include_router", "mount":
 		r.pythonMount(i, object, name)
 	case "path", "re_path", "url":
 		if object < 0 {
-			r.django(i, name)
+			r.addDjangoRoute(i, name)
 		}
 	case "add_url_rule":
-		handler := r.named(i, "view_func")
+		handler := r.namedArgument(i, "view_func")
 		if handler < 0 {
-			handler = r.argument(i, 2)
+			handler = r.positionalArgument(i, 2)
 		}
-		r.note(i, object, r.argument(i, 0), declared{methods: r.methods(r.named(i, "methods")),
-			handler: r.reference(handler)})
+		r.addRoute(i, object, r.positionalArgument(i, 0),
+			declared{methods: r.readMethods(r.namedArgument(i, "methods")), handler: r.handlerOf(handler)})
 	case "add_resource": // the class, and its paths
-		ref := reference{object: r.f.Dotted(r.argument(i, 0)), name: "*"}
-		for n := 1; r.argument(i, n) >= 0; n++ {
-			r.note(i, object, r.argument(i, n), declared{handler: ref})
+		ref := reference{object: r.f.Dotted(r.positionalArgument(i, 0)), name: "*"}
+		for n := 1; r.positionalArgument(i, n) >= 0; n++ {
+			r.addRoute(i, object, r.positionalArgument(i, n), declared{handler: ref})
 		}
 	case "add_get", "add_post", "add_put", "add_delete", "add_patch":
-		r.note(i, object, r.argument(i, 0),
-			declared{methods: []string{verbs[name[4:]]}, handler: r.reference(r.argument(i, 1))})
+		r.addRoute(i, object, r.positionalArgument(i, 0),
+			declared{methods: []string{verbs[name[4:]]}, handler: r.handlerOf(r.positionalArgument(i, 1))})
 	case "add_route":
-		if methods := r.methods(r.argument(i, 0)); len(methods) > 0 {
-			r.note(i, object, r.argument(i, 1), declared{methods: methods, handler: r.reference(r.argument(i, 2))})
-			return
-		}
-		r.note(i, object, r.argument(i, 0), declared{handler: r.reference(r.argument(i, 1))})
-	case "Application": // tornado: a list of (path, class)
-		for e := range r.f.All(r.argumentOr(i, 0), tree.RoleElement) {
-			parts := slices.Collect(r.f.All(e, tree.RoleElement))
-			if r.f.Is(e, tree.Tuple) && len(parts) >= 2 {
-				r.note(i, tree.None, parts[0], declared{handler: reference{object: r.f.Dotted(parts[1]), name: "*"}})
-			}
-		}
+		r.addPythonRoute(i, object)
+	case "Application":
+		r.addTornadoRoutes(i)
 	case "get", "post", "put", "delete", "patch": // aiohttp: web.get("/x", handler)
 		if r.f.Text(object) == "web" {
-			r.note(i, tree.None, r.argument(i, 0),
-				declared{methods: []string{verbs[name]}, handler: r.reference(r.argument(i, 1))})
+			r.addRoute(i, tree.None, r.positionalArgument(i, 0),
+				declared{methods: []string{verbs[name]}, handler: r.handlerOf(r.positionalArgument(i, 1))})
+		}
+	}
+}
+
+// addPythonRoute adds the route of add_route(path, handler), or of add_route(method, path,
+// handler) of aiohttp.
+func (r *reader) addPythonRoute(i, object int32) {
+	first, second := r.positionalArgument(i, 0), r.positionalArgument(i, 1)
+	if methods := r.readMethods(first); len(methods) > 0 {
+		r.addRoute(i, object, second, declared{methods: methods, handler: r.handlerOf(r.positionalArgument(i, 2))})
+		return
+	}
+	r.addRoute(i, object, first, declared{handler: r.handlerOf(second)})
+}
+
+// addTornadoRoutes adds the routes of a Tornado application: a list of path and class.
+func (r *reader) addTornadoRoutes(i int32) {
+	for e := range r.f.All(r.argumentOr(i, 0), tree.RoleElement) {
+		parts := slices.Collect(r.f.All(e, tree.RoleElement))
+		if r.f.Is(e, tree.Tuple) && len(parts) >= 2 {
+			r.addRoute(i, tree.None, parts[0], declared{handler: reference{object: r.f.Dotted(parts[1]), name: "*"}})
 		}
 	}
 }
 
 // argumentOr returns the n-th argument, or the call itself, which has no elements.
 func (r *reader) argumentOr(i int32, n int) int32 {
-	if a := r.argument(i, n); a >= 0 {
+	if a := r.positionalArgument(i, n); a >= 0 {
 		return a
 	}
 	return i
 }
 
-// pythonMount notes a blueprint or router that is registered.
+// pythonMount notes a blueprint or router that is registered. The prefix at the registration
+// replaces that of the blueprint in Flask, and is put in front of it in FastAPI.
 func (r *reader) pythonMount(i, object int32, name string) {
-	child := r.argument(i, 0)
+	child := r.positionalArgument(i, 0)
 	prefix := ""
-	if v := r.named(i, "url_prefix", "prefix"); v >= 0 {
-		prefix, _ = r.text(v)
+	if v := r.namedArgument(i, "url_prefix", "prefix"); v >= 0 {
+		prefix, _ = r.constText(v)
 	} else if name == "register_blueprint" {
 		prefix = "\x00" // what the blueprint's making says
 	}
 	if child < 0 {
 		return
 	}
-	m, ok := r.mounted(child)
+	m, ok := r.mountedRouter(child)
 	if !ok {
 		return
 	}
-	m.parent, m.prefix, m.whole = r.key(object), prefix, name == "register_blueprint"
+	m.parent, m.prefix, m.whole = r.routerKey(object), prefix, name == "register_blueprint"
 	if m.prefix == "\x00" {
 		m.prefix, m.whole = "", false
 	}
@@ -90,9 +103,10 @@ func (r *reader) pythonMount(i, object int32, name string) {
 // patterns are the parameters of paths that are regular expressions, and their ends.
 var patterns = lazyregexp.New(`\(\?P<([A-Za-z0-9_]+)>[^()]*\)|\([^()?][^()]*\)`)
 
-// django notes an entry of urlpatterns.
-func (r *reader) django(i int32, name string) {
-	text, ok := r.text(r.argument(i, 0))
+// addDjangoRoute notes an entry of urlpatterns. Older paths are regular expressions, whose groups
+// are parameters.
+func (r *reader) addDjangoRoute(i int32, name string) {
+	text, ok := r.constText(r.positionalArgument(i, 0))
 	if !ok || len(r.out.declared) >= maxDeclared {
 		return
 	}
@@ -101,33 +115,36 @@ func (r *reader) django(i int32, name string) {
 		text = strings.ReplaceAll(strings.Trim(strings.TrimSuffix(text, "/?$"), "^$"), "{}", "{value}")
 		text = strings.ReplaceAll(text, `\.`, ".")
 	}
-	view := r.argument(i, 1)
+	view := r.positionalArgument(i, 1)
 	if r.f.Is(view, tree.Call) {
-		if _, called := r.calls(view); called == "include" {
-			r.include(text, r.argument(view, 0))
+		if _, called := r.calleeOf(view); called == "include" {
+			r.addInclude(text, r.positionalArgument(view, 0))
 			return
 		}
 	}
-	if ref := r.reference(view); ref != (reference{}) {
-		r.out.declared = append(r.out.declared, declared{path: slashed(text), router: urlpatterns, handler: ref})
+	if ref := r.handlerOf(view); ref != (reference{}) {
+		r.out.declared = append(r.out.declared, declared{path: withSlash(text), router: urlpatterns, handler: ref})
 	}
 }
 
-// slashed keeps the slash at the end of a path, which Django asks for.
-func slashed(path string) string { return "/" + strings.TrimPrefix(path, "/") }
+// withSlash keeps the slash at the end of a path, which Django asks for. Without it a scan would
+// be redirected at each request.
+func withSlash(path string) string { return "/" + strings.TrimPrefix(path, "/") }
 
 // urlpatterns stands for the routes of a file that other files include.
 const urlpatterns = "urlpatterns"
 
-func (r *reader) include(prefix string, module int32) {
+// addInclude mounts the urlpatterns of another module below a prefix. The module may stand in a
+// tuple with the name of its application.
+func (r *reader) addInclude(prefix string, module int32) {
 	if r.f.Is(module, tree.Tuple) {
 		for e := range r.f.All(module, tree.RoleElement) {
 			module = e
 			break
 		}
 	}
-	m := mount{parent: urlpatterns, prefix: slashed(prefix)}
-	if text, ok := r.text(module); ok {
+	m := mount{parent: urlpatterns, prefix: withSlash(prefix)}
+	if text, ok := r.constText(module); ok {
 		m.module = text
 	} else if dotted := r.f.Dotted(module); dotted != "" {
 		m.object, _, _ = strings.Cut(dotted, ".")
@@ -147,65 +164,73 @@ var restful = []struct {
 	{"update", "PATCH", "/{id}"}, {"update", "PUT", "/{id}"}, {"destroy", "DELETE", "/{id}"},
 }
 
-// ruby looks at a call that Rails or Sinatra know.
-func (r *reader) ruby(i, object int32, name string) {
+// readRubyCall reads a call that Rails or Sinatra know.
+func (r *reader) readRubyCall(i, object int32, name string) {
 	if object >= 0 || len(r.out.declared) >= maxDeclared {
 		return
 	}
 	if name == "resources" || name == "resource" {
-		r.resources(i, name)
+		r.addResources(i, name)
 		return
 	}
 	method := verbs[name]
 	if method == "" && name != "match" && name != "root" {
 		return
 	}
-	d := declared{handler: r.action(i)}
+	text, handler, ok := r.rubyRoute(i, name)
+	if !ok || handler == (reference{}) {
+		return
+	}
+	d := declared{handler: handler}
 	if method != "" {
 		d.methods = []string{method}
 	} else if name == "match" {
-		d.methods = r.methods(r.named(i, "via"))
+		d.methods = r.readMethods(r.namedArgument(i, "via"))
 	}
-	text, ok := r.text(r.argument(i, 0))
-	if pair := r.pair(i); pair >= 0 {
-		text, ok = r.text(r.child(pair, tree.RoleKey))
-		d.handler = r.reference(r.child(pair, tree.RoleValue))
-	}
-	if name == "root" {
-		text, ok = "/", true
-	}
-	if d.handler == (reference{}) && strings.Count(strings.Trim(text, "/"), "/") == 1 { // get "users/show"
-		d.handler = actionOf(strings.Replace(strings.Trim(text, "/"), "/", "#", 1))
-	}
-	if !ok || d.handler == (reference{}) {
-		return
-	}
-	if on, _ := r.text(r.named(i, "on")); on == "collection" {
+	if on, _ := r.constText(r.namedArgument(i, "on")); on == "collection" {
 		text = "\x00" + text
 	}
-	d.path, _ = r.below(i, tree.None, text)
+	d.path, _ = r.groupPath(i, tree.None, text)
 	if before, after, found := strings.Cut(d.path, "\x00"); found {
 		d.path = strings.TrimSuffix(before, ":id/") + after
 	}
 	r.out.declared = append(r.out.declared, d)
 }
 
-// action returns the function of a route of Ruby: the block behind it, or what "to"
-// names.
-func (r *reader) action(i int32) reference {
-	if v := r.named(i, "to"); v >= 0 {
-		return r.reference(v)
+// rubyRoute returns the path and the handler of a route of Ruby, which it may give in four
+// ways: get "/x", to: "y#z"; get "/x" => "y#z"; get "users/show"; and a block.
+func (r *reader) rubyRoute(i int32, name string) (path string, handler reference, ok bool) {
+	handler = r.rubyHandler(i)
+	path, ok = r.constText(r.positionalArgument(i, 0))
+	if pair := r.pathPair(i); pair >= 0 {
+		path, ok = r.constText(r.childOf(pair, tree.RoleKey))
+		handler = r.handlerOf(r.childOf(pair, tree.RoleValue))
+	}
+	if name == "root" {
+		path, ok = "/", true
+	}
+	if trimmed := strings.Trim(path, "/"); handler == (reference{}) && strings.Count(trimmed, "/") == 1 {
+		handler = actionOf(strings.Replace(trimmed, "/", "#", 1))
+	}
+	return path, handler, ok
+}
+
+// rubyHandler returns the function of a route of Ruby: the block behind it, or what "to" names.
+// The file may name it as "controller#action".
+func (r *reader) rubyHandler(i int32) reference {
+	if v := r.namedArgument(i, "to"); v >= 0 {
+		return r.handlerOf(v)
 	}
 	for a := range r.f.All(i, tree.RoleArgument) {
 		if r.f.Is(a, tree.Lambda) {
-			return r.reference(a)
+			return r.handlerOf(a)
 		}
 	}
 	return reference{}
 }
 
-// pair returns an argument that is a path with its action: get "/x" => "y#z".
-func (r *reader) pair(i int32) int32 {
+// pathPair returns an argument that is a path with its action: get "/x" => "y#z".
+func (r *reader) pathPair(i int32) int32 {
 	for a := range r.f.All(i, tree.RoleArgument) {
 		if r.f.Is(a, tree.Pair) {
 			return a
@@ -214,11 +239,12 @@ func (r *reader) pair(i int32) int32 {
 	return tree.None
 }
 
-// resources notes the routes of resources :users, only: [:index].
-func (r *reader) resources(i int32, name string) {
-	only, except := r.texts(r.named(i, "only")), r.texts(r.named(i, "except"))
+// addResources notes the routes of resources :users, only: [:index]. One line declares the seven
+// actions of Rails.
+func (r *reader) addResources(i int32, name string) {
+	only, except := r.constTexts(r.namedArgument(i, "only")), r.constTexts(r.namedArgument(i, "except"))
 	for a := range r.f.All(i, tree.RoleArgument) {
-		noun, ok := r.text(a)
+		noun, ok := r.constText(a)
 		if !ok {
 			continue
 		}
@@ -226,7 +252,7 @@ func (r *reader) resources(i int32, name string) {
 		if name == "resource" {
 			controller += "s"
 		}
-		if c, ok := r.text(r.named(i, "controller")); ok {
+		if c, ok := r.constText(r.namedArgument(i, "controller")); ok {
 			controller = c
 		}
 		for _, one := range restful {
@@ -238,20 +264,22 @@ func (r *reader) resources(i int32, name string) {
 			if name == "resource" {
 				tail = strings.TrimPrefix(tail, "/{id}")
 			}
-			d := declared{methods: []string{one.method}, handler: reference{object: camel(controller) + "Controller",
-				name: one.action}}
-			d.path, _ = r.below(i, tree.None, noun+tail)
+			d := declared{methods: []string{one.method},
+				handler: reference{object: camelCase(controller) + "Controller",
+					name: one.action}}
+			d.path, _ = r.groupPath(i, tree.None, noun+tail)
 			r.out.declared = append(r.out.declared, d)
 		}
 	}
 }
 
 // roots are folders that servers show to browsers.
-var webRoots = words("public public_html htdocs www web webroot wwwroot html")
+var webRoots = wordSet("public public_html htdocs www web webroot wwwroot html")
 
-// page notes a file that is a route itself: a script of PHP that reads the request, a
-// file of the folder of routes of a framework.
-func (r *reader) page() {
+// addPageRoute notes a file that is a route itself: a script of PHP that reads the request, a file
+// of the folder of routes of a framework. Scripts below the root of the web server are found at
+// their path.
+func (r *reader) addPageRoute() {
 	whole := reference{place: Place{Path: r.f.Path, End: len(r.f.Source), StartLine: 1,
 		EndLine: r.f.Line(uint32(len(r.f.Source)))}}
 	switch {
@@ -268,7 +296,7 @@ func (r *reader) page() {
 		}
 		r.out.declared = append(r.out.declared, declared{path: at, handler: whole})
 	case r.tables == scripts:
-		r.filed(whole)
+		r.addNextRoute(whole)
 	}
 }
 
@@ -279,9 +307,9 @@ func (r *reader) inClass(at Place) bool {
 	})
 }
 
-// filed notes a file that Next.js serves by its name: pages/api/users/[id].js, and
-// app/users/route.ts with a function for each method.
-func (r *reader) filed(whole reference) {
+// addNextRoute notes a file that Next.js serves by its name: pages/api/users/[id].js, and
+// app/users/route.ts with a function for each method. Folders in brackets are parameters.
+func (r *reader) addNextRoute(whole reference) {
 	name := strings.TrimSuffix(r.f.Path, path.Ext(r.f.Path))
 	if _, rest, ok := strings.Cut("/"+name, "/pages/api/"); ok {
 		rest = strings.TrimSuffix(strings.TrimSuffix(rest, "index"), "/")

@@ -19,28 +19,14 @@ const (
 // Join returns the routes of a program, by path, method and handler. The order of the
 // files does not matter.
 func Join(files []*Facts) []Route {
-	j := &joiner{files: slices.Clone(files), functions: map[string][]found{}, classes: map[string][]*Facts{}}
-	slices.SortFunc(j.files, func(a, b *Facts) int { return cmp.Compare(a.path, b.path) })
-	for _, f := range j.files {
-		for i := range f.functions {
-			j.functions[f.functions[i].name] = append(j.functions[f.functions[i].name], found{f, &f.functions[i]})
-		}
-		for name := range f.classes {
-			j.classes[name] = append(j.classes[name], f)
-		}
-	}
-	for _, f := range j.files {
-		for _, m := range f.mounts {
-			j.mount(f, m)
-		}
-	}
+	j := newJoiner(files)
 	var out []Route
 	for _, f := range j.files {
 		for i := range f.declared {
-			for _, h := range j.handlers(f, f.declared[i].handler) {
-				for _, prefix := range j.prefixes(f, f.declared[i].router, maxDepth) {
+			for _, h := range j.resolveHandlers(f, f.declared[i].handler) {
+				for _, prefix := range j.mountPrefixes(f, f.declared[i].router, maxDepth) {
 					if len(out) < maxRoutes {
-						out = append(out, j.routes(&f.declared[i], prefix, h)...)
+						out = append(out, j.makeRoutes(&f.declared[i], prefix, h)...)
 					}
 				}
 			}
@@ -55,32 +41,56 @@ func Join(files []*Facts) []Route {
 	})
 }
 
+// newJoiner indexes the functions, classes and mounts of the files, which it sorts by path.
+func newJoiner(files []*Facts) *joiner {
+	j := &joiner{files: slices.Clone(files), functions: map[string][]found{}, classes: map[string][]*Facts{}}
+	slices.SortFunc(j.files, func(a, b *Facts) int { return cmp.Compare(a.path, b.path) })
+	for _, f := range j.files {
+		for i := range f.functions {
+			j.functions[f.functions[i].name] = append(j.functions[f.functions[i].name], found{f, &f.functions[i]})
+		}
+		for name := range f.classes {
+			j.classes[name] = append(j.classes[name], f)
+		}
+	}
+	for _, f := range j.files {
+		for _, m := range f.mounts {
+			j.addMount(f, m)
+		}
+	}
+	return j
+}
+
 // found is a function with its file.
 type found struct {
 	file *Facts
 	fn   *function
 }
 
-// above is where a router is mounted.
-type above struct {
+// mountPoint is where a router is mounted. A router may have several, and each may be below
+// another one.
+type mountPoint struct {
 	file   *Facts
 	parent string
 	prefix string
 	whole  bool
 }
 
+// A joiner has the facts of all files, indexed by what references name.
 type joiner struct {
 	files     []*Facts
 	functions map[string][]found
 	classes   map[string][]*Facts
-	mounts    map[string][]above // by file and key; the key "" is all of a file
+	mounts    map[string][]mountPoint // by file and key; the key "" is all of a file
 }
 
-func (j *joiner) mount(f *Facts, m mount) {
+// addMount enters where a router is mounted: one of the file by its key, or that of another file,
+// which an import or a module names. A file that mounts itself is left out.
+func (j *joiner) addMount(f *Facts, m mount) {
 	if j.mounts == nil {
-		j.mounts = map[string][]above{}
+		j.mounts = map[string][]mountPoint{}
 	}
-	at := above{f, m.parent, m.prefix, m.whole}
+	at := mountPoint{f, m.parent, m.prefix, m.whole}
 	if m.child != "" {
 		if m.child != m.parent {
 			j.mounts[f.path+"\x00"+m.child] = append(j.mounts[f.path+"\x00"+m.child], at)
@@ -93,19 +103,21 @@ func (j *joiner) mount(f *Facts, m mount) {
 		if !ok {
 			return
 		}
-		if target := j.module(f, from.module+"."+from.name); target != nil && from.name != "" {
+		if target := j.moduleFile(f, from.module+"."+from.name); target != nil && from.name != "" {
 			j.mounts[target.path+"\x00"] = append(j.mounts[target.path+"\x00"], at)
 			return
 		}
 		module = from.module
 	}
-	if target := j.module(f, module); target != nil && target != f {
+	if target := j.moduleFile(f, module); target != nil && target != f {
 		j.mounts[target.path+"\x00"] = append(j.mounts[target.path+"\x00"], at)
 	}
 }
 
-// module returns the file that a module of the program stands in; nil for one of others.
-func (j *joiner) module(from *Facts, module string) *Facts {
+// moduleFile returns the file that a module of the program stands in; nil for one of others.
+// Modules are looked for as the language does: relative to the file, then from the root, then
+// below any folder of sources.
+func (j *joiner) moduleFile(from *Facts, module string) *Facts {
 	var names []string
 	switch from.language {
 	case "python":
@@ -117,10 +129,10 @@ func (j *joiner) module(from *Facts, module string) *Facts {
 				folder = path.Dir(folder)
 			}
 			name = path.Join(folder, name)
-			return j.file(name+".py", name+"/__init__.py")
+			return j.firstFile(name+".py", name+"/__init__.py")
 		}
 		names = []string{name + ".py", name + "/__init__.py"}
-		if f := j.file(names...); f != nil {
+		if f := j.firstFile(names...); f != nil {
 			return f
 		}
 		for _, f := range j.files { // below a folder of sources
@@ -139,13 +151,13 @@ func (j *joiner) module(from *Facts, module string) *Facts {
 		for _, ext := range []string{".js", ".ts", ".mjs", ".cjs", ".tsx", ".jsx", "/index.js", "/index.ts"} {
 			names = append(names, bare+ext)
 		}
-		return j.file(names...)
+		return j.firstFile(names...)
 	}
 	return nil
 }
 
-// file returns the first of the files that there is.
-func (j *joiner) file(names ...string) *Facts {
+// firstFile returns the first of the files that there is.
+func (j *joiner) firstFile(names ...string) *Facts {
 	for _, name := range names {
 		if i, ok := slices.BinarySearchFunc(j.files, name, func(f *Facts, name string) int {
 			return cmp.Compare(f.path, name)
@@ -156,9 +168,9 @@ func (j *joiner) file(names ...string) *Facts {
 	return nil
 }
 
-// prefixes returns the paths that a router of a file is mounted at; one that is not
-// mounted is at the root.
-func (j *joiner) prefixes(f *Facts, router string, depth int) []string {
+// mountPrefixes returns the paths that a router of a file is mounted at; one that is not mounted
+// is at the root. The depth bounds circles.
+func (j *joiner) mountPrefixes(f *Facts, router string, depth int) []string {
 	own := f.prefixes[router]
 	if depth == 0 {
 		return []string{own}
@@ -173,8 +185,8 @@ func (j *joiner) prefixes(f *Facts, router string, depth int) []string {
 		if m.whole {
 			mine = ""
 		}
-		for _, before := range j.prefixes(m.file, m.parent, depth-1) {
-			if p := join(before, m.prefix, mine); !slices.Contains(out, p) && len(out) < maxDepth {
+		for _, before := range j.mountPrefixes(m.file, m.parent, depth-1) {
+			if p := joinPaths(before, m.prefix, mine); !slices.Contains(out, p) && len(out) < maxDepth {
 				out = append(out, p)
 			}
 		}
@@ -185,8 +197,8 @@ func (j *joiner) prefixes(f *Facts, router string, depth int) []string {
 	return out
 }
 
-// join joins parts of a path.
-func join(parts ...string) string {
+// joinPaths joins parts of a path. Empty parts add nothing.
+func joinPaths(parts ...string) string {
 	out := ""
 	for _, p := range parts {
 		if p != "" {
@@ -196,8 +208,8 @@ func join(parts ...string) string {
 	return out
 }
 
-// handlers returns the functions that a reference means: one, or those of a class.
-func (j *joiner) handlers(f *Facts, ref reference) []found {
+// resolveHandlers returns the functions that a reference means: one, or those of a class.
+func (j *joiner) resolveHandlers(f *Facts, ref reference) []found {
 	if ref.place != (Place{}) {
 		for i := range f.functions {
 			if f.functions[i].at == ref.place {
@@ -206,26 +218,15 @@ func (j *joiner) handlers(f *Facts, ref reference) []found {
 		}
 		return []found{{f, &function{at: ref.place}}}
 	}
-	if ref.name == "" {
+	switch ref.name {
+	case "":
 		return nil
-	}
-	if ref.name == "*" {
+	case "*":
 		return j.methodsOf(ref.object)
 	}
-	object := ref.object[strings.LastIndexAny(ref.object, `.\`)+1:]
 	best, score := []found(nil), 0
 	for _, c := range j.functions[ref.name] {
-		s := 1
-		switch {
-		case c.fn.class != "" && c.fn.class == object:
-			s = 5
-		case j.imports(f, ref, c.file):
-			s = 4
-		case c.file == f:
-			s = 3
-		case f.language == "go" && path.Dir(c.file.path) == path.Dir(f.path):
-			s = 2
-		}
+		s := j.scoreHandler(f, ref, c)
 		if s > score {
 			best, score = nil, s
 		}
@@ -240,20 +241,40 @@ func (j *joiner) handlers(f *Facts, ref reference) []found {
 	return best[:min(len(best), 1)]
 }
 
+// scoreHandler returns how likely a function is the one that a reference names: by its
+// class, by the imports of the file, or by where it is declared.
+func (j *joiner) scoreHandler(f *Facts, ref reference, c found) int {
+	object := ref.object[strings.LastIndexAny(ref.object, `.\`)+1:]
+	switch {
+	case c.fn.class != "" && c.fn.class == object:
+		return 5
+	case j.isImportedFrom(f, ref, c.file):
+		return 4
+	case c.file == f:
+		return 3
+	case f.language == "go" && path.Dir(c.file.path) == path.Dir(f.path):
+		return 2
+	}
+	return 1
+}
+
 // sameScript reports whether two files are of languages that call each other.
 func sameScript(a, b *Facts) bool { return tablesOf(a.language) == tablesOf(b.language) }
 
-// imports reports whether the reference is to something that comes from the file.
-func (j *joiner) imports(f *Facts, ref reference, target *Facts) bool {
+// isImportedFrom reports whether the reference is to something that comes from the file. The first
+// part of the reference is the imported name.
+func (j *joiner) isImportedFrom(f *Facts, ref reference, target *Facts) bool {
 	first, _, _ := strings.Cut(cmp.Or(ref.object, ref.name), ".")
 	from, ok := f.imports[first]
 	if !ok {
 		return false
 	}
-	return j.module(f, from.module) == target || from.name != "" && j.module(f, from.module+"."+from.name) == target
+	return j.moduleFile(f, from.module) == target || from.name != "" &&
+		j.moduleFile(f, from.module+"."+from.name) == target
 }
 
-// methodsOf returns the methods of a class that are named for methods of requests.
+// methodsOf returns the methods of a class that are named for methods of requests. Class-based
+// views of Python have one method for each verb.
 func (j *joiner) methodsOf(class string) []found {
 	class = class[strings.LastIndexByte(class, '.')+1:]
 	var out []found
@@ -268,10 +289,11 @@ func (j *joiner) methodsOf(class string) []found {
 	return out
 }
 
-// routes makes the routes of a declaration with a handler below a prefix.
-func (j *joiner) routes(d *declared, prefix string, h found) []Route {
-	whole := join(prefix, d.path)
-	p := clean(whole)
+// makeRoutes makes the routes of a declaration with a handler below a prefix. A slash at the end
+// of the path is kept, as servers tell the two apart.
+func (j *joiner) makeRoutes(d *declared, prefix string, h found) []Route {
+	whole := joinPaths(prefix, d.path)
+	p := cleanPath(whole)
 	if p == "" || len(p) > maxPath {
 		return nil
 	}
@@ -287,77 +309,99 @@ func (j *joiner) routes(d *declared, prefix string, h found) []Route {
 	}
 	var out []Route
 	for _, m := range methods {
-		out = append(out, Route{Method: m, Path: p, Handler: h.fn.at, Parameters: j.parameters(m, p, h)})
+		out = append(out, Route{Method: m, Path: p, Handler: h.fn.at, Parameters: j.handlerParameters(m, p, h)})
 	}
 	return out
 }
 
-// parameters returns what a handler reads, those of the path first.
-func (j *joiner) parameters(method, path string, h found) []Parameter {
-	var out []Parameter
-	inPath := map[string]bool{}
-	for _, s := range strings.Split(path, "/") {
-		if strings.HasPrefix(s, "{") {
-			name := strings.Trim(s, "{}")
-			inPath[name] = true
-		}
-	}
-	add := func(in, name string, at Place) {
-		if in == "any" {
-			if in = "form"; method == "" || method == "GET" || method == "HEAD" || method == "DELETE" {
-				in = "query"
-			}
-			if inPath[name] {
-				in = "path"
-			}
-		}
-		out = append(out, Parameter{In: in, Name: name, At: at})
+// handlerParameters returns what a handler reads, those of the path first.
+func (j *joiner) handlerParameters(method, path string, h found) []Parameter {
+	c := parameterList{method: method, inPath: map[string]bool{}}
+	for _, name := range pathNames(path) {
+		c.inPath[name] = true
 	}
 	for _, r := range h.file.reads {
 		if h.fn.at.Holds(r.at.Path, r.at.Start) {
 			if r.kind == "" {
-				add(r.in, r.name, r.at)
+				c.add(r.in, r.name, r.at)
 			}
-			for _, f := range j.fields(h.file, r.kind) {
-				add(r.in, pointer(r.in, f.name), r.at)
+			for _, f := range j.classFields(h.file, r.kind) {
+				c.add(r.in, memberName(r.in, f.name), r.at)
 			}
 		}
 	}
-	if binds(h.file) {
+	if bindsParameters(h.file) {
 		for _, g := range h.fn.parameters {
-			j.given(g, h.file, inPath, add)
+			j.addParameter(g, h.file, &c)
 		}
 	}
-	for _, s := range strings.Split(path, "/") {
-		if name := strings.Trim(s, "{}"); inPath[name] && strings.HasPrefix(s, "{") &&
-			!slices.ContainsFunc(out, func(p Parameter) bool { return p.In == "path" && p.Name == name }) {
-			out = append(out, Parameter{In: "path", Name: name})
+	for _, name := range pathNames(path) {
+		if !slices.ContainsFunc(c.out, func(p Parameter) bool { return p.In == "path" && p.Name == name }) {
+			c.out = append(c.out, Parameter{In: "path", Name: name})
 		}
 	}
-	out = distinct(out)
+	out := distinctParameters(c.out)
 	slices.SortStableFunc(out, func(a, b Parameter) int {
-		return cmp.Compare(b2i(b.In == "path"), b2i(a.In == "path"))
+		return cmp.Compare(boolRank(b.In == "path"), boolRank(a.In == "path"))
 	})
 	return out
 }
 
-func b2i(b bool) int {
+// pathNames returns the names of the parameters in a path.
+func pathNames(path string) []string {
+	var names []string
+	for _, s := range strings.Split(path, "/") {
+		if strings.HasPrefix(s, "{") {
+			names = append(names, strings.Trim(s, "{}"))
+		}
+	}
+	return names
+}
+
+// A parameterList collects the parameters of one operation.
+type parameterList struct {
+	method string
+	inPath map[string]bool
+	out    []Parameter
+}
+
+// add adds a parameter. One that may be anywhere is in the path if the path names it, else
+// where requests with the method have their parameters.
+func (c *parameterList) add(in, name string, at Place) {
+	if in == "any" {
+		switch c.method {
+		case "", "GET", "HEAD", "DELETE":
+			in = "query"
+		default:
+			in = "form"
+		}
+		if c.inPath[name] {
+			in = "path"
+		}
+	}
+	c.out = append(c.out, Parameter{In: in, Name: name, At: at})
+}
+
+// boolRank orders true behind false.
+func boolRank(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// pointer returns the name of a member as parameters of the kind have it.
-func pointer(in, name string) string {
+// memberName returns the name of a member as parameters of the kind have it. In JSON a parameter
+// is named by a pointer (RFC 6901).
+func memberName(in, name string) string {
 	if in == "json" {
 		return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 	}
 	return name
 }
 
-// binds reports whether the parameters of a file's handlers are those of requests.
-func binds(f *Facts) bool {
+// bindsParameters reports whether the parameters of a file's handlers are those of requests.
+// Elsewhere handlers get the request itself.
+func bindsParameters(f *Facts) bool {
 	switch f.language {
 	case "java", "kotlin", "csharp", "javascript", "typescript":
 		return true
@@ -371,45 +415,47 @@ func binds(f *Facts) bool {
 	return false
 }
 
-// given adds what a parameter of a handler stands for.
-func (j *joiner) given(g given, f *Facts, inPath map[string]bool, add func(in, name string, at Place)) {
+// addParameter adds what a parameter of a handler stands for.
+func (j *joiner) addParameter(g handlerParameter, f *Facts, c *parameterList) {
 	in := g.in
 	if g.bare {
 		if sameScript(f, &Facts{language: "javascript"}) {
 			return
 		}
-		switch {
-		case inPath[g.name]:
-			in = "path"
-		case g.kind == "" || scalars[g.kind]:
-			in = "any"
-			if f.language == "python" {
-				in = "query"
+		in = bareKind(g, f, c.inPath)
+	}
+	if in == "json" || in == "any" || in == "form" || in == "query" {
+		if fields := j.classFields(f, g.kind); len(fields) > 0 {
+			for _, member := range fields {
+				c.add(in, memberName(in, member.name), g.at)
 			}
-		case f.language == "python":
-			in = "json"
-		default:
-			in = "any"
+			return
 		}
 	}
-	if fields := j.fields(f, g.kind); len(fields) > 0 && (in == "json" || in == "any" || in == "form" ||
-		in == "query") {
-		for _, member := range fields {
-			add(in, pointer(in, member.name), g.at)
-		}
-		return
+	switch {
+	case g.bare && g.kind != "" && !scalars[g.kind] && in != "path": // what the framework gives it
+	case in == "json" && g.kind != "" && !g.bare: // a body of which nothing is known
+	default:
+		c.add(in, memberName(in, g.name), g.at)
 	}
-	if g.bare && g.kind != "" && !scalars[g.kind] && in != "path" {
-		return // what the framework gives it
-	}
-	if in == "json" && g.kind != "" && !g.bare {
-		return // a body of which nothing is known
-	}
-	add(in, pointer(in, g.name), g.at)
 }
 
-// fields returns the members of a class, of the file first.
-func (j *joiner) fields(f *Facts, kind string) []field {
+// bareKind returns where the value of a parameter without an annotation comes from.
+func bareKind(g handlerParameter, f *Facts, inPath map[string]bool) string {
+	switch {
+	case inPath[g.name]:
+		return "path"
+	case f.language != "python":
+		return "any"
+	case g.kind == "" || scalars[g.kind]:
+		return "query"
+	}
+	return "json"
+}
+
+// classFields returns the members of a class, of the file first. A name that several files declare
+// is left alone.
+func (j *joiner) classFields(f *Facts, kind string) []field {
 	if kind == "" {
 		return nil
 	}

@@ -95,11 +95,11 @@ type mount struct {
 type function struct {
 	name, class string
 	at          Place
-	parameters  []given
+	parameters  []handlerParameter
 }
 
-// given is a parameter of a function: what an annotation, or its type, says of it.
-type given struct {
+// handlerParameter is a parameter of a function: what an annotation, or its type, says of it.
+type handlerParameter struct {
 	name string
 	in   string // as in Parameter; "json" and "any" with a class stand for its fields
 	kind string // the type's last name
@@ -121,15 +121,16 @@ type field struct{ name string }
 // origin is where an imported name comes from.
 type origin struct{ module, name string }
 
-// Declares reports whether a file may hold something that Read finds. To ask costs less
-// than to find out what the names of the file mean.
+// Declares reports whether a file may hold something that Read finds. To ask costs less than to
+// find out what the names of the file mean. Configuration and data files have none of these nodes.
 func Declares(f *tree.File) bool {
 	return tablesOf(f.Language) != nil && slices.ContainsFunc(f.Nodes, func(n tree.Node) bool {
 		return n.Kind == tree.Function || n.Kind == tree.Class || n.Kind == tree.Call || n.Kind == tree.Index
 	})
 }
 
-// Read finds what a file says of routes.
+// Read finds what a file says of routes. The nodes are visited in their order, so that a router is
+// known before its routes.
 func Read(names *scope.Info) *Facts {
 	r := &reader{Info: names, f: names.File, out: &Facts{
 		path: names.File.Path, language: names.File.Language, prefixes: map[string]string{},
@@ -142,20 +143,20 @@ func Read(names *scope.Info) *Facts {
 	for i := int32(0); i < int32(len(r.f.Nodes)); i++ {
 		switch r.f.Nodes[i].Kind {
 		case tree.Import:
-			r.imported(i)
+			r.addImport(i)
 		case tree.Function, tree.Lambda:
-			r.function(i)
+			r.addFunction(i)
 		case tree.Class:
-			r.class(i)
+			r.addClass(i)
 		case tree.Variable, tree.Assign:
-			r.assigned(i)
+			r.readAssignment(i)
 		case tree.Call:
-			r.call(i)
+			r.readCallSite(i)
 		case tree.Index, tree.Member:
-			r.member(i)
+			r.readMember(i)
 		}
 	}
-	r.page()
+	r.addPageRoute()
 	return r.out
 }
 
@@ -167,31 +168,32 @@ type reader struct {
 	out    *Facts
 }
 
-// child returns the first child with the role; none of no node.
-func (r *reader) child(i int32, role tree.Role) int32 {
+// childOf returns the first child with the role; none of no node.
+func (r *reader) childOf(i int32, role tree.Role) int32 {
 	if i < 0 {
 		return tree.None
 	}
 	return r.f.Child(i, role)
 }
 
-// name returns the name of a node, "" of no node.
-func (r *reader) name(i int32) string { return r.f.Text(r.child(i, tree.RoleName)) }
+// nodeName returns the name of a node, "" of no node.
+func (r *reader) nodeName(i int32) string { return r.f.Text(r.childOf(i, tree.RoleName)) }
 
-// place returns where a node stands.
-func (r *reader) place(i int32) Place {
+// placeOf returns where a node stands.
+func (r *reader) placeOf(i int32) Place {
 	n := &r.f.Nodes[i]
 	return Place{Path: r.f.Path, Start: int(n.Start), End: int(n.End), StartLine: r.f.Line(n.Start),
 		EndLine: r.f.Line(max(n.End, n.Start+1) - 1)}
 }
 
-// text returns the constant text of an expression. Of a symbol it is its name.
-func (r *reader) text(i int32) (string, bool) {
+// constText returns the constant text of an expression. Of a symbol it is its name. Texts beyond
+// the longest path are none.
+func (r *reader) constText(i int32) (string, bool) {
 	if i < 0 {
 		return "", false
 	}
 	if n := &r.f.Nodes[i]; n.Kind == tree.Other && n.Text == "symbol" {
-		return r.f.Text(r.child(i, tree.RoleElement)), true
+		return r.f.Text(r.childOf(i, tree.RoleElement)), true
 	}
 	v, ok := r.Const(i)
 	if !ok || v.Kind != tree.String || len(v.Text) > maxPath {
@@ -200,12 +202,12 @@ func (r *reader) text(i int32) (string, bool) {
 	return v.Text, true
 }
 
-// texts returns the constants of an expression, or of a list of them.
-func (r *reader) texts(i int32) []string {
+// constTexts returns the constants of an expression, or of a list of them.
+func (r *reader) constTexts(i int32) []string {
 	var out []string
 	if r.f.Is(i, tree.List) || r.f.Is(i, tree.Tuple) || r.f.Is(i, tree.Set) {
 		for e := range r.f.All(i, tree.RoleElement) {
-			if t, ok := r.text(e); ok {
+			if t, ok := r.constText(e); ok {
 				out = append(out, t)
 			}
 		}
@@ -213,20 +215,21 @@ func (r *reader) texts(i int32) []string {
 	}
 	if r.f.Is(i, tree.New) {
 		for e := range r.f.All(i, tree.RoleArgument) {
-			if t, ok := r.text(e); ok {
+			if t, ok := r.constText(e); ok {
 				out = append(out, t)
 			}
 		}
 		return out
 	}
-	if t, ok := r.text(i); ok {
+	if t, ok := r.constText(i); ok {
 		return []string{t}
 	}
 	return nil
 }
 
-// argument returns the n-th argument that has no name, from 0.
-func (r *reader) argument(call int32, n int) int32 {
+// positionalArgument returns the n-th argument that has no name, from 0. None when there are
+// fewer.
+func (r *reader) positionalArgument(call int32, n int) int32 {
 	for a := range r.f.All(call, tree.RoleArgument) {
 		if k := r.f.Nodes[a].Kind; k == tree.Keyword || k == tree.Pair {
 			continue
@@ -239,8 +242,8 @@ func (r *reader) argument(call int32, n int) int32 {
 	return tree.None
 }
 
-// last returns the last argument, if it is not the first.
-func (r *reader) last(call int32) int32 {
+// lastArgument returns the last argument, if it is not the first. A single argument is the path.
+func (r *reader) lastArgument(call int32) int32 {
 	out := tree.None
 	n := 0
 	for a := range r.f.All(call, tree.RoleArgument) {
@@ -255,15 +258,15 @@ func (r *reader) last(call int32) int32 {
 	return out
 }
 
-// named returns the value of an argument with one of the names: a keyword, or a member
-// of an object that is an argument.
-func (r *reader) named(call int32, names ...string) int32 {
+// namedArgument returns the value of an argument with one of the names: a keyword, or a member of
+// an object that is an argument. JavaScript gives names to arguments by an object.
+func (r *reader) namedArgument(call int32, names ...string) int32 {
 	for a := range r.f.All(call, tree.RoleArgument) {
-		if r.f.Is(a, tree.Keyword) && slices.Contains(names, r.name(a)) {
-			return r.child(a, tree.RoleValue)
+		if r.f.Is(a, tree.Keyword) && slices.Contains(names, r.nodeName(a)) {
+			return r.childOf(a, tree.RoleValue)
 		}
 		if r.f.Is(a, tree.Map) {
-			if v := r.entry(a, names...); v >= 0 {
+			if v := r.entryValue(a, names...); v >= 0 {
 				return v
 			}
 		}
@@ -271,23 +274,24 @@ func (r *reader) named(call int32, names ...string) int32 {
 	return tree.None
 }
 
-// entry returns the value of a key of an object.
-func (r *reader) entry(object int32, names ...string) int32 {
+// entryValue returns the value of a key of an object.
+func (r *reader) entryValue(object int32, names ...string) int32 {
 	for e := range r.f.All(object, tree.RoleElement) {
 		if r.f.Is(e, tree.Pair) {
-			if key, ok := r.text(r.child(e, tree.RoleKey)); ok && slices.Contains(names, key) {
-				return r.child(e, tree.RoleValue)
+			if key, ok := r.constText(r.childOf(e, tree.RoleKey)); ok && slices.Contains(names, key) {
+				return r.childOf(e, tree.RoleValue)
 			}
 		}
-		if r.f.Is(e, tree.Function) && slices.Contains(names, r.name(e)) {
+		if r.f.Is(e, tree.Function) && slices.Contains(names, r.nodeName(e)) {
 			return e
 		}
 	}
 	return tree.None
 }
 
-// key names a router within the file.
-func (r *reader) key(i int32) string {
+// routerKey names a router within the file. It is the declaration of a variable, so that two
+// variables of one name are two routers.
+func (r *reader) routerKey(i int32) string {
 	switch {
 	case i < 0:
 		return ""
@@ -302,11 +306,12 @@ func (r *reader) key(i int32) string {
 	return r.f.Dotted(i)
 }
 
-// calls returns the object and the name of what is called.
-func (r *reader) calls(call int32) (object int32, name string) {
-	callee := r.child(call, tree.RoleCallee)
+// calleeOf returns the object and the name of what is called. The object is None for a bare
+// function.
+func (r *reader) calleeOf(call int32) (object int32, name string) {
+	callee := r.childOf(call, tree.RoleCallee)
 	if r.f.Is(callee, tree.Member) {
-		return r.child(callee, tree.RoleObject), r.f.Text(r.child(callee, tree.RoleProperty))
+		return r.childOf(callee, tree.RoleObject), r.f.Text(r.childOf(callee, tree.RoleProperty))
 	}
 	if r.f.Is(callee, tree.Name) {
 		return tree.None, r.f.Text(callee)
@@ -314,30 +319,31 @@ func (r *reader) calls(call int32) (object int32, name string) {
 	return tree.None, ""
 }
 
-// imported notes where a name comes from.
-func (r *reader) imported(i int32) {
+// addImport notes where a name comes from. Default exports are known by the name that the file
+// gives them.
+func (r *reader) addImport(i int32) {
 	bound := r.Bound(i)
 	if bound == "" {
-		if d := r.child(i, tree.RoleName); d >= 0 && r.f.Text(d) == "default" {
-			bound = r.f.Text(r.child(i, tree.RoleAlias))
+		if d := r.childOf(i, tree.RoleName); d >= 0 && r.f.Text(d) == "default" {
+			bound = r.f.Text(r.childOf(i, tree.RoleAlias))
 		}
 	}
 	if bound == "" || len(r.out.imports) >= maxDeclared {
 		return
 	}
-	r.out.imports[bound] = origin{r.f.Text(i), r.f.Text(r.child(i, tree.RoleName))}
+	r.out.imports[bound] = origin{r.f.Text(i), r.f.Text(r.childOf(i, tree.RoleName))}
 }
 
-// clean writes a path as all routes are written: with a slash in front, parameters in
+// cleanPath writes a path as all routes are written: with a slash in front, parameters in
 // braces. It returns "" for what is no path of one operation.
-func clean(path string) string {
+func cleanPath(path string) string {
 	path = strings.TrimPrefix(path, "~") // of ASP.NET: from the root
 	var out []string
 	for _, s := range strings.Split(strings.Trim(path, "/"), "/") {
 		if s == "" {
 			continue
 		}
-		if s = segment(s); s == "" {
+		if s = cleanSegment(s); s == "" {
 			return ""
 		}
 		out = append(out, s)
@@ -345,30 +351,11 @@ func clean(path string) string {
 	return "/" + strings.Join(out, "/")
 }
 
-// segment writes one segment of a path: ":id", "<int:id>", "{id:int}", "{id?}" and
+// cleanSegment writes one segment of a path: ":id", "<int:id>", "{id:int}", "{id?}" and
 // "*rest" are parameters. It returns "" for expressions, and for what a browser would
 // not send.
-func segment(s string) string {
-	name, isParameter := "", true
-	switch {
-	case strings.HasPrefix(s, ":"):
-		name = s[1:]
-	case strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">"):
-		name = s[1 : len(s)-1]
-		if _, after, ok := strings.Cut(name, ":"); ok {
-			name = after
-		}
-	case strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}"):
-		name, _, _ = strings.Cut(s[1:len(s)-1], ":")
-	case strings.HasPrefix(s, "*"):
-		if name = strings.Trim(s, "*"); name == "" {
-			return ""
-		}
-	case strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]"): // of files: [id].js
-		name = strings.Trim(s, "[].")
-	default:
-		name, isParameter = s, false
-	}
+func cleanSegment(s string) string {
+	name, isParameter := segmentName(s)
 	if isParameter {
 		name = strings.Trim(name, "?*+=$.")
 		if cut := strings.IndexAny(name, "(<=?"); cut > 0 {
@@ -380,11 +367,31 @@ func segment(s string) string {
 			return ""
 		}
 	}
-	if name == "" {
-		return ""
-	}
-	if isParameter {
+	if name != "" && isParameter {
 		return "{" + name + "}"
 	}
 	return name
+}
+
+// segmentName returns the name in a segment, and whether it is that of a parameter in one
+// of the spellings of frameworks.
+func segmentName(s string) (name string, isParameter bool) {
+	switch {
+	case strings.HasPrefix(s, ":"):
+		return s[1:], true
+	case strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">"):
+		name = s[1 : len(s)-1]
+		if _, after, ok := strings.Cut(name, ":"); ok {
+			name = after
+		}
+		return name, true
+	case strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}"):
+		name, _, _ = strings.Cut(s[1:len(s)-1], ":")
+		return name, true
+	case strings.HasPrefix(s, "*"):
+		return strings.Trim(s, "*"), true
+	case strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]"): // of files: [id].js
+		return strings.Trim(s, "[]."), true
+	}
+	return s, false
 }

@@ -7,6 +7,7 @@ import (
 
 // This file holds what frameworks call things.
 
+// itoa is the key of a declaration.
 func itoa(i int32) string { return strconv.Itoa(int(i)) }
 
 // tables are what is known of a language's frameworks.
@@ -28,8 +29,8 @@ type tables struct {
 	bodies map[string]bool
 }
 
-// words makes a set.
-func words(list string) map[string]bool {
+// wordSet makes a set.
+func wordSet(list string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(list) {
 		out[w] = true
@@ -37,8 +38,8 @@ func words(list string) map[string]bool {
 	return out
 }
 
-// where makes a table of "in: names" pairs.
-func where(pairs ...string) map[string]string {
+// kindTable makes a table of "in: names" pairs.
+func kindTable(pairs ...string) map[string]string {
 	out := map[string]string{}
 	for _, p := range pairs {
 		in, names, _ := strings.Cut(p, ":")
@@ -51,16 +52,17 @@ func where(pairs ...string) map[string]string {
 
 var scripts = &tables{
 	annotations: true,
-	containers: where("query: query", "json: body", "path: params", "cookie: cookies signedCookies", "header: headers",
+	containers: kindTable("query: query", "json: body", "path: params", "cookie: cookies signedCookies",
+		"header: headers",
 		"query: searchParams"),
-	getters: words("get getAll"),
-	calls:   where("header: header", "any: param"),
+	getters: wordSet("get getAll"),
+	calls:   kindTable("header: header", "any: param"),
 }
 
 var jvm = &tables{
 	annotations: true,
 	containers:  map[string]string{},
-	calls: where("any: getParameter getParameterValues", "query: queryParam queryParams",
+	calls: kindTable("any: getParameter getParameterValues", "query: queryParam queryParams",
 		"path: pathParam pathVariable", "form: formParam formParams",
 		"header: getHeader getHeaders getHeaderString headers header", "cookie: cookie"),
 }
@@ -73,45 +75,46 @@ var languageTables = map[string]*tables{
 	"scala":      jvm,
 	"python": {
 		python: true,
-		containers: where("query: args GET query_params query", "form: form POST forms", "any: values params",
+		containers: kindTable("query: args GET query_params query", "form: form POST forms", "any: values params",
 			"json: json data JSON",
 			"cookie: cookies COOKIES", "header: headers", "path: match_info view_args path_params"),
-		roots:   words("request req self.request flask.request"),
-		getters: words("get getlist getall get_list pop getone"),
-		calls:   where("any: get_argument get_query_argument get_body_argument", "cookie: get_cookie"),
-		bodies:  words("get_json json"),
+		roots:   wordSet("request req self.request flask.request"),
+		getters: wordSet("get getlist getall get_list pop getone"),
+		calls:   kindTable("any: get_argument get_query_argument get_body_argument", "cookie: get_cookie"),
+		bodies:  wordSet("get_json json"),
 	},
 	"go": {
-		containers: where("query: Query", "form: PostForm", "any: Form", "header: Header", "path: Vars"),
-		getters:    words("Get Values Has"),
-		calls: where("any: FormValue", "form: PostFormValue PostForm DefaultPostForm GetPostForm "+
+		containers: kindTable("query: Query", "form: PostForm", "any: Form", "header: Header", "path: Vars"),
+		getters:    wordSet("Get Values Has"),
+		calls: kindTable("any: FormValue", "form: PostFormValue PostForm DefaultPostForm GetPostForm "+
 			"FormFile", "path: PathValue Param Params ByName",
 			"query: Query DefaultQuery GetQuery QueryParam QueryArray", "header: GetHeader", "cookie: Cookie Cookies"),
-		second: where("path: URLParam"),
-		bodies: words("BindJSON ShouldBindJSON Bind ShouldBind BodyParser Decode"),
+		second: kindTable("path: URLParam"),
+		bodies: wordSet("BindJSON ShouldBindJSON Bind ShouldBind BodyParser Decode"),
 	},
 	"php": {
 		annotations: true,
-		containers: where("query: $_GET query getQueryParams", "form: $_POST request getParsedBody", "any: $_REQUEST",
+		containers: kindTable("query: $_GET query getQueryParams", "form: $_POST request getParsedBody",
+			"any: $_REQUEST",
 			"cookie: $_COOKIE cookies getCookieParams",
 			"header: headers"),
-		roots:   words("$request $req $this.request"),
-		getters: words("get"),
-		calls: where("any: input get", "form: post", "query: query getQueryParam", "cookie: cookie",
+		roots:   wordSet("$request $req $this.request"),
+		getters: wordSet("get"),
+		calls: kindTable("any: input get", "form: post", "query: query getQueryParam", "cookie: cookie",
 			"header: header getHeaderLine", "form: getParsedBodyParam"),
 	},
 	"ruby": {
-		containers: where("any: params", "cookie: cookies", "header: headers"),
-		roots:      words("request"),
-		getters:    words("fetch require"),
+		containers: kindTable("any: params", "cookie: cookies", "header: headers"),
+		roots:      wordSet("request"),
+		getters:    wordSet("fetch require"),
 	},
 	"csharp": {
 		annotations: true,
-		containers: where("query: Query QueryString", "form: Form", "header: Headers", "cookie: Cookies",
+		containers: kindTable("query: Query QueryString", "form: Form", "header: Headers", "cookie: Cookies",
 			"path: RouteValues Values", "any: Params"),
-		roots: words("Request HttpContext.Request context.Request Context.Request ctx.Request RouteData " +
+		roots: wordSet("Request HttpContext.Request context.Request Context.Request ctx.Request RouteData " +
 			"this.Request req request"),
-		getters: words("Get TryGetValue"),
+		getters: wordSet("Get TryGetValue"),
 	},
 }
 
@@ -137,7 +140,7 @@ var mappings = map[string]string{
 
 // paths are annotations that tell a path beside the one that tells the method, or of a
 // class whose methods are below it, in lower case.
-var paths = words("path route requestmapping controller restcontroller jsoncontroller routeprefix")
+var paths = wordSet("path route requestmapping controller restcontroller jsoncontroller routeprefix")
 
 // bindings are annotations of parameters, in lower case, and where the values come
 // from. Of "json" and "any" without a name, the type tells the names.
@@ -158,11 +161,11 @@ var defaults = map[string]string{"Query": "query", "Path": "path", "Form": "form
 
 // injected are types of parameters that frameworks give to handlers, and that are no
 // values of the request.
-var injected = words(`HttpServletRequest HttpServletResponse ServletRequest ServletResponse Model ModelMap ModelAndView BindingResult Errors HttpSession Principal
+var injected = wordSet(`HttpServletRequest HttpServletResponse ServletRequest ServletResponse Model ModelMap ModelAndView BindingResult Errors HttpSession Principal
 	Authentication Locale RedirectAttributes WebRequest NativeWebRequest MultipartFile SessionStatus UriComponentsBuilder Request Response BackgroundTasks Session
 	HttpContext HttpRequest HttpResponse CancellationToken ClaimsPrincipal ILogger IFormFile SecurityContext UriInfo HttpHeaders ServerHttpRequest ServerWebExchange
 	InputStream OutputStream Reader Writer WebSocket AsyncSession Context`)
 
 // scalars are types of one value.
-var scalars = words(`String string str int Integer long Long double Double float Float bool boolean Boolean Int short Short byte UUID Guid decimal Decimal BigDecimal
+var scalars = wordSet(`String string str int Integer long Long double Double float Float bool boolean Boolean Int short Short byte UUID Guid decimal Decimal BigDecimal
 	number any datetime date DateTime LocalDate Optional`)
