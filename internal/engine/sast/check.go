@@ -66,8 +66,8 @@ const (
 	Following              // data is followed
 )
 
-// tell tells how far the check is.
-func (o *Options) tell(phase Phase, done, total int) {
+// reportProgress tells how far the check is.
+func (o *Options) reportProgress(phase Phase, done, total int) {
 	if o.Progress != nil {
 		o.Progress(Progress{phase, done, total})
 	}
@@ -120,11 +120,11 @@ type Problem struct {
 // compiled for the languages of the files only: a fault in a rule for another one is for
 // Compile to tell.
 func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) ([]Match, []Problem) {
-	set, problems := compile(rules, languages(files))
+	set, problems := compileRules(rules, languagesOf(files))
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	results, err := set.files(ctx, files, o)
+	results, err := set.checkFiles(ctx, files, o)
 	if err != nil {
 		problems = append(problems, Problem{Err: err})
 	}
@@ -144,7 +144,7 @@ func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) (
 		o.Routes(route.Join(facts))
 	}
 	if err == nil {
-		whole := set.whole(ctx, results, o)
+		whole := set.checkProgram(ctx, results, o)
 		matches, problems = append(matches, whole.matches...), append(problems, whole.problems...)
 	}
 	slices.SortStableFunc(matches, func(a, b Match) int {
@@ -154,10 +154,11 @@ func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) (
 	return matches, problems
 }
 
-// files checks the files, several at once. The error is that of the context; then the
-// result has nil for files that were not checked.
-func (s *Set) files(ctx context.Context, files []Source, o Options) ([]*checked, error) {
-	return each(ctx, stage{o, Matching}, len(files), func(i int) *checked { return s.file(ctx, files[i], o) })
+// checkFiles checks the files, several at once. The error is that of the context; then the result
+// has nil for files that were not checked. Files are independent of each other until data is
+// followed.
+func (s *Set) checkFiles(ctx context.Context, files []Source, o Options) ([]*checked, error) {
+	return runStage(ctx, stage{o, Matching}, len(files), func(i int) *checked { return s.checkFile(ctx, files[i], o) })
 }
 
 // A stage is a phase that goes through files, and with what options.
@@ -166,10 +167,10 @@ type stage struct {
 	phase Phase
 }
 
-// each calls do for the numbers below n, several at once, and tells how far it is. The
-// error is that of the context; then the result is zero for what was not done, and what
-// is being done ends by itself.
-func each[T any](ctx context.Context, s stage, n int, do func(int) T) ([]T, error) {
+// runStage calls do for the numbers below n, several at once, and tells how far it is. The error
+// is that of the context; then the result is zero for what was not done, and what is being done
+// ends by itself. Results come in any order and are put in that of the files.
+func runStage[T any](ctx context.Context, s stage, n int, do func(int) T) ([]T, error) {
 	type result struct {
 		at    int
 		value T
@@ -192,7 +193,7 @@ func each[T any](ctx context.Context, s stage, n int, do func(int) T) ([]T, erro
 		select {
 		case r := <-results:
 			out[r.at] = r.value
-			s.tell(s.phase, done+1, n)
+			s.reportProgress(s.phase, done+1, n)
 		case <-ctx.Done():
 			return out, ctx.Err()
 		}
@@ -202,10 +203,10 @@ func each[T any](ctx context.Context, s stage, n int, do func(int) T) ([]T, erro
 
 // checked is what came of one file.
 type checked struct {
-	said
+	ruleResults
 	src    Source
 	lang   *lang.Language
-	seen   *seen // of a file in which data is followed; nil for others, and when it is lowered
+	seen   *fileResult // of a file in which data is followed; nil for others, and when it is lowered
 	key    cache.Key
 	lower  []Problem                 // of the lowering, and of the patterns of taint rules
 	places map[int]*rulematch.Places // of taint rules with patterns, by their number
@@ -233,6 +234,7 @@ type places struct {
 	compiled *rulematch.Compiled
 }
 
+// A compiled is a rule with the program of its formula for one language.
 type compiled struct {
 	rule    *rule.Rule
 	program *pattern.Program
@@ -240,29 +242,30 @@ type compiled struct {
 
 // Compile compiles the rules. A rule that cannot be compiled for one of its
 // languages is a problem, and is left out for that one.
-func Compile(rules []*rule.Rule) (*Set, []Problem) { return compile(rules, all.Languages()) }
+func Compile(rules []*rule.Rule) (*Set, []Problem) { return compileRules(rules, all.Languages()) }
 
-// languages returns the languages of the files.
-func languages(files []Source) []*lang.Language {
+// languagesOf returns the languages of the files.
+func languagesOf(files []Source) []*lang.Language {
 	var out []*lang.Language
 	for _, f := range files {
-		if l := f.language(); l != nil && !slices.Contains(out, l) {
+		if l := f.sourceLanguage(); l != nil && !slices.Contains(out, l) {
 			out = append(out, l)
 		}
 	}
 	return out
 }
 
-// language returns the language of the file, nil when it has none.
-func (s *Source) language() *lang.Language {
+// sourceLanguage returns the language of the file, nil when it has none.
+func (s *Source) sourceLanguage() *lang.Language {
 	if s.Language != "" {
 		return all.ByName(s.Language)
 	}
 	return all.ForFile(s.Path)
 }
 
-// compile compiles the rules for the languages among theirs that are wanted.
-func compile(rules []*rule.Rule, wanted []*lang.Language) (*Set, []Problem) {
+// compileRules compiles the rules for the languages among theirs that are wanted. Compiling for
+// the languages of the files alone saves most of the start of a scan.
+func compileRules(rules []*rule.Rule, wanted []*lang.Language) (*Set, []Problem) {
 	s := &Set{wanted: wanted, rules: rules, number: map[*rule.Rule]int{}, languages: map[*lang.Language][]compiled{},
 		follows: map[*lang.Language]bool{},
 		places:  map[*lang.Language][]places{}}
@@ -272,7 +275,7 @@ func compile(rules []*rule.Rule, wanted []*lang.Language) (*Set, []Problem) {
 		if r.Taint != nil {
 			s.taint = append(s.taint, &rulematch.Rule{Rule: r})
 			for _, name := range r.Languages {
-				if err := s.followAll(r, name); err != nil {
+				if err := s.addTaintRule(r, name); err != nil {
 					problems = append(problems,
 						Problem{Rule: r.ID, Err: fmt.Errorf("compile %s for %s: %w", r.ID, name, err)})
 				}
@@ -280,7 +283,7 @@ func compile(rules []*rule.Rule, wanted []*lang.Language) (*Set, []Problem) {
 			continue
 		}
 		for _, name := range r.Languages {
-			if err := s.add(r, name); err != nil {
+			if err := s.addRule(r, name); err != nil {
 				problems = append(problems,
 					Problem{Rule: r.ID, Err: fmt.Errorf("compile %s for %s: %w", r.ID, name, err)})
 			}
@@ -289,9 +292,10 @@ func compile(rules []*rule.Rule, wanted []*lang.Language) (*Set, []Problem) {
 	return s, problems
 }
 
-// followAll notes that data is followed in every language that the name means, and
-// compiles the patterns of the rule, which is the last one.
-func (s *Set) followAll(r *rule.Rule, name string) error {
+// addTaintRule notes that data is followed in every language that the name means, and compiles the
+// patterns of the rule, which is the last one. Rules of the build's models have no patterns and
+// need no compilation.
+func (s *Set) addTaintRule(r *rule.Rule, name string) error {
 	var errs []error
 	for _, l := range s.wanted {
 		if !l.Is(name) {
@@ -313,8 +317,9 @@ func (s *Set) followAll(r *rule.Rule, name string) error {
 	return errors.Join(errs...)
 }
 
-// with returns the set whose taint rules have the places that were found.
-func (s *Set) with(found []map[string]*rulematch.Places) *Set {
+// withPlaces returns the set whose taint rules have the places that were found. The set itself is
+// shared and stays as it is.
+func (s *Set) withPlaces(found []map[string]*rulematch.Places) *Set {
 	out := *s
 	out.taint = make([]*rulematch.Rule, len(s.taint))
 	for k, r := range s.taint {
@@ -323,8 +328,9 @@ func (s *Set) with(found []map[string]*rulematch.Places) *Set {
 	return &out
 }
 
-// add compiles a rule for every language that the name means.
-func (s *Set) add(r *rule.Rule, name string) error {
+// addRule compiles a rule for every language that the name means. A name such as "typescript"
+// means several grammars.
+func (s *Set) addRule(r *rule.Rule, name string) error {
 	setting := Setting(r.Options)
 	if name == rule.LanguageGeneric || name == rule.LanguageRegex {
 		p, err := pattern.Compile(r.Search, setting)
@@ -355,19 +361,19 @@ func (s *Set) add(r *rule.Rule, name string) error {
 // Setting returns how formulas of rules with the options are compiled. The language
 // is left to be set.
 func Setting(o rule.Options) pattern.Setting {
-	return pattern.Setting{Options: o, Languages: all.ByName, Text: newTextPattern, Analyze: analyze}
+	return pattern.Setting{Options: o, Languages: all.ByName, Text: newTextPattern, Analyze: analyzeText}
 }
 
-// file matches the search rules with one file, and lowers it for the taint rules.
-func (s *Set) file(ctx context.Context, src Source, o Options) *checked {
-	l := src.language()
+// checkFile matches the search rules with one file, and lowers it for the taint rules.
+func (s *Set) checkFile(ctx context.Context, src Source, o Options) *checked {
+	l := src.sourceLanguage()
 	if l != nil && len(s.languages[l]) == 0 && !s.follows[l] {
-		l = nil // nobody asks for its tree
+		l = nil // no rule needs its tree
 	}
 	if l == nil && len(s.text) == 0 {
 		return &checked{}
 	}
-	x := s.seen(ctx, src, l, o)
+	x := s.seenFile(ctx, src, l, o)
 	out := &checked{src: src, lang: l, key: x.key}
 	out.matches = append(x.matches, x.plain.matches...)
 	out.problems = append(x.problems, x.plain.problems...)
@@ -375,41 +381,39 @@ func (s *Set) file(ctx context.Context, src Source, o Options) *checked {
 		return out
 	}
 	if o.Routes != nil && route.Declares(x.tree) {
-		names := x.names
-		if names == nil { // it comes from the cache
-			names = scope.Analyze(x.tree, l, knownNames(l.Name))
-		}
-		out.routes = route.Read(names)
+		out.routes = route.Read(x.scopeInfo(l))
 	}
 	if !s.follows[l] {
 		return out
 	}
 	if out.seen = x; x.names != nil { // it does not come from the cache
-		out.follow(ctx, s)
+		out.lowerFile(ctx, s)
 	}
 	return out
 }
 
-// follow lowers a file for the taint rules.
-func (c *checked) follow(ctx context.Context, s *Set) {
+// lowerFile lowers a file for the taint rules. It is called at once for a file that was parsed,
+// and before data is followed for one from the cache, whose results may be known already.
+func (c *checked) lowerFile(ctx context.Context, s *Set) {
 	x, l := c.seen, c.lang
 	if x.names == nil {
 		x.names = scope.Analyze(x.tree, l, knownNames(l.Name))
 	}
 	c.lowered = ir.Lower(x.names, l, ir.Limits{})
-	c.lower = skipped(c.lowered)
+	c.lower = skippedParts(c.lowered)
 	if len(s.places[l]) > 0 {
 		if x.file == nil {
 			x.file = pattern.NewFile(x.tree, l, x.names)
 		}
-		c.find(ctx, s, l, x.file)
+		c.findPlaces(ctx, s, l, x.file)
 	}
 	c.seen = nil
 }
 
-// look parses one file and matches the search rules with it.
-func (s *Set) look(ctx context.Context, src Source, l *lang.Language, limits cst.Limits) *seen {
-	out := &seen{}
+// analyzeFile parses one file and matches the search rules with it. A file that is not valid in
+// parts is still matched: the grammar recovers.
+func (s *Set) analyzeFile(ctx context.Context, src Source, l *lang.Language, limits cst.Limits) *fileResult {
+	out := &fileResult{}
 	if l != nil {
 		f, err := l.Parse(src.Path, src.Text, limits)
 		if err != nil {
@@ -422,18 +426,19 @@ func (s *Set) look(ctx context.Context, src Source, l *lang.Language, limits cst
 		}
 		out.tree, out.names = f, scope.Analyze(f, l, knownNames(l.Name))
 		out.file = pattern.NewFile(f, l, out.names)
-		m, p := run(ctx, s.languages[l], out.file)
+		m, p := runRules(ctx, s.languages[l], out.file)
 		out.matches, out.problems = m, append(out.problems, p...)
 	}
 	if len(s.text) > 0 {
-		out.plain.matches, out.plain.problems = s.plain(ctx,
+		out.plain.matches, out.plain.problems = s.matchText(ctx,
 			&tree.File{Path: src.Path, Source: unsafe.String(unsafe.SliceData(src.Text), len(src.Text))})
 	}
 	return out
 }
 
-// find finds the places of the taint rules with patterns.
-func (c *checked) find(ctx context.Context, s *Set, l *lang.Language, f *pattern.File) {
+// findPlaces finds the places of the taint rules with patterns. They are found while the tree is
+// at hand; the analysis needs only their nodes.
+func (c *checked) findPlaces(ctx context.Context, s *Set, l *lang.Language, f *pattern.File) {
 	c.places = map[int]*rulematch.Places{}
 	for _, p := range s.places[l] {
 		r := s.taint[p.rule].Rule
@@ -459,8 +464,8 @@ const maxReported = 10_000
 
 var errTooMany = fmt.Errorf("the rule matches at more than %d places; the first of them are reported", maxReported)
 
-// run runs compiled rules on one file, until the context ends.
-func run(ctx context.Context, rules []compiled, f *pattern.File) ([]Match, []Problem) {
+// runRules runs compiled rules on one file, until the context ends.
+func runRules(ctx context.Context, rules []compiled, f *pattern.File) ([]Match, []Problem) {
 	var out []Match
 	var problems []Problem
 	for _, c := range rules {
@@ -476,37 +481,47 @@ func run(ctx context.Context, rules []compiled, f *pattern.File) ([]Match, []Pro
 		if err != nil {
 			problems = append(problems, Problem{Rule: c.rule.ID, Path: f.Tree.Path, Err: err})
 		}
-		limit := maxReported
-		if n := c.rule.Options.MaxMatchesPerFile; n > 0 {
-			limit = min(limit, n)
-		}
-		var last *pattern.Match
-		reported := 0
-		for i := range found {
-			m := &found[i]
-			if last != nil && last.Start == m.Start && last.End == m.End {
-				continue // the same place, with other bindings
-			}
-			if reported++; reported > limit {
-				if limit == maxReported {
-					problems = append(problems, Problem{Rule: c.rule.ID, Path: f.Tree.Path, Err: errTooMany})
-				}
-				break
-			}
-			last = m
-			match, err := report(c.rule, f, m)
-			if err != nil {
-				problems = append(problems, Problem{Rule: c.rule.ID, Path: f.Tree.Path, Err: err})
-			}
-			out = append(out, match)
-		}
+		matches, more := reportMatches(c.rule, f, found)
+		out, problems = append(out, matches...), append(problems, more...)
 	}
 	return out, problems
 }
 
-// report makes what is said of a match.
-func report(r *rule.Rule, f *pattern.File, m *pattern.Match) (Match, error) {
-	out := Match{Rule: r, Path: f.Tree.Path, Start: position(f.Tree, m.Start), End: position(f.Tree, m.End),
+// reportMatches makes results of what a rule matched in a file. Matches of one range with
+// other bindings are one result, and their number is bounded.
+func reportMatches(r *rule.Rule, f *pattern.File, found []pattern.Match) ([]Match, []Problem) {
+	limit := maxReported
+	if n := r.Options.MaxMatchesPerFile; n > 0 {
+		limit = min(limit, n)
+	}
+	var out []Match
+	var problems []Problem
+	var last *pattern.Match
+	for i := range found {
+		m := &found[i]
+		if last != nil && last.Start == m.Start && last.End == m.End {
+			continue
+		}
+		if len(out) == limit {
+			if limit == maxReported {
+				problems = append(problems, Problem{Rule: r.ID, Path: f.Tree.Path, Err: errTooMany})
+			}
+			break
+		}
+		last = m
+		match, err := newMatch(r, f, m)
+		if err != nil {
+			problems = append(problems, Problem{Rule: r.ID, Path: f.Tree.Path, Err: err})
+		}
+		out = append(out, match)
+	}
+	return out, problems
+}
+
+// newMatch makes what is said of a match. The fix of the formula that matched comes before that of
+// the rule.
+func newMatch(r *rule.Rule, f *pattern.File, m *pattern.Match) (Match, error) {
+	out := Match{Rule: r, Path: f.Tree.Path, Start: positionOf(f.Tree, m.Start), End: positionOf(f.Tree, m.End),
 		Message: m.Interpolate(r.Message), Bound: map[string]string{}}
 	for _, name := range m.Names() {
 		out.Bound[name], _ = m.Text(name)
@@ -532,7 +547,8 @@ func report(r *rule.Rule, f *pattern.File, m *pattern.Match) (Match, error) {
 	return out, nil
 }
 
-func position(f *tree.File, offset uint32) Position {
+// positionOf returns the position of a byte of the file.
+func positionOf(f *tree.File, offset uint32) Position {
 	line, column := f.Position(offset)
 	return Position{int(offset), line, column}
 }

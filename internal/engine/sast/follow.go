@@ -24,7 +24,8 @@ import (
 // This file has the taint rules answered: it joins the files to a program and makes
 // matches of what package taint found.
 
-// knownNames returns the question whether the models of a language know a name.
+// knownNames returns the question whether the models of a language know a name. It decides which
+// of several wildcard imports a name comes from.
 func knownNames(language string) func(string) bool {
 	set, err := frameworks.Set(language)
 	if err != nil {
@@ -33,8 +34,8 @@ func knownNames(language string) func(string) bool {
 	return set.Known
 }
 
-// programs follows data through the files.
-func (s *Set) programs(ctx context.Context, files []*ir.File, o Options) ([]Match, []Problem) {
+// followPrograms follows data through the files. Without taint rules there is nothing to do.
+func (s *Set) followPrograms(ctx context.Context, files []*ir.File, o Options) ([]Match, []Problem) {
 	if len(s.taint) == 0 || len(files) == 0 {
 		return nil, nil
 	}
@@ -43,21 +44,23 @@ func (s *Set) programs(ctx context.Context, files []*ir.File, o Options) ([]Matc
 		return nil, []Problem{{Err: fmt.Errorf("models: %w", err)}}
 	}
 	if !o.Local {
-		return s.program(ctx, files, models, o)
+		return s.followProgram(ctx, files, models, o)
 	}
-	return s.apart(ctx, files, models, o)
+	return s.followSeparately(ctx, files, models, o)
 }
 
-// apart follows data through each file as if it were alone, several files at once.
-func (s *Set) apart(ctx context.Context, files []*ir.File, models []*model.Model, o Options) ([]Match, []Problem) {
+// followSeparately follows data through each file as if it were alone, several files at once. It
+// is the mode --fast: flows across files are missed.
+func (s *Set) followSeparately(ctx context.Context, files []*ir.File, models []*model.Model,
+	o Options) ([]Match, []Problem) {
 	type result struct {
 		matches  []Match
 		problems []Problem
 	}
 	one := o
 	one.Workers, one.Progress = 1, nil
-	all, err := each(ctx, stage{o, Following}, len(files), func(i int) result {
-		m, p := s.program(ctx, files[i:i+1], models, one)
+	all, err := runStage(ctx, stage{o, Following}, len(files), func(i int) result {
+		m, p := s.followProgram(ctx, files[i:i+1], models, one)
 		return result{m, p}
 	})
 	var matches []Match
@@ -76,9 +79,9 @@ func (s *Set) apart(ctx context.Context, files []*ir.File, models []*model.Model
 	return matches, problems
 }
 
-// prompt calls f and returns its result, or the zero value and the error of the
-// context as soon as that ends; f then ends by itself.
-func prompt[T any](ctx context.Context, f func() (T, error)) (T, error) {
+// callUntilDone calls f and returns its result, or the zero value and the error of the context as
+// soon as that ends; f then ends by itself. Some steps are long and do not ask for the context.
+func callUntilDone[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -97,20 +100,22 @@ func prompt[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-// program follows data through one program.
-func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Model, o Options) ([]Match, []Problem) {
-	o.tell(Joining, 0, len(files))
-	graph, err := prompt(ctx, func() (*callgraph.Graph, error) {
+// followProgram follows data through one program. Problems say in which functions the analysis
+// gave up, so that an incomplete result is reported as such.
+func (s *Set) followProgram(ctx context.Context, files []*ir.File, models []*model.Model,
+	o Options) ([]Match, []Problem) {
+	o.reportProgress(Joining, 0, len(files))
+	graph, err := callUntilDone(ctx, func() (*callgraph.Graph, error) {
 		return callgraph.Build(ctx, files, callgraph.Options{Workers: o.Workers, Modules: o.Modules})
 	})
 	if err != nil {
 		return nil, []Problem{{Err: fmt.Errorf("the call graph: %w", err)}}
 	}
 	var given []taint.Problem
-	found, err := prompt(ctx, func() (found []*findings.Finding, err error) {
+	found, err := callUntilDone(ctx, func() (found []*findings.Finding, err error) {
 		found, given, err = taint.Analyze(ctx, graph, models, s.taint,
 			taint.Options{Workers: o.Workers, Properties: o.Properties, Part: o.Local,
-				Set: frameworks.Set, Progress: func(done, total int) { o.tell(Following, done, total) }})
+				Set: frameworks.Set, Progress: func(done, total int) { o.reportProgress(Following, done, total) }})
 		return found, err
 	})
 	if err != nil {
@@ -118,7 +123,7 @@ func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Mod
 	}
 	var matches []Match
 	for _, f := range found {
-		if m := followed(f); Applies(m.Rule, m.Path) {
+		if m := newTaintMatch(f); Applies(m.Rule, m.Path) {
 			matches = append(matches, m)
 		}
 	}
@@ -153,9 +158,10 @@ func shareOfCut(units [][]*ir.Function, given []taint.Problem) []Problem {
 // errNotFollowed is the error of a function whose budget was not enough.
 var errNotFollowed = errors.New("data was not followed to the end")
 
-// followed makes a match of a taint finding.
-func followed(f *findings.Finding) Match {
-	m := Match{Rule: f.Rule.Rule, Bound: bound(f), Number: f.Number()}
+// newTaintMatch makes a match of a taint finding. The path is that of the data; the finding is at
+// the sink unless the rule says otherwise.
+func newTaintMatch(f *findings.Finding) Match {
+	m := Match{Rule: f.Rule.Rule, Bound: boundTexts(f), Number: f.Number()}
 	m.Message = rule.Interpolate(m.Rule.Message, func(name string) (string, bool) {
 		if inner, ok := strings.CutPrefix(name, "value("); ok {
 			name = strings.TrimSuffix(inner, ")")
@@ -192,7 +198,7 @@ func followed(f *findings.Finding) Match {
 		at, t = f.SourceMatch(), f.Source().File.Tree
 	}
 	if at != nil {
-		m.Start, m.End = position(t, at.Start), position(t, at.End)
+		m.Start, m.End = positionOf(t, at.Start), positionOf(t, at.End)
 	}
 	return m
 }
@@ -202,12 +208,12 @@ func followed(f *findings.Finding) Match {
 func stepAt(p findings.Point) Step {
 	t := p.File.Tree
 	n := &t.Nodes[max(p.Node, tree.Root)]
-	return Step{Path: t.Path, Start: position(t, n.Start), End: position(t, n.End)}
+	return Step{Path: t.Path, Start: positionOf(t, n.Start), End: positionOf(t, n.End)}
 }
 
-// bound returns the texts of the metavariables of source and sink; those of the sink
-// come first.
-func bound(f *findings.Finding) map[string]string {
+// boundTexts returns the texts of the metavariables of source and sink; those of the sink come
+// first. Messages of rules may name the metavariables of either.
+func boundTexts(f *findings.Finding) map[string]string {
 	out := map[string]string{}
 	for _, match := range []*pattern.Match{f.SourceMatch(), f.Match()} {
 		if match == nil {
@@ -220,9 +226,9 @@ func bound(f *findings.Finding) map[string]string {
 	return out
 }
 
-// skipped says what of a file could not be looked at: source that is not valid in
-// its language, and functions that are too large.
-func skipped(f *ir.File) []Problem {
+// skippedParts says what of a file could not be looked at: source that is not valid in its
+// language, and functions that are too large. They are coverage gaps of the report.
+func skippedParts(f *ir.File) []Problem {
 	var out []Problem
 	for _, s := range f.Skipped {
 		out = append(out, Problem{Path: f.Tree.Path, Line: f.Tree.Line(f.Tree.Nodes[s.Node].Start),

@@ -18,27 +18,37 @@ import (
 // say of it. What the tree means and where its data goes is worked out anew by each
 // scan, from trees that are equal, so it cannot differ.
 
-// seen is what there is to say of one file without the others. Names and file are
+// fileResult is what there is to say of one file without the others. Names and file are
 // nil when it comes from the cache.
-type seen struct {
+type fileResult struct {
 	tree  *tree.File // nil when nobody asks for it, or it could not be made
 	names *scope.Info
 	file  *pattern.File
-	said
-	plain said      // by rules for texts
-	key   cache.Key // of the file, when there is a cache
+	ruleResults
+	plain ruleResults // by rules for texts
+	key   cache.Key   // of the file, when there is a cache
 }
 
-// said is what rules say.
-type said struct {
+// scopeInfo returns what the names of the file mean, which an entry of the cache does not
+// have.
+func (x *fileResult) scopeInfo(l *lang.Language) *scope.Info {
+	if x.names != nil {
+		return x.names
+	}
+	return scope.Analyze(x.tree, l, knownNames(l.Name))
+}
+
+// ruleResults is what rules say.
+type ruleResults struct {
 	matches  []Match
 	problems []Problem
 }
 
-// seen looks at a file, or remembers it.
-func (s *Set) seen(ctx context.Context, src Source, l *lang.Language, o Options) *seen {
+// seenFile looks at a file, or remembers it. The key is a digest of all that the result depends
+// on.
+func (s *Set) seenFile(ctx context.Context, src Source, l *lang.Language, o Options) *fileResult {
 	if o.Cache == nil {
-		return s.look(ctx, src, l, o.Limits)
+		return s.analyzeFile(ctx, src, l, o.Limits)
 	}
 	name := ""
 	if l != nil {
@@ -46,42 +56,43 @@ func (s *Set) seen(ctx context.Context, src Source, l *lang.Language, o Options)
 	}
 	key := cache.NewKey([]byte("file"), []byte(src.Path), []byte(name), fmt.Append(nil, o.Limits), src.Text)
 	if b := o.Cache.Get(key); b != nil {
-		if kept := s.remember(b, src, l); kept != nil {
+		if kept := s.decodeSeen(b, src, l); kept != nil {
 			kept.key = key
 			return kept
 		}
 		o.Cache.Drop(key)
 	}
-	out := s.look(ctx, src, l, o.Limits)
+	out := s.analyzeFile(ctx, src, l, o.Limits)
 	out.key = key
 	if ctx.Err() != nil {
 		return out // it was not looked at to the end
 	}
-	if b, ok := s.keep(out); ok {
+	if b, ok := s.encodeSeen(out); ok {
 		o.Cache.Put(key, b)
 	}
 	return out
 }
 
-// keep writes what was seen of a file. It reports false for what the next look may
+// encodeSeen writes what was seen of a file. It reports false for what the next look may
 // see otherwise, because it hung on the machine's time and memory.
-func (s *Set) keep(x *seen) ([]byte, bool) {
+func (s *Set) encodeSeen(x *fileResult) ([]byte, bool) {
 	w := &cache.Writer{}
 	w.Bool(x.tree != nil)
 	if x.tree != nil && !w.Tree(x.tree) {
 		return nil, false
 	}
-	return w.Bytes, s.keepSaid(w, x.said) && s.keepSaid(w, x.plain)
+	return w.Bytes, s.encodeSaid(w, x.ruleResults) && s.encodeSaid(w, x.plain)
 }
 
-func (s *Set) keepSaid(w *cache.Writer, x said) bool {
+// encodeSaid writes what rules have found. It reports false when a problem is transient.
+func (s *Set) encodeSaid(w *cache.Writer, x ruleResults) bool {
 	w.Uint(uint64(len(x.matches)))
 	for i := range x.matches {
-		s.keepMatch(w, &x.matches[i])
+		s.encodeMatch(w, &x.matches[i])
 	}
 	w.Uint(uint64(len(x.problems)))
 	for _, p := range x.problems {
-		if passing(p) {
+		if isTransient(p) {
 			return false
 		}
 		w.Text(p.Rule)
@@ -92,9 +103,11 @@ func (s *Set) keepSaid(w *cache.Writer, x said) bool {
 	return true
 }
 
-func (s *Set) keepMatch(w *cache.Writer, m *Match) {
+// encodeMatch writes a match. Its rule is written as its number, as the version of the cache
+// stands for the rules.
+func (s *Set) encodeMatch(w *cache.Writer, m *Match) {
 	w.Uint(uint64(s.number[m.Rule]))
-	keepPlace(w, Step{Path: m.Path, Start: m.Start, End: m.End, Message: m.Message})
+	encodePlace(w, Step{Path: m.Path, Start: m.Start, End: m.End, Message: m.Message})
 	w.Texts(m.Bound)
 	w.Bool(m.Fix != nil)
 	if m.Fix != nil {
@@ -104,12 +117,12 @@ func (s *Set) keepMatch(w *cache.Writer, m *Match) {
 	}
 	w.Uint(uint64(len(m.Steps)))
 	for _, step := range m.Steps {
-		keepPlace(w, step)
+		encodePlace(w, step)
 	}
 }
 
-// keepPlace writes a place and what is said of it.
-func keepPlace(w *cache.Writer, s Step) {
+// encodePlace writes a place and what is said of it.
+func encodePlace(w *cache.Writer, s Step) {
 	w.Text(s.Path)
 	for _, p := range []Position{s.Start, s.End} {
 		w.Uint(uint64(p.Offset))
@@ -119,9 +132,10 @@ func keepPlace(w *cache.Writer, s Step) {
 	w.Text(s.Message)
 }
 
-// passing reports whether a problem hangs on the time and memory that there were. Of
-// a rule's budget, time is a part; what is said of no file is of the whole scan.
-func passing(p Problem) bool {
+// isTransient reports whether a problem hangs on the time and memory that there were. Of a rule's
+// budget, time is a part; what is said of no file is of the whole scan. Such a result must not be
+// kept: the next scan may do better.
+func isTransient(p Problem) bool {
 	for _, err := range []error{context.DeadlineExceeded, context.Canceled, cst.ErrDeadline, cst.ErrMemory,
 		errNotFollowed} {
 		if errors.Is(p.Err, err) {
@@ -131,10 +145,11 @@ func passing(p Problem) bool {
 	return p.Path == "" || p.Rule != "" && !errors.Is(p.Err, errTooMany)
 }
 
-// remember reads what was seen of a file; nil when the entry is damaged.
-func (s *Set) remember(b []byte, src Source, l *lang.Language) *seen {
+// decodeSeen reads what was seen of a file; nil when the entry is damaged. A damaged entry is as
+// good as none.
+func (s *Set) decodeSeen(b []byte, src Source, l *lang.Language) *fileResult {
 	r := cache.NewReader(b)
-	out := &seen{}
+	out := &fileResult{}
 	if r.Bool() {
 		if l == nil {
 			return nil
@@ -144,8 +159,8 @@ func (s *Set) remember(b []byte, src Source, l *lang.Language) *seen {
 		r.Tree(out.tree)
 	}
 	sizes := map[string]int{src.Path: len(src.Text)}
-	out.said = s.rememberSaid(r, sizes)
-	out.plain = s.rememberSaid(r, sizes)
+	out.ruleResults = s.decodeSaid(r, sizes)
+	out.plain = s.decodeSaid(r, sizes)
 	if r.End() != nil {
 		return nil
 	}
@@ -159,13 +174,13 @@ const (
 	minProblem = 4
 )
 
-// rememberSaid reads what rules said of files, whose sizes are given by their paths.
-func (s *Set) rememberSaid(r *cache.Reader, sizes map[string]int) said {
-	var out said
+// decodeSaid reads what rules said of files, whose sizes are given by their paths.
+func (s *Set) decodeSaid(r *cache.Reader, sizes map[string]int) ruleResults {
+	var out ruleResults
 	for range r.Count(minMatch) {
-		m, ok := s.rememberMatch(r, sizes)
+		m, ok := s.decodeMatch(r, sizes)
 		if !ok {
-			return said{}
+			return ruleResults{}
 		}
 		out.matches = append(out.matches, m)
 	}
@@ -174,7 +189,7 @@ func (s *Set) rememberSaid(r *cache.Reader, sizes map[string]int) said {
 		size, ok := sizes[p.Path]
 		if !ok {
 			r.Fail()
-			return said{}
+			return ruleResults{}
 		}
 		p.Line, p.Err = r.Below(size+2), errors.New(r.Text())
 		out.problems = append(out.problems, p)
@@ -182,16 +197,17 @@ func (s *Set) rememberSaid(r *cache.Reader, sizes map[string]int) said {
 	return out
 }
 
-func (s *Set) rememberMatch(r *cache.Reader, sizes map[string]int) (Match, bool) {
+// decodeMatch reads a match and checks that its places lie in the files.
+func (s *Set) decodeMatch(r *cache.Reader, sizes map[string]int) (Match, bool) {
 	n := r.Below(len(s.rules))
-	at := rememberPlace(r, sizes)
+	at := decodePlace(r, sizes)
 	m := Match{Path: at.Path, Start: at.Start, End: at.End, Message: at.Message, Bound: r.Texts()}
 	if r.Bool() {
 		size := sizes[m.Path] + 1
 		m.Fix = &Edit{Start: r.Below(size), End: r.Below(size), Text: r.Text()}
 	}
 	for range r.Count(minStep) {
-		m.Steps = append(m.Steps, rememberPlace(r, sizes))
+		m.Steps = append(m.Steps, decodePlace(r, sizes))
 	}
 	if r.Err != nil {
 		return Match{}, false
@@ -200,8 +216,8 @@ func (s *Set) rememberMatch(r *cache.Reader, sizes map[string]int) (Match, bool)
 	return m, true
 }
 
-// rememberPlace reads a place, which lies in one of the files.
-func rememberPlace(r *cache.Reader, sizes map[string]int) Step {
+// decodePlace reads a place, which lies in one of the files.
+func decodePlace(r *cache.Reader, sizes map[string]int) Step {
 	s := Step{Path: r.Text()}
 	size, ok := sizes[s.Path]
 	if !ok {

@@ -17,6 +17,7 @@ import (
 // textPattern makes a pattern of the mode generic one that package pattern can use.
 type textPattern struct{ *generic.Matcher }
 
+// newTextPattern compiles a pattern of the mode generic.
 func newTextPattern(text string, o rule.Options) (pattern.TextPattern, error) {
 	m, err := generic.Compile(text, o)
 	return textPattern{m}, err
@@ -39,8 +40,9 @@ func (p textPattern) Find(text string) ([]pattern.TextMatch, error) {
 // design: it is binary, or no person wrote its lines.
 var ErrSkipped = errors.New("minified or binary: rules for words and lines were not matched")
 
-// plain matches the rules that have no tree with one file.
-func (s *Set) plain(ctx context.Context, f *tree.File) ([]Match, []Problem) {
+// matchText matches the rules that have no tree with one file. Minified files would make such
+// rules slow and their matches meaningless.
+func (s *Set) matchText(ctx context.Context, f *tree.File) ([]Match, []Problem) {
 	rules := s.text
 	var problems []Problem
 	if !generic.Readable(f.Source) {
@@ -51,12 +53,13 @@ func (s *Set) plain(ctx context.Context, f *tree.File) ([]Match, []Problem) {
 			problems = append(problems, Problem{Path: f.Path, Err: ErrSkipped})
 		}
 	}
-	matches, more := run(ctx, rules, pattern.NewText(f))
+	matches, more := runRules(ctx, rules, pattern.NewText(f))
 	return matches, append(problems, more...)
 }
 
-// analyze asks an analyzer of metavariable-analysis.
-func analyze(analyzer, mode, text string) bool {
+// analyzeText asks an analyzer of metavariable-analysis. The analyzers are those that rules of the
+// format name.
+func analyzeText(analyzer, mode, text string) bool {
 	if analyzer == rule.ReDoS {
 		// The text may be that of a string literal, with a backslash before each other.
 		return pcre.Explodes(text) || pcre.Explodes(strings.ReplaceAll(text, `\\`, `\`))

@@ -16,11 +16,12 @@ import (
 // This file has data followed through the files together, and keeps what came of it
 // for a scan in which none of them has changed.
 
-// whole returns what the taint rules say of the files.
-func (s *Set) whole(ctx context.Context, files []*checked, o Options) said {
+// checkProgram returns what the taint rules say of the files. The result is kept as a whole: one
+// changed file can change any flow.
+func (s *Set) checkProgram(ctx context.Context, files []*checked, o Options) ruleResults {
 	files = slices.DeleteFunc(slices.Clone(files), func(c *checked) bool { return c.seen == nil && c.lowered == nil })
 	if o.Cache == nil {
-		return s.follow(ctx, files, o)
+		return s.followFiles(ctx, files, o)
 	}
 	key := programKey(files, o)
 	if b := o.Cache.Get(key); b != nil {
@@ -29,14 +30,14 @@ func (s *Set) whole(ctx context.Context, files []*checked, o Options) said {
 			sizes[c.src.Path] = len(c.src.Text)
 		}
 		r := cache.NewReader(b)
-		if out := s.rememberSaid(r, sizes); r.End() == nil {
+		if out := s.decodeSaid(r, sizes); r.End() == nil {
 			return out
 		}
 		o.Cache.Drop(key)
 	}
-	out := s.follow(ctx, files, o)
+	out := s.followFiles(ctx, files, o)
 	w := &cache.Writer{}
-	if s.keepSaid(w, out) && ctx.Err() == nil {
+	if s.encodeSaid(w, out) && ctx.Err() == nil {
 		o.Cache.Put(key, w.Bytes)
 	}
 	return out
@@ -60,21 +61,21 @@ func programKey(files []*checked, o Options) cache.Key {
 	return cache.NewKey(parts...)
 }
 
-// follow follows data through the files.
-func (s *Set) follow(ctx context.Context, files []*checked, o Options) said {
+// followFiles follows data through the files. The remaining files are lowered first, in parallel.
+func (s *Set) followFiles(ctx context.Context, files []*checked, o Options) ruleResults {
 	var next atomic.Int64
 	var wait sync.WaitGroup
 	for range min(o.Workers, len(files)) {
 		wait.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(files) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				if files[i].seen != nil {
-					files[i].follow(ctx, s)
+					files[i].lowerFile(ctx, s)
 				}
 			}
 		})
 	}
 	wait.Wait()
-	var out said
+	var out ruleResults
 	if err := ctx.Err(); err != nil {
 		out.problems = []Problem{{Err: fmt.Errorf("following data: %w", err)}}
 		return out
@@ -91,7 +92,7 @@ func (s *Set) follow(ctx context.Context, files []*checked, o Options) said {
 			places[k][c.src.Path] = p
 		}
 	}
-	m, p := s.with(places).programs(ctx, lowered, o)
+	m, p := s.withPlaces(places).followPrograms(ctx, lowered, o)
 	out.matches, out.problems = m, append(out.problems, p...)
 	return out
 }

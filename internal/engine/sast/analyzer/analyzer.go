@@ -35,13 +35,16 @@ var Analyzer = &scan.Analyzer{
 	Doc:      doc,
 	Rules:    listRules,
 	Match: func(path string) bool {
-		return (all.ForFile(path) != nil || template(path)) && lang.ThirdParty(path) == ""
+		return (all.ForFile(path) != nil || isTemplate(path)) && lang.ThirdParty(path) == ""
 	},
-	Project: run,
+	Project: analyzeProject,
 }
 
-func run(p *scan.ProjectPass) error {
-	known, err := load(p.Code)
+// analyzeProject runs the analysis of one scan: it loads the rules, reads the files that they
+// concern, checks them, and reports the matches that are no copies of others, the operations, and
+// what could not be analyzed.
+func analyzeProject(p *scan.ProjectPass) error {
+	known, err := loadRules(p.Code)
 	if err != nil {
 		return err
 	}
@@ -57,39 +60,41 @@ func run(p *scan.ProjectPass) error {
 	if !p.Code.OnlyRules {
 		reportUnread(p)
 	}
-	files := read(p, known.wants)
+	files := readFiles(p, known.wantsFile)
 	kept, err := openCache(p.Code)
 	if err != nil {
 		return err
 	}
 	var routes []route.Route
 	matches, problems := sast.Check(ctx, known.rules, files, sast.Options{
-		Workers: p.Workers, Local: p.Code.Fast > 0, Properties: settings(p, files), Modules: modules(p, files),
+		Workers: p.Workers, Local: p.Code.Fast > 0, Properties: readProperties(p, files),
+		Modules:  readGoModules(p, files),
 		Cache:    kept,
-		Progress: progress(p), LeaveTests: !p.Code.OnlyRules, Routes: func(r []route.Route) { routes = r },
+		Progress: progressReporter(p), LeaveTests: !p.Code.OnlyRules, Routes: func(r []route.Route) { routes = r },
 	})
 	if err := p.Context.Err(); err != nil {
 		return err
 	}
 	_ = kept.Save() // without it the next scan takes longer, and says the same
 	own := func(m *sast.Match) bool { return known.family[m.Rule] != "" }
-	for _, j := range newCopies(files, starts(p, files)).join(matches, known.flaws(matches), own) {
-		f := finds(&matches[j.match])
-		f.Also, f.Entry = j.also, entries(routes, &matches[j.match])
+	for _, j := range newCopies(files, readPackageStarts(p, files)).joinCopies(matches, known.distinctMatches(matches),
+		own) {
+		f := newFinding(&matches[j.match])
+		f.Also, f.Entry = j.also, entryPoints(routes, &matches[j.match])
 		p.Report(known.about[matches[j.match].Rule], f)
 	}
 	for _, r := range routes {
-		p.Operation(operation(r))
+		p.Operation(operationOf(r))
 	}
 	for _, problem := range problems {
-		p.Degrade(reason(problem))
+		p.Degrade(degradeReason(problem))
 	}
 	return nil
 }
 
-// progress returns what tells the scan how far the check is. Parsing and matching is
+// progressReporter returns what tells the scan how far the check is. Parsing and matching is
 // about as much work as following data.
-func progress(p *scan.ProjectPass) func(sast.Progress) {
+func progressReporter(p *scan.ProjectPass) func(sast.Progress) {
 	return func(at sast.Progress) {
 		switch at.Phase {
 		case sast.Matching:
@@ -112,8 +117,9 @@ type knowledge struct {
 	text   []*rule.Rule          // those that match text
 }
 
-// load collects the rules: those of the build and those of the user.
-func load(c scan.Code) (*knowledge, error) {
+// loadRules collects the rules: those of the build and those of the user. A fault in a rule of the
+// user ends the scan: a rule that is silently left out would look like a clean result.
+func loadRules(c scan.Code) (*knowledge, error) {
 	k := &knowledge{about: map[*rule.Rule]*finding.Rule{}, family: map[*rule.Rule]string{}, langs: map[string]bool{}}
 	if !c.OnlyRules {
 		own, err := rules.Default()
@@ -121,8 +127,8 @@ func load(c scan.Code) (*knowledge, error) {
 			return nil, err
 		}
 		for _, r := range own {
-			k.add(r.Rule, r.About)
-			k.family[r.Rule] = family(r.Rule)
+			k.addRule(r.Rule, r.About)
+			k.family[r.Rule] = ruleFamily(r.Rule)
 		}
 	}
 	for _, path := range c.Rules {
@@ -131,7 +137,7 @@ func load(c scan.Code) (*knowledge, error) {
 			return nil, err
 		}
 		for _, r := range more {
-			k.add(r, rules.Describe(r))
+			k.addRule(r, rules.Describe(r))
 		}
 	}
 	return k, nil
@@ -150,7 +156,8 @@ func listRules() ([]*finding.Rule, error) {
 	return out, nil
 }
 
-func (k *knowledge) add(r *rule.Rule, about *finding.Rule) {
+// addRule enters a rule with what reports say of it.
+func (k *knowledge) addRule(r *rule.Rule, about *finding.Rule) {
 	k.rules = append(k.rules, r)
 	k.about[r] = about
 	for _, l := range r.Languages {
@@ -161,10 +168,11 @@ func (k *knowledge) add(r *rule.Rule, about *finding.Rule) {
 	}
 }
 
-// flaws returns the matches that are flaws of their own. Rules of the build that are
-// of one family (see family) tell one flaw for several kinds of data or several kinds
-// of harm: at one place the worst of them counts, and of equals the first.
-func (k *knowledge) flaws(matches []sast.Match) []int {
+// distinctMatches returns the matches that are flaws of their own. Rules of the build that are of
+// one family (see family) tell one flaw for several kinds of data or several kinds of harm: at one
+// place the worst of them counts, and of equals the first. The worst is kept, since the fix is the
+// same.
+func (k *knowledge) distinctMatches(matches []sast.Match) []int {
 	type place struct {
 		family, path string
 		start        int
@@ -189,26 +197,27 @@ func (k *knowledge) flaws(matches []sast.Match) []int {
 	return out
 }
 
-// family returns what a rule of the build tells one flaw with: the family that its
+// ruleFamily returns what a rule of the build tells one flaw with: the family that its
 // metadata names, else its folder.
-func family(r *rule.Rule) string {
+func ruleFamily(r *rule.Rule) string {
 	if f, ok := r.Metadata["family"].(string); ok {
 		return f
 	}
 	return r.Path
 }
 
-// wants reports whether a rule speaks of the file. That its language is spoken of is
+// wantsFile reports whether a rule speaks of the file. That its language is spoken of is
 // asked first: it costs less than the paths of rules for texts.
-func (k *knowledge) wants(path string) bool {
+func (k *knowledge) wantsFile(path string) bool {
 	if l := all.ForFile(path); l != nil && slices.ContainsFunc(l.Spellings, func(s string) bool { return k.langs[s] }) {
 		return true
 	}
 	return slices.ContainsFunc(k.text, func(r *rule.Rule) bool { return sast.Applies(r, path) })
 }
 
-// read reads the files that rules speak of. What is left out is said.
-func read(p *scan.ProjectPass, wants func(string) bool) []sast.Source {
+// readFiles reads the files that rules speak of. What is left out is said. Reading in parallel
+// hides the latency of the disk.
+func readFiles(p *scan.ProjectPass, wants func(string) bool) []sast.Source {
 	texts := make([][]byte, len(p.Files))
 	slots := make(chan struct{}, max(1, p.Workers))
 	var wg sync.WaitGroup
@@ -233,7 +242,7 @@ func read(p *scan.ProjectPass, wants func(string) bool) []sast.Source {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			texts[i] = text(p, f.Path)
+			texts[i] = readFile(p, f.Path)
 		})
 	}
 	wg.Wait()
@@ -246,14 +255,14 @@ func read(p *scan.ProjectPass, wants func(string) bool) []sast.Source {
 	return out
 }
 
-// text reads a file; nil when it is left out.
-func text(p *scan.ProjectPass, path string) []byte {
+// readFile reads a file; nil when it is left out. Files that are left out are reported as skipped.
+func readFile(p *scan.ProjectPass, path string) []byte {
 	b, err := fs.ReadFile(p.FS, path)
 	if err != nil {
 		p.Degrade(scan.Reason{Code: "unreadable", Message: err.Error(), Path: path})
 		return nil
 	}
-	if minified(path, b) {
+	if isMinified(path, b) {
 		p.Degrade(scan.Reason{Code: "minified", Message: "the file was made by a program, or is a copy of a " +
 			"published library, and was left out", Path: path, Skipped: true})
 		return nil
@@ -261,8 +270,9 @@ func text(p *scan.ProjectPass, path string) []byte {
 	return b
 }
 
-// reason says what a problem kept from being looked at.
-func reason(p sast.Problem) scan.Reason {
+// degradeReason says what a problem kept from being looked at. The codes are those of the report
+// format.
+func degradeReason(p sast.Problem) scan.Reason {
 	r := scan.Reason{Code: "malformed", Message: p.Err.Error(), Path: p.Path, Line: p.Line}
 	switch {
 	case errors.Is(p.Err, context.DeadlineExceeded), errors.Is(p.Err, cst.ErrDeadline), errors.Is(p.Err, cst.ErrSteps):
@@ -277,9 +287,10 @@ func reason(p sast.Problem) scan.Reason {
 	return r
 }
 
-// finds makes a finding of a match.
-func finds(m *sast.Match) finding.Finding {
-	f := finding.Finding{Message: m.Message, Location: location(m.Path, m.Start, m.End), Confidence: doubt(m)}
+// newFinding makes a finding of a match.
+func newFinding(m *sast.Match) finding.Finding {
+	f := finding.Finding{Message: m.Message, Location: locationOf(m.Path, m.Start, m.End),
+		Confidence: matchConfidence(m)}
 	for i, s := range m.Steps {
 		kind := finding.Intermediate
 		switch i {
@@ -289,15 +300,16 @@ func finds(m *sast.Match) finding.Finding {
 			kind = finding.Sink
 		}
 		f.Steps = append(f.Steps,
-			finding.Step{Kind: kind, Message: s.Message, Location: location(s.Path, s.Start, s.End)})
+			finding.Step{Kind: kind, Message: s.Message, Location: locationOf(s.Path, s.Start, s.End)})
 	}
 	return f
 }
 
-// doubt returns the confidence in a match of code that does not serve users, and of
-// numbers: a test server that writes back what it was sent harms nobody, and there is
-// little that a number can say. "" means the rule's.
-func doubt(m *sast.Match) finding.Confidence {
+// matchConfidence returns the confidence in a match of code that does not serve users, and of
+// numbers: a test server that writes back what it was sent harms nobody, and there is little that
+// a number can say. "" means the rule's. Such findings stay in the report but do not count for
+// --fail-on by default.
+func matchConfidence(m *sast.Match) finding.Confidence {
 	aside := m.Number || lang.Aside(m.Path)
 	if len(m.Steps) > 0 {
 		aside = aside || lang.Aside(m.Steps[0].Path)
@@ -308,7 +320,8 @@ func doubt(m *sast.Match) finding.Confidence {
 	return ""
 }
 
-func location(path string, start, end sast.Position) finding.Location {
+// locationOf returns the location of a range of a file.
+func locationOf(path string, start, end sast.Position) finding.Location {
 	return finding.Location{Path: path, StartLine: start.Line, StartColumn: start.Column, EndLine: end.Line,
 		EndColumn: end.Column}
 }

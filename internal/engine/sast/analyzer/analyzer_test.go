@@ -22,7 +22,7 @@ func TestMinified(t *testing.T) {
 	}{{"a.js", long, true}, {"a.js", short, false}, {"a.min.js", short, true}, {"a.java", long, false},
 		{"web/static/x.js", []byte("/*!\n * Thing v1.2.3\n */\nf()\n"), true},
 		{"src/x.js", []byte("/*! Thing v1.2.3 */\nf()\n"), false}} {
-		if got := minified(c.name, c.text); got != c.want {
+		if got := isMinified(c.name, c.text); got != c.want {
 			t.Errorf("%s of %d bytes: got %v, want %v", c.name, len(c.text), got, c.want)
 		}
 	}
@@ -47,14 +47,14 @@ func TestDoubt(t *testing.T) {
 		{way("app/store_test.go", "app/store.go"), finding.Uncertain},
 		{way("app/store.go", "examples/main.go"), finding.Uncertain},
 	} {
-		if got := doubt(c.match); got != c.want {
+		if got := matchConfidence(c.match); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.match.Path, got, c.want)
 		}
 	}
 }
 
 func TestTextRulesReadTheirPathsOnly(t *testing.T) {
-	known, err := load(scan.Code{})
+	known, err := loadRules(scan.Code{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestTextRulesReadTheirPathsOnly(t *testing.T) {
 		"views/page.ejs": true, "templates/page.html": true, "web/page.jinja2": true, "a.py": true,
 		"data/list.json": false, "main.tf": false,
 	} {
-		if got := known.wants(path); got != want {
+		if got := known.wantsFile(path); got != want {
 			t.Errorf("%s: wanted %v, want %v", path, got, want)
 		}
 	}

@@ -22,7 +22,7 @@ func openCache(c scan.Code) (*cache.Cache, error) {
 	if c.Cache == "" {
 		return nil, nil
 	}
-	parts := [][]byte{program(), fmt.Append(nil, c.OnlyRules)}
+	parts := [][]byte{buildID(), fmt.Append(nil, c.OnlyRules)}
 	for _, path := range c.Rules {
 		text, err := ruleTexts(path)
 		if err != nil {
@@ -37,10 +37,10 @@ func openCache(c scan.Code) (*cache.Cache, error) {
 	return cache.Open(c.Cache, name, cache.NewKey(parts...)), nil
 }
 
-// program identifies the build: what it says of itself, and when and how large its
-// file was made, which tells builds of a changed working tree apart. Without the file
-// nothing is known, so nothing fits but the same process.
-func program() []byte {
+// buildID identifies the build: what it says of itself, and when and how large its file was made,
+// which tells builds of a changed working tree apart. Without the file nothing is known, so
+// nothing fits but the same process. A cache of another build must not be used: its rules differ.
+func buildID() []byte {
 	var id []byte
 	if info, ok := debug.ReadBuildInfo(); ok {
 		id = fmt.Append(id, info.String())

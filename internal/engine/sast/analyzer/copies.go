@@ -19,8 +19,8 @@ import (
 // source, what was built of it for one loader or another, and both in one bundle. To
 // mend the one is to mend them all, so it is one flaw.
 
-// A joined finding is a match and the places of the same flaw in copies of its code.
-type joined struct {
+// A joinedMatch finding is a match and the places of the same flaw in copies of its code.
+type joinedMatch struct {
 	match int
 	also  []finding.Location
 }
@@ -35,13 +35,14 @@ const (
 // copies finds copies among the files that rules have matched.
 type copies struct {
 	texts  map[string][]byte
-	starts []start
+	starts []packageStart
 	lines  map[string]map[uint64]bool // distinct lines, by path; see linesOf
 	pairs  map[[2]string]bool         // what same has answered
 	seed   maphash.Seed
 }
 
-func newCopies(files []sast.Source, starts []start) *copies {
+// newCopies indexes the texts of the files.
+func newCopies(files []sast.Source, starts []packageStart) *copies {
 	c := &copies{texts: map[string][]byte{}, starts: starts, lines: map[string]map[uint64]bool{},
 		pairs: map[[2]string]bool{},
 		seed:  maphash.MakeSeed()}
@@ -51,13 +52,14 @@ func newCopies(files []sast.Source, starts []start) *copies {
 	return c
 }
 
-// join returns the matches of the list, each with those that are copies of it. Two
-// matches are copies when a rule of the build flags the same code in files that are;
-// those between the same lines first, for one file may hold the code more than once.
-// What is in the copy that runs is the finding; see before.
-func (c *copies) join(matches []sast.Match, list []int, own func(*sast.Match) bool) []joined {
-	w := joining{c, matches, map[int][]finding.Location{}, map[int]bool{}}
-	for _, key := range []func(*sast.Match) string{c.between, c.code} {
+// joinCopies returns the matches of the list, each with those that are copies of it. Two matches
+// are copies when a rule of the build flags the same code in files that are; those between the
+// same lines first, for one file may hold the code more than once. What is in the copy that runs
+// is the finding; see before. Only rules of the build are joined: what the user's rules mean is
+// not known.
+func (c *copies) joinCopies(matches []sast.Match, list []int, own func(*sast.Match) bool) []joinedMatch {
+	w := copyJoin{c, matches, map[int][]finding.Location{}, map[int]bool{}}
+	for _, key := range []func(*sast.Match) string{c.codeWithContext, c.flaggedCode} {
 		groups := map[[2]string][]int{}
 		for _, i := range list {
 			if m := &matches[i]; !w.gone[i] && own(m) {
@@ -69,45 +71,46 @@ func (c *copies) join(matches []sast.Match, list []int, own func(*sast.Match) bo
 		}
 		for _, group := range groups {
 			slices.SortFunc(group, func(a, b int) int {
-				return cmp.Or(c.before(matches[a].Path, matches[b].Path), cmp.Compare(a, b))
+				return cmp.Or(c.compareCopies(matches[a].Path, matches[b].Path), cmp.Compare(a, b))
 			})
-			w.group(group)
+			w.joinGroup(group)
 		}
 	}
-	var out []joined
+	var out []joinedMatch
 	for _, i := range list {
 		if !w.gone[i] {
-			out = append(out, joined{i, w.also[i]})
+			out = append(out, joinedMatch{i, w.also[i]})
 		}
 	}
 	return out
 }
 
-// joining is the work of join.
-type joining struct {
+// copyJoin is the work of join.
+type copyJoin struct {
 	*copies
 	matches []sast.Match
 	also    map[int][]finding.Location
 	gone    map[int]bool // joined to another
 }
 
-// group joins matches of the same code, the first ones first.
-func (j *joining) group(list []int) {
+// joinGroup joins matches of the same code, the first ones first. The number of copies that a
+// finding names is bounded.
+func (j *copyJoin) joinGroup(list []int) {
 	for n, i := range list {
-		first := j.first(list[:n], j.matches[i].Path)
+		first := j.firstCopied(list[:n], j.matches[i].Path)
 		if first < 0 {
 			continue
 		}
 		j.gone[i] = true
 		if m := &j.matches[i]; len(j.also[first]) < maxAlso {
-			j.also[first] = append(j.also[first], location(m.Path, m.Start, m.End))
+			j.also[first] = append(j.also[first], locationOf(m.Path, m.Start, m.End))
 		}
 	}
 }
 
-// first returns the first match of the list in a file that the file is a copy of, and
+// firstCopied returns the first match of the list in a file that the file is a copy of, and
 // that has no copy there yet; -1 for none.
-func (j *joining) first(list []int, name string) int {
+func (j *copyJoin) firstCopied(list []int, name string) int {
 	compared := 0
 	for _, i := range list {
 		if j.gone[i] || slices.ContainsFunc(j.also[i], func(at finding.Location) bool { return at.Path == name }) {
@@ -116,16 +119,16 @@ func (j *joining) first(list []int, name string) int {
 		if compared++; compared > maxFirst {
 			break
 		}
-		if j.same(j.matches[i].Path, name) {
+		if j.areCopies(j.matches[i].Path, name) {
 			return i
 		}
 	}
 	return -1
 }
 
-// between returns the flagged code with the lines before and behind it.
-func (c *copies) between(m *sast.Match) string {
-	code, text := c.code(m), c.texts[m.Path]
+// codeWithContext returns the flagged code with the lines before and behind it.
+func (c *copies) codeWithContext(m *sast.Match) string {
+	code, text := c.flaggedCode(m), c.texts[m.Path]
 	if code == "" {
 		return ""
 	}
@@ -133,20 +136,20 @@ func (c *copies) between(m *sast.Match) string {
 	before := text[bytes.LastIndexByte(text[:max(start, 0)], '\n')+1 : max(start, 0)]
 	_, rest, _ := bytes.Cut(text[m.End.Offset:], []byte{'\n'})
 	behind, _, _ := bytes.Cut(rest, []byte{'\n'})
-	return string(squeeze(before)) + "\n" + code + "\n" + string(squeeze(behind))
+	return string(stripSpace(before)) + "\n" + code + "\n" + string(stripSpace(behind))
 }
 
-// code returns the flagged code without white space.
-func (c *copies) code(m *sast.Match) string {
+// flaggedCode returns the flagged code without white space.
+func (c *copies) flaggedCode(m *sast.Match) string {
 	text := c.texts[m.Path]
 	if m.Start.Offset >= m.End.Offset || m.End.Offset > len(text) {
 		return ""
 	}
-	return string(squeeze(text[m.Start.Offset:m.End.Offset]))
+	return string(stripSpace(text[m.Start.Offset:m.End.Offset]))
 }
 
-// squeeze removes all white space.
-func squeeze(text []byte) []byte {
+// stripSpace removes all white space.
+func stripSpace(text []byte) []byte {
 	return bytes.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return -1
@@ -155,15 +158,16 @@ func squeeze(text []byte) []byte {
 	}, text)
 }
 
-// before orders copies: code that serves users, code that runs, sources before what is
+// compareCopies orders copies: code that serves users, code that runs, sources before what is
 // built of them, then the path that is shorter.
-func (c *copies) before(a, b string) int {
-	return cmp.Or(order(!lang.Aside(a), !lang.Aside(b)), order(c.runs(a), c.runs(b)), cmp.Compare(built(a), built(b)),
+func (c *copies) compareCopies(a, b string) int {
+	return cmp.Or(orderBools(!lang.Aside(a), !lang.Aside(b)), orderBools(c.isStarted(a), c.isStarted(b)),
+		cmp.Compare(buildRole(a), buildRole(b)),
 		cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
-// order puts what holds first.
-func order(a, b bool) int {
+// orderBools puts what holds first.
+func orderBools(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -173,9 +177,9 @@ func order(a, b bool) int {
 	return 1
 }
 
-// runs reports whether the package of the file is started there, or in another file
+// isStarted reports whether the package of the file is started there, or in another file
 // that was made in the same way.
-func (c *copies) runs(name string) bool {
+func (c *copies) isStarted(name string) bool {
 	folder := ""
 	for _, s := range c.starts {
 		if len(s.folder) >= len(folder) && (s.folder == "" || strings.HasPrefix(name, s.folder+"/")) {
@@ -183,8 +187,8 @@ func (c *copies) runs(name string) bool {
 		}
 	}
 	rest := strings.TrimPrefix(strings.TrimPrefix(name, folder), "/")
-	return slices.ContainsFunc(c.starts, func(s start) bool {
-		return s.folder == folder && roles(s.file) == roles(rest)
+	return slices.ContainsFunc(c.starts, func(s packageStart) bool {
+		return s.folder == folder && folderRolesOf(s.file) == folderRolesOf(rest)
 	})
 }
 
@@ -207,8 +211,8 @@ var folderRoles = map[string]role{
 	"commonjs": made, "amd": made, "umd": made, "iife": made, "min": made, "legacy": made, "modern": made,
 }
 
-// roles returns the folders of a path that tell what the file was made for.
-func roles(name string) string {
+// folderRolesOf returns the folders of a path that tell what the file was made for.
+func folderRolesOf(name string) string {
 	var out []string
 	for part := range strings.SplitSeq(path.Dir(name), "/") {
 		if folderRoles[part] != 0 {
@@ -218,8 +222,8 @@ func roles(name string) string {
 	return strings.Join(out, "/")
 }
 
-// built tells how much a path says that the file was built of another.
-func built(name string) role {
+// buildRole tells how much a path says that the file was built of another.
+func buildRole(name string) role {
 	most := source
 	for part := range strings.SplitSeq(path.Dir(name), "/") {
 		most = max(most, folderRoles[part])
@@ -237,31 +241,25 @@ const (
 	shortLine    = 10 // bytes; what is shorter is in every file
 )
 
-// same reports whether two files are copies: most lines of the one are in the other,
-// and their paths say why. It answers for a pair once.
-func (c *copies) same(a, b string) bool {
+// areCopies reports whether two files are copies: most lines of the one are in the other, and
+// their paths say why. It answers for a pair once. Pairs are compared for each rule that matched
+// in both, so results are kept.
+func (c *copies) areCopies(a, b string) bool {
 	answer, ok := c.pairs[[2]string{a, b}]
 	if !ok {
 		answer = a != b && (path.Ext(a) == path.Ext(b) || scriptFile.MatchString(a) && scriptFile.MatchString(b)) &&
-			c.alike(a, b)
+			c.areAlike(a, b)
 		c.pairs[[2]string{a, b}] = answer
 	}
 	return answer
 }
 
-func (c *copies) alike(a, b string) bool {
-	most := mostOfMade
-	switch otherwise := roles(a) != roles(b); {
-	case stem(a) != stem(b):
-		if !otherwise || built(a) != made && built(b) != made {
-			return false
-		}
-		most = mostInBundle
-	case !otherwise && path.Base(a) == path.Base(b):
-		if !lang.Aside(a) && !lang.Aside(b) {
-			return false // somebody copied it by hand: each has to be mended
-		}
-		most = mostOfCopy
+// areAlike reports whether most lines of the smaller file are in the other one. How many
+// have to be depends on why the paths say that one is a copy.
+func (c *copies) areAlike(a, b string) bool {
+	most, ok := requiredShare(a, b)
+	if !ok {
+		return false
 	}
 	x, y := c.linesOf(a), c.linesOf(b)
 	if len(x) > len(y) {
@@ -279,14 +277,27 @@ func (c *copies) alike(a, b string) bool {
 	return n > 0 && float64(n) >= most*float64(len(x))
 }
 
+// requiredShare returns the share of lines that two files must have in common to be
+// copies; false when their paths do not say why they should be.
+func requiredShare(a, b string) (float64, bool) {
+	switch otherwise := folderRolesOf(a) != folderRolesOf(b); {
+	case fileStem(a) != fileStem(b):
+		return mostInBundle, otherwise && (buildRole(a) == made || buildRole(b) == made)
+	case !otherwise && path.Base(a) == path.Base(b): // somebody copied it by hand: each has to be fixed
+		return mostOfCopy, lang.Aside(a) || lang.Aside(b)
+	}
+	return mostOfMade, true
+}
+
 var (
 	scriptFile = regexp.MustCompile(`\.[cm]?[jt]sx?$`)
 	// variant matches what builds and releases add to a name.
 	variant = regexp.MustCompile(`[-._](v?\d+(\.\d+)+|min|dev|development|prod|production|debug|node|browser|umd|amd|esm|cjs|es5|es6|common|global|bundle|all)$`)
 )
 
-// stem returns the name of a file without what builds and releases add to it.
-func stem(name string) string {
+// fileStem returns the name of a file without what builds and releases add to it. "app.min.js" and
+// "app-1.2.3.js" are both "app".
+func fileStem(name string) string {
 	base := path.Base(name)
 	base = strings.TrimSuffix(base, path.Ext(base))
 	for {

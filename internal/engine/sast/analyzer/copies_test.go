@@ -31,7 +31,7 @@ func texts(name string, n int, flagged ...string) string {
 
 // joinedIn returns the findings of the flagged texts in the files, after joining, as
 // "path:line also path:line".
-func joinedIn(files map[string]string, starts []start, own bool, flagged ...string) []string {
+func joinedIn(files map[string]string, starts []packageStart, own bool, flagged ...string) []string {
 	r := &rule.Rule{ID: "r"}
 	var sources []sast.Source
 	var matches []sast.Match
@@ -52,7 +52,7 @@ func joinedIn(files map[string]string, starts []start, own bool, flagged ...stri
 		}
 	}
 	var out []string
-	for _, j := range newCopies(sources, starts).join(matches, list, func(*sast.Match) bool { return own }) {
+	for _, j := range newCopies(sources, starts).joinCopies(matches, list, func(*sast.Match) bool { return own }) {
 		text := lineOf(finding.Location{Path: matches[j.match].Path, StartLine: matches[j.match].Start.Line})
 		for _, at := range j.also {
 			text += " also " + lineOf(at)
@@ -71,17 +71,17 @@ func TestJoin(t *testing.T) {
 	half := texts("a", 20, eval) + texts("z", 20)
 	for name, c := range map[string]struct {
 		files  map[string]string
-		starts []start
+		starts []packageStart
 		want   []string
 	}{
 		"a build of a source": {map[string]string{"dist/x.js": one, "src/x.js": one}, nil,
 			[]string{"src/x.js:4 also dist/x.js:4"}},
 		"the copy that runs": {map[string]string{"dist/x.js": one, "src/x.js": one},
-			[]start{{"", "dist/x.js"}}, []string{"dist/x.js:4 also src/x.js:4"}},
+			[]packageStart{{"", "dist/x.js"}}, []string{"dist/x.js:4 also src/x.js:4"}},
 		"made like the one that runs": {map[string]string{"es/u.js": one, "cjs/u.js": one},
-			[]start{{"", "es/index.js"}}, []string{"es/u.js:4 also cjs/u.js:4"}},
+			[]packageStart{{"", "es/index.js"}}, []string{"es/u.js:4 also cjs/u.js:4"}},
 		"the package around it": {map[string]string{"p/es/u.js": one, "p/lib/u.js": one},
-			[]start{{"", "lib/i.js"}, {"p", "es/i.js"}}, []string{"p/es/u.js:4 also p/lib/u.js:4"}},
+			[]packageStart{{"", "lib/i.js"}, {"p", "es/i.js"}}, []string{"p/es/u.js:4 also p/lib/u.js:4"}},
 		"a bundle": {map[string]string{"dist/all.js": b + a, "src/x.js": one}, nil,
 			[]string{"dist/all.js:4", "src/x.js:4 also dist/all.js:35"}},
 		"of another language": {map[string]string{"lib/x.js": half, "src/x.ts": one}, nil,
@@ -154,12 +154,13 @@ func TestStarts(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		p.Files = append(p.Files, scan.File{Path: name, Size: int64(len(files[name].Data))})
 	}
-	want := []start{{"", "dist/x.js"}, {"", "a.js"}, {"", "bin/b.js"}, {"packages/p", "index.js"},
+	want := []packageStart{{"", "dist/x.js"}, {"", "a.js"}, {"", "bin/b.js"}, {"packages/p", "index.js"},
 		{"packages/p", "cli.js"}}
-	if diff := cmp.Diff(want, starts(p, []sast.Source{{Path: "a.ts"}}), cmp.AllowUnexported(start{})); diff != "" {
+	if diff := cmp.Diff(want, readPackageStarts(p, []sast.Source{{Path: "a.ts"}}),
+		cmp.AllowUnexported(packageStart{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := starts(p, inGo); got != nil {
+	if got := readPackageStarts(p, inGo); got != nil {
 		t.Errorf("of Go: %v", got)
 	}
 }
@@ -178,7 +179,7 @@ func TestCopiesKeepFingerprints(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			p.Files = append(p.Files, scan.File{Path: name, Size: int64(len(files[name].Data))})
 		}
-		if err := run(p); err != nil {
+		if err := analyzeProject(p); err != nil {
 			t.Fatal(err)
 		}
 		return found

@@ -20,10 +20,10 @@ var (
 // what somebody wrote.
 const longLine = 400
 
-// minified reports whether a script or style was made by a program, or is a copy of a
-// published library: by its name, its banner, or because its lines are longer than
-// anybody writes them.
-func minified(name string, text []byte) bool {
+// isMinified reports whether a script or style was made by a program, or is a copy of a published
+// library: by its name, its banner, or because its lines are longer than anybody writes them.
+// Findings in them cannot be fixed there.
+func isMinified(name string, text []byte) bool {
 	switch path.Ext(name) {
 	case ".js", ".mjs", ".cjs", ".ts", ".css":
 	default:
@@ -46,5 +46,5 @@ var templates = map[string]bool{
 	".jsp": true, ".jspf": true, ".jspx": true, ".tag": true, ".nunjucks": true,
 }
 
-// template reports whether a file is a template.
-func template(name string) bool { return templates[strings.ToLower(path.Ext(name))] }
+// isTemplate reports whether a file is a template. Rules for text look at them.
+func isTemplate(name string) bool { return templates[strings.ToLower(path.Ext(name))] }

@@ -11,8 +11,9 @@ import (
 // This file tells of the operations that the code declares, and through which of them
 // the data of a finding comes in.
 
-// operation makes an operation of a route.
-func operation(r route.Route) finding.Operation {
+// operationOf makes an operation of a route. A parameter that is read at several places is listed
+// once.
+func operationOf(r route.Route) finding.Operation {
 	op := finding.Operation{Method: r.Method, URL: r.Path, Origin: "code", Outcome: finding.Declared,
 		Parameters: []string{},
 		Code:       &finding.Location{Path: r.Handler.Path, StartLine: r.Handler.StartLine, EndLine: r.Handler.EndLine}}
@@ -27,9 +28,9 @@ func operation(r route.Route) finding.Operation {
 // maxEntries bounds the operations that are told of one finding.
 const maxEntries = 16
 
-// entries returns the operations whose handler holds the place where the data of a
+// entryPoints returns the operations whose handler holds the place where the data of a
 // match comes in, with the parameter that is read there.
-func entries(routes []route.Route, m *sast.Match) []finding.EntryPoint {
+func entryPoints(routes []route.Route, m *sast.Match) []finding.EntryPoint {
 	if len(m.Steps) == 0 {
 		return nil
 	}

@@ -24,15 +24,16 @@ import (
 // maxSettings bounds such a file, in bytes.
 const maxSettings = 1 << 20
 
-// settings returns what the properties files of Java programs say, by key. A key that
-// two files give different values is left out: which one counts is not known here.
-func settings(p *scan.ProjectPass, sources []sast.Source) map[string]string {
-	if !holds(sources, ".java") {
+// readProperties returns what the properties files of Java programs say, by key. A key that two
+// files give different values is left out: which one counts is not known here. Spring and others
+// decide by them what code does.
+func readProperties(p *scan.ProjectPass, sources []sast.Source) map[string]string {
+	if !hasExtension(sources, ".java") {
 		return nil
 	}
 	out := map[string]string{}
 	differs := map[string]bool{}
-	each(p, func(name string) bool { return path.Ext(name) == ".properties" }, func(_ string, text []byte) error {
+	readEach(p, func(name string) bool { return path.Ext(name) == ".properties" }, func(_ string, text []byte) error {
 		loader := properties.Loader{Encoding: properties.ISO_8859_1, DisableExpansion: true}
 		read, err := loader.LoadBytes(text)
 		if err != nil {
@@ -52,13 +53,13 @@ func settings(p *scan.ProjectPass, sources []sast.Source) map[string]string {
 	return out
 }
 
-// modules returns the modules of Go in the tree.
-func modules(p *scan.ProjectPass, sources []sast.Source) []callgraph.Module {
-	if !holds(sources, ".go") {
+// readGoModules returns the modules of Go in the tree. Import paths are resolved with them.
+func readGoModules(p *scan.ProjectPass, sources []sast.Source) []callgraph.Module {
+	if !hasExtension(sources, ".go") {
 		return nil
 	}
 	var out []callgraph.Module
-	each(p, func(name string) bool { return path.Base(name) == "go.mod" }, func(name string, text []byte) error {
+	readEach(p, func(name string) bool { return path.Base(name) == "go.mod" }, func(name string, text []byte) error {
 		named := sast.GoModules(map[string][]byte{name: text})
 		if len(named) == 0 {
 			return errors.New("not a module file: it does not name its module")
@@ -69,18 +70,20 @@ func modules(p *scan.ProjectPass, sources []sast.Source) []callgraph.Module {
 	return out
 }
 
-// A start is a file in which a package begins, below the package's folder.
-type start struct{ folder, file string }
+// A packageStart is a file in which a package begins, below the package's folder.
+type packageStart struct{ folder, file string }
 
-// starts returns where the packages of JavaScript in the tree begin: what package.json
+// readPackageStarts returns where the packages of JavaScript in the tree begin: what package.json
 // gives to those who load the package and to the shell. One that is not read so names
 // nothing, which changes the order of copies only.
-func starts(p *scan.ProjectPass, sources []sast.Source) []start {
+func readPackageStarts(p *scan.ProjectPass, sources []sast.Source) []packageStart {
 	if !slices.ContainsFunc(sources, func(s sast.Source) bool { return scriptFile.MatchString(s.Path) }) {
 		return nil
 	}
-	var out []start
-	each(p, func(name string) bool { return path.Base(name) == "package.json" }, func(name string, text []byte) error {
+	var out []packageStart
+	readEach(p, func(name string) bool {
+		return path.Base(name) == "package.json"
+	}, func(name string, text []byte) error {
 		var said struct {
 			Main any `json:"main"`
 			Bin  any `json:"bin"`
@@ -96,14 +99,14 @@ func starts(p *scan.ProjectPass, sources []sast.Source) []start {
 		if !ok {
 			main = "index.js" // https://docs.npmjs.com/cli/configuring-npm/package-json#main
 		}
-		out = append(out, start{folder, path.Clean(main)})
+		out = append(out, packageStart{folder, path.Clean(main)})
 		switch bin := said.Bin.(type) {
 		case string:
-			out = append(out, start{folder, path.Clean(bin)})
+			out = append(out, packageStart{folder, path.Clean(bin)})
 		case map[string]any:
 			for _, name := range slices.Sorted(maps.Keys(bin)) {
 				if file, ok := bin[name].(string); ok {
-					out = append(out, start{folder, path.Clean(file)})
+					out = append(out, packageStart{folder, path.Clean(file)})
 				}
 			}
 		}
@@ -112,13 +115,13 @@ func starts(p *scan.ProjectPass, sources []sast.Source) []start {
 	return out
 }
 
-// holds reports whether there is a file with the extension.
-func holds(sources []sast.Source, ext string) bool {
+// hasExtension reports whether there is a file with the extension.
+func hasExtension(sources []sast.Source, ext string) bool {
 	return slices.ContainsFunc(sources, func(s sast.Source) bool { return path.Ext(s.Path) == ext })
 }
 
-// each gives the files that are wanted to read. An error of it is that of the file.
-func each(p *scan.ProjectPass, wanted func(name string) bool, read func(name string, text []byte) error) {
+// readEach gives the files that are wanted to read. An error of it is that of the file.
+func readEach(p *scan.ProjectPass, wanted func(name string) bool, read func(name string, text []byte) error) {
 	for _, file := range p.Files {
 		if !wanted(file.Path) || lang.ThirdParty(file.Path) != "" || p.Context.Err() != nil {
 			continue

@@ -48,7 +48,7 @@ var (
 func TestSettings(t *testing.T) {
 	p, reasons := pass(fstest.MapFS{"a.properties": file("x=1\ny=2\n"), "b.properties": file("x = 1\ny: 3\n"),
 		"deep/c.properties": file("z=caf\xe9")})
-	if diff := cmp.Diff(map[string]string{"x": "1", "z": "café"}, settings(p, inJava)); diff != "" {
+	if diff := cmp.Diff(map[string]string{"x": "1", "z": "café"}, readProperties(p, inJava)); diff != "" {
 		t.Error(diff)
 	}
 	if len(*reasons) > 0 {
@@ -63,10 +63,10 @@ func TestSettingsDegrade(t *testing.T) {
 		"go.mod":            file("modul a\n"), "x/go.mod": file("module example.org/x\n"),
 		"node_modules/a.properties": file("x=\\u12")}
 	p, reasons := pass(files)
-	if got := settings(p, inJava); len(got) > 0 {
+	if got := readProperties(p, inJava); len(got) > 0 {
 		t.Errorf("settings %v", got)
 	}
-	if diff := cmp.Diff([]callgraph.Module{{Path: "example.org/x", Folder: "x"}}, modules(p, inGo)); diff != "" {
+	if diff := cmp.Diff([]callgraph.Module{{Path: "example.org/x", Folder: "x"}}, readGoModules(p, inGo)); diff != "" {
 		t.Error(diff)
 	}
 	var got []string
@@ -83,7 +83,7 @@ func TestSettingsDegrade(t *testing.T) {
 		t.Error(diff)
 	}
 	p, reasons = pass(files)
-	if settings(p, inGo) != nil || modules(p, inJava) != nil || len(*reasons) > 0 {
+	if readProperties(p, inGo) != nil || readGoModules(p, inJava) != nil || len(*reasons) > 0 {
 		t.Errorf("settings of a language that nobody uses are read: %v", *reasons)
 	}
 }
@@ -94,7 +94,7 @@ func FuzzSettings(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		p, reasons := pass(fstest.MapFS{"a.properties": file(text)})
-		if settings(p, inJava) == nil && len(*reasons) == 0 {
+		if readProperties(p, inJava) == nil && len(*reasons) == 0 {
 			t.Error("the settings are lost, and nobody says so")
 		}
 	})

@@ -20,7 +20,7 @@ import (
 // read, by file extension. Data, documentation, style sheets, build files and queries are
 // not listed: they are no part of what runs. Nor are extensions that mostly mean something
 // else (.tpl and .tmpl are charts and configuration as often as pages).
-var unreadLanguages = extensions(map[string]string{
+var unreadLanguages = byExtension(map[string]string{
 	"ABAP": ".abap", "Ada": ".ada .adb .ads", "ActionScript": ".as .mxml", "Apex": ".trigger .apxc",
 	"Apex or Visual Basic": ".cls", "ASP": ".asp .asa", "ASP.NET": ".ascx .ashx .asmx .aspx .master",
 	"Ballerina": ".bal", "CUDA": ".cu .cuh", "Clojure": ".clj .cljc .cljs", "COBOL": ".cbl .cob .cpy",
@@ -43,8 +43,8 @@ var unreadLanguages = extensions(map[string]string{
 	"ZK pages": ".zul",
 })
 
-// extensions turns languages with their extensions into extensions with their language.
-func extensions(languages map[string]string) map[string]string {
+// byExtension turns languages with their extensions into extensions with their language.
+func byExtension(languages map[string]string) map[string]string {
 	out := map[string]string{}
 	for language, list := range languages {
 		for ext := range strings.FieldsSeq(list) {
@@ -107,20 +107,21 @@ func reportUnread(p *scan.ProjectPass) {
 	for _, name := range names {
 		u := found[name]
 		p.Degrade(scan.Reason{Code: "unread-language", Path: u.first, Message: fmt.Sprintf(
-			"no analyzer reads %s: %s, %s of the program code (%d bytes), such as this one", name, count(u.files),
-			percent(u.bytes, total), u.bytes)})
+			"no analyzer reads %s: %s, %s of the program code (%d bytes), such as this one", name, countText(u.files),
+			percentText(u.bytes, total), u.bytes)})
 	}
 }
 
-func count(files int) string {
+// countText returns a number of files in words.
+func countText(files int) string {
 	if files == 1 {
 		return "1 file"
 	}
 	return fmt.Sprintf("%d files", files)
 }
 
-// percent returns a share in words; it is never said to be nothing.
-func percent(part, whole int64) string {
+// percentText returns a share in words; it is never said to be nothing.
+func percentText(part, whole int64) string {
 	if tenths := part * 1000 / max(whole, 1); tenths > 0 {
 		return fmt.Sprintf("%d.%d %%", tenths/10, tenths%10)
 	}

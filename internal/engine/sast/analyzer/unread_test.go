@@ -11,7 +11,7 @@ import (
 // An extension is read or unread, never both, and no part of a program goes by unseen.
 func TestExtensionsOfPrograms(t *testing.T) {
 	for ext, language := range unreadLanguages {
-		if all.ForFile("a"+ext) != nil || template("a"+ext) {
+		if all.ForFile("a"+ext) != nil || isTemplate("a"+ext) {
 			t.Errorf("%s is read and said to be %s, which is not", ext, language)
 		}
 	}
@@ -20,7 +20,7 @@ func TestExtensionsOfPrograms(t *testing.T) {
 		.vb .fs .cshtml .razor .vbhtml .aspx .ascx .ashx .asp .c .h .cc .cpp .m .mm .swift .rs .dart .lua .pl .pm
 		.ex .exs .erl .hs .ml .jl .r .sh .ps1 .sol .cfm .jsp .jspf .jspx .tag .erb .rhtml .haml .slim .ejs .pug .hbs
 		.twig .liquid .ftl .vm .njk .mustache .gohtml .templ .heex .latte .mako .html .plsql .cbl .abap`) {
-		if all.ForFile("a"+ext) == nil && !template("a"+ext) && unreadLanguages[ext] == "" {
+		if all.ForFile("a"+ext) == nil && !isTemplate("a"+ext) && unreadLanguages[ext] == "" {
 			t.Errorf("%s is neither read nor said to be unread", ext)
 		}
 	}

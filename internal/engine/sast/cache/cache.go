@@ -97,7 +97,7 @@ func Open(folder, name string, version Key) *Cache {
 		kept: map[Key][]byte{}}
 	text, err := readAtMost(c.path, MaxFile)
 	if err == nil {
-		c.old, err = parse(text, version)
+		c.old, err = parseCache(text, version)
 	}
 	c.changed = err != nil
 	return c
@@ -117,8 +117,9 @@ func readAtMost(path string, limit int64) ([]byte, error) {
 
 var errDamaged = errors.New("the cache is damaged, or another program's")
 
-// parse finds the entries of a cache. Their bodies are parts of the text.
-func parse(text []byte, version Key) (map[Key]entry, error) {
+// parseCache finds the entries of a cache. Their bodies are parts of the text. The checksum of the
+// index is verified here, that of an entry when it is read.
+func parseCache(text []byte, version Key) (map[Key]entry, error) {
 	if len(text) < headSize || string(text[:len(magic)]) != magic ||
 		Key(text[len(magic):len(magic)+sha256.Size]) != version {
 		return nil, errDamaged
@@ -128,7 +129,7 @@ func parse(text []byte, version Key) (map[Key]entry, error) {
 		return nil, errDamaged
 	}
 	head := text[:headSize+count*indexSize]
-	if sum(head) != [sumSize]byte(text[len(head):len(head)+sumSize]) {
+	if checksum(head) != [sumSize]byte(text[len(head):len(head)+sumSize]) {
 		return nil, errDamaged
 	}
 	bodies := text[len(head)+sumSize:]
@@ -146,7 +147,8 @@ func parse(text []byte, version Key) (map[Key]entry, error) {
 	return out, nil
 }
 
-func sum(b []byte) [sumSize]byte {
+// checksum returns the first half of the SHA-256 of the bytes.
+func checksum(b []byte) [sumSize]byte {
 	s := sha256.Sum256(b)
 	return [sumSize]byte(s[:sumSize])
 }
@@ -158,10 +160,10 @@ func (c *Cache) Get(k Key) []byte {
 		return nil
 	}
 	e, ok := c.old[k]
-	if !ok || sum(e.body) != e.sum {
+	if !ok || checksum(e.body) != e.sum {
 		return nil
 	}
-	c.keep(k, e.body)
+	c.keepEntry(k, e.body)
 	return e.body
 }
 
@@ -170,7 +172,7 @@ func (c *Cache) Put(k Key, body []byte) {
 	if c == nil {
 		return
 	}
-	c.keep(k, body)
+	c.keepEntry(k, body)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changed = true
@@ -188,7 +190,8 @@ func (c *Cache) Drop(k Key) {
 	c.changed = true
 }
 
-func (c *Cache) keep(k Key, body []byte) {
+// keepEntry keeps an entry for the next scan, as long as the cache does not grow beyond its limit.
+func (c *Cache) keepEntry(k Key, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, ok := c.kept[k]; ok || len(c.kept) >= maxCount {
@@ -220,17 +223,18 @@ func (c *Cache) Save() error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("make the folder of caches: %w", err)
 	}
-	if err := c.write(folder); err != nil {
+	if err := c.writeFile(folder); err != nil {
 		return fmt.Errorf("write the cache: %w", err)
 	}
-	if err := clean(folder, time.Now()); err != nil {
+	if err := cleanFolder(folder, time.Now()); err != nil {
 		return fmt.Errorf("remove old caches: %w", err)
 	}
 	return nil
 }
 
-// write replaces the file.
-func (c *Cache) write(folder string) (err error) {
+// writeFile replaces the file. It is renamed into place, so that other processes see the old or
+// the new one.
+func (c *Cache) writeFile(folder string) (err error) {
 	f, err := os.CreateTemp(folder, unfinished)
 	if err != nil {
 		return err
@@ -251,14 +255,14 @@ func (c *Cache) write(folder string) (err error) {
 	body := make([]byte, 0, c.size)
 	for _, k := range keys {
 		b := c.kept[k]
-		s := sum(b)
+		s := checksum(b)
 		head = append(head, k[:]...)
 		head = binary.LittleEndian.AppendUint64(head, uint64(len(body)))
 		head = binary.LittleEndian.AppendUint32(head, uint32(len(b)))
 		head = append(head, s[:]...)
 		body = append(body, b...)
 	}
-	s := sum(head)
+	s := checksum(head)
 	_, err = f.Write(append(head, s[:]...))
 	if err == nil {
 		_, err = f.Write(body)
@@ -272,38 +276,14 @@ func (c *Cache) write(folder string) (err error) {
 	return os.Rename(f.Name(), c.path)
 }
 
-// clean removes caches that nobody has used for long, what was left unfinished, and
+// cleanFolder removes caches that nobody has used for long, what was left unfinished, and
 // of the others the oldest ones that are too much together.
-func clean(folder string, now time.Time) error {
-	type file struct {
-		path string
-		size int64
-		used time.Time
-	}
-	var files []file
-	list, err := os.ReadDir(folder)
+func cleanFolder(folder string, now time.Time) error {
+	files, err := listCaches(folder)
 	if err != nil {
 		return err
 	}
-	for _, d := range list {
-		whole := filepath.Ext(d.Name()) == extension
-		if temp, _ := filepath.Match(unfinished, d.Name()); !temp && !whole {
-			continue
-		}
-		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // another process removed it
-		}
-		if err != nil {
-			return err
-		}
-		f := file{filepath.Join(folder, d.Name()), info.Size(), info.ModTime()}
-		if !whole {
-			f.used = f.used.Add(time.Hour - MaxAge) // nobody writes for an hour
-		}
-		files = append(files, f)
-	}
-	slices.SortFunc(files, func(a, b file) int { return b.used.Compare(a.used) })
+	slices.SortFunc(files, func(a, b cacheFile) int { return b.used.Compare(a.used) })
 	total := int64(0)
 	for _, f := range files {
 		total += f.size
@@ -315,4 +295,40 @@ func clean(folder string, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// A cacheFile is a file of a folder of caches.
+type cacheFile struct {
+	path string
+	size int64
+	used time.Time
+}
+
+// listCaches returns the caches of a folder and what is left of unfinished ones. Other
+// files are not ours and stay.
+func listCaches(folder string) ([]cacheFile, error) {
+	list, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var files []cacheFile
+	for _, d := range list {
+		whole := filepath.Ext(d.Name()) == extension
+		if temp, _ := filepath.Match(unfinished, d.Name()); !temp && !whole {
+			continue
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // another process removed it
+		}
+		if err != nil {
+			return nil, err
+		}
+		f := cacheFile{filepath.Join(folder, d.Name()), info.Size(), info.ModTime()}
+		if !whole {
+			f.used = f.used.Add(time.Hour - MaxAge) // nobody writes for an hour
+		}
+		files = append(files, f)
+	}
+	return files, nil
 }

@@ -126,7 +126,7 @@ func TestClean(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := clean(folder, now); err != nil {
+	if err := cleanFolder(folder, now); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{"new.cache": true, "old.cache": false, ".cache-1.tmp": true,

@@ -25,7 +25,7 @@ func (w *Writer) Tree(f *tree.File) bool {
 	begin := len(w.Bytes)
 	t := treeWriter{Writer: w, source: f.Source, literals: map[string]uint64{}}
 	for i := range f.Nodes {
-		t.literal(f.Nodes[i].Text)
+		t.addLiteral(f.Nodes[i].Text)
 	}
 	w.Uint(uint64(len(t.list)))
 	for _, s := range t.list {
@@ -40,15 +40,16 @@ func (w *Writer) Tree(f *tree.File) bool {
 	open := ancestors{nodes: f.Nodes}
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
-		if !open.place(int32(i), n.Parent) || n.End < n.Start || int(n.End) > len(f.Source) {
+		if !open.openNode(int32(i), n.Parent) || n.End < n.Start || int(n.End) > len(f.Source) {
 			w.Bytes = w.Bytes[:begin]
 			return false
 		}
-		t.node(int32(i), n)
+		t.writeNode(int32(i), n)
 	}
 	return true
 }
 
+// A treeWriter writes the nodes of one tree.
 type treeWriter struct {
 	*Writer
 	source   string
@@ -57,8 +58,9 @@ type treeWriter struct {
 	at       uint32 // where the node before begins
 }
 
-// inside returns where in the source a text lies that shares its memory.
-func (t *treeWriter) inside(s string) (uint32, bool) {
+// sourceOffset returns where in the source a text lies that shares its memory. Texts of nodes are
+// slices of the source wherever the lowering did not make them up.
+func (t *treeWriter) sourceOffset(s string) (uint32, bool) {
 	first, at := uintptr(unsafe.Pointer(unsafe.StringData(t.source))), uintptr(unsafe.Pointer(unsafe.StringData(s)))
 	if at < first || at-first+uintptr(len(s)) > uintptr(len(t.source)) {
 		return 0, false
@@ -66,12 +68,12 @@ func (t *treeWriter) inside(s string) (uint32, bool) {
 	return uint32(at - first), true
 }
 
-// literal notes a text that is no part of the source.
-func (t *treeWriter) literal(s string) {
+// addLiteral notes a text that is no part of the source.
+func (t *treeWriter) addLiteral(s string) {
 	if s == "" {
 		return
 	}
-	if _, ok := t.inside(s); ok {
+	if _, ok := t.sourceOffset(s); ok {
 		return
 	}
 	if _, ok := t.literals[s]; !ok {
@@ -80,13 +82,14 @@ func (t *treeWriter) literal(s string) {
 	}
 }
 
-func (t *treeWriter) node(i int32, n *tree.Node) {
+// writeNode writes a node relative to the one before it, which keeps most numbers in one byte.
+func (t *treeWriter) writeNode(i int32, n *tree.Node) {
 	t.Bytes = append(t.Bytes, byte(n.Kind), byte(n.Role), byte(n.Flags))
 	t.Int(int64(n.Start) - int64(t.at))
 	t.at = n.Start
 	t.Uint(uint64(n.End - n.Start))
 	t.Uint(uint64(n.Next - i - 1))
-	at, ok := t.inside(n.Text)
+	at, ok := t.sourceOffset(n.Text)
 	switch {
 	case n.Text == "":
 		t.Uint(textPart) // of length 0
@@ -106,9 +109,10 @@ type ancestors struct {
 	stack []int32
 }
 
-// place opens the next node. It reports whether the parent is what the ends of the
-// nodes before say, and whether the node ends within its parent.
-func (a *ancestors) place(i, parent int32) bool {
+// openNode opens the next node. It reports whether the parent is what the ends of the nodes before
+// say, and whether the node ends within its parent. A tree that fails this would send walks out of
+// its bounds.
+func (a *ancestors) openNode(i, parent int32) bool {
 	for len(a.stack) > 0 && a.nodes[a.stack[len(a.stack)-1]].Next <= i {
 		a.stack = a.stack[:len(a.stack)-1]
 	}
@@ -129,8 +133,8 @@ func (a *ancestors) place(i, parent int32) bool {
 	return true
 }
 
-// parent returns the parent of the next node.
-func (a *ancestors) parent(i int32) int32 {
+// parentOf returns the parent of the next node.
+func (a *ancestors) parentOf(i int32) int32 {
 	for len(a.stack) > 0 && a.nodes[a.stack[len(a.stack)-1]].Next <= i {
 		a.stack = a.stack[:len(a.stack)-1]
 	}
@@ -159,12 +163,12 @@ func (r *Reader) Tree(f *tree.File) {
 	open := ancestors{nodes: f.Nodes}
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
-		t.node(int32(i), n)
+		t.readNode(int32(i), n)
 		if r.Err != nil {
 			return
 		}
-		n.Parent = open.parent(int32(i))
-		if !open.place(int32(i), n.Parent) {
+		n.Parent = open.parentOf(int32(i))
+		if !open.openNode(int32(i), n.Parent) {
 			r.Fail()
 			return
 		}
@@ -179,6 +183,7 @@ func (r *Reader) Tree(f *tree.File) {
 // minNode is the least that a node takes, in bytes.
 const minNode = 7
 
+// A treeReader reads the nodes of one tree.
 type treeReader struct {
 	*Reader
 	source   string
@@ -186,7 +191,8 @@ type treeReader struct {
 	at       uint32
 }
 
-func (t *treeReader) node(i int32, n *tree.Node) {
+// readNode reads a node and checks each number: the file may be damaged.
+func (t *treeReader) readNode(i int32, n *tree.Node) {
 	if len(t.rest) < minNode {
 		t.Fail()
 		return
@@ -207,11 +213,11 @@ func (t *treeReader) node(i int32, n *tree.Node) {
 	}
 	n.Start, n.End, n.Next = uint32(start), uint32(start)+uint32(length), i+1+int32(more)
 	t.at = n.Start
-	t.text(n)
+	t.readText(n)
 }
 
-// text reads the text of a node.
-func (t *treeReader) text(n *tree.Node) {
+// readText reads the text of a node. It shares the memory of the source.
+func (t *treeReader) readText(n *tree.Node) {
 	x := t.Uint()
 	switch x & 3 {
 	case textWhole:

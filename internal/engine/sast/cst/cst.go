@@ -104,7 +104,7 @@ func (l *Language) Parse(src []byte, limits Limits) (*Tree, error) {
 	if limits.Memory == 0 {
 		limits.Memory = 64<<20 + 128*int64(len(src))
 	}
-	p := l.parser()
+	p := l.takeParser()
 	defer l.parsers.Put(p)
 	var text *C.char
 	if len(src) > 0 {
@@ -120,22 +120,22 @@ func (l *Language) Parse(src []byte, limits Limits) (*Tree, error) {
 	case C.FLAT_MEMORY:
 		return nil, ErrMemory
 	}
-	nodes := room(int(n))
+	nodes := newNodes(int(n))
 	copy(nodes, unsafe.Slice((*Node)(unsafe.Pointer(p.c.nodes)), int(n)))
 	t := &Tree{Lang: l, Source: src, Nodes: nodes, Errors: bool(p.c.has_error)}
 	C.flat_trim(p.c)
 	return t, nil
 }
 
-// rooms has the arrays of trees that nobody uses any more.
-var rooms sync.Pool
+// freeNodes has the arrays of trees that nobody uses any more.
+var freeNodes sync.Pool
 
-// mostRoom bounds the arrays that are kept, in nodes.
-const mostRoom = 1 << 18
+// maxFreeNodes bounds the arrays that are kept, in nodes.
+const maxFreeNodes = 1 << 18
 
-// room returns an array for the nodes of a tree.
-func room(n int) []Node {
-	if p, ok := rooms.Get().(*[]Node); ok && cap(*p) >= n {
+// newNodes returns an array for the nodes of a tree.
+func newNodes(n int) []Node {
+	if p, ok := freeNodes.Get().(*[]Node); ok && cap(*p) >= n {
 		return (*p)[:n]
 	}
 	return make([]Node, n, n+n/4)
@@ -143,9 +143,9 @@ func room(n int) []Node {
 
 // Free gives the memory of the nodes to the next tree. Who calls it keeps none of them.
 func (t *Tree) Free() {
-	if nodes := t.Nodes; cap(nodes) <= mostRoom {
+	if nodes := t.Nodes; cap(nodes) <= maxFreeNodes {
 		t.Nodes = nil
-		rooms.Put(&nodes)
+		freeNodes.Put(&nodes)
 	}
 }
 
@@ -154,8 +154,8 @@ type parser struct{ c *C.Flattener }
 
 var initOnce = sync.OnceFunc(func() { C.flat_init() })
 
-// parser returns a parser of the language that nobody uses.
-func (l *Language) parser() *parser {
+// takeParser returns a parser of the language that nobody uses.
+func (l *Language) takeParser() *parser {
 	if p, ok := l.parsers.Get().(*parser); ok {
 		return p
 	}
@@ -168,8 +168,8 @@ func (l *Language) parser() *parser {
 	return p
 }
 
-// names reads the names of the grammar's kinds and fields.
-func names(grammar unsafe.Pointer) (kinds, fields []string) {
+// grammarNames reads the names of the grammar's kinds and fields.
+func grammarNames(grammar unsafe.Pointer) (kinds, fields []string) {
 	kinds = make([]string, C.flat_symbol_count(grammar))
 	for i := range kinds {
 		kinds[i] = C.GoString(C.flat_symbol_name(grammar, C.uint16_t(i)))

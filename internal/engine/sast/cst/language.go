@@ -41,7 +41,7 @@ func newLanguage(name string, grammar func() unsafe.Pointer, files ...string) *L
 	}
 	l.tables = sync.OnceValue(func() tables {
 		t := tables{kindOf: map[string][]Kind{}, fieldOf: map[string]Field{}}
-		t.kinds, t.fields = names(grammar())
+		t.kinds, t.fields = grammarNames(grammar())
 		for i, name := range t.kinds {
 			t.kindOf[name] = append(t.kindOf[name], Kind(i))
 		}

@@ -47,16 +47,17 @@ func Bits(text string) float64 {
 			total += repeated
 			continue
 		}
-		total += group(g) / float64(n)
+		total += groupBits(g) / float64(n)
 	}
 	return total
 }
 
-// group returns the information of one to three characters.
-func group(s string) float64 {
+// groupBits returns the information of one to three characters. Two or one are scored letter by
+// letter.
+func groupBits(s string) float64 {
 	index, sum := 0, 0.0
 	for i := range len(s) {
-		l := letter(s[i])
+		l := letterIndex(s[i])
 		if l < 0 {
 			index = -1
 			sum += other
@@ -65,18 +66,19 @@ func group(s string) float64 {
 		if index >= 0 {
 			index = index*letters + l
 		}
-		sum += bits(groups + l)
+		sum += tableBits(groups + l)
 	}
 	if len(s) == 3 && index >= 0 {
-		return bits(index)
+		return tableBits(index)
 	}
 	return sum
 }
 
-func bits(i int) float64 { return float64(trigrams[i]) / resolution }
+// tableBits returns the information of an entry of the table.
+func tableBits(i int) float64 { return float64(trigrams[i]) / resolution }
 
-// letter returns 0 for a and A, 25 for z and Z, and -1 for anything else.
-func letter(c byte) int {
+// letterIndex returns 0 for a and A, 25 for z and Z, and -1 for anything else.
+func letterIndex(c byte) int {
 	if c |= 0x20; c >= 'a' && c <= 'z' {
 		return int(c - 'a')
 	}

@@ -25,10 +25,10 @@ func (a Alphabet) Without() Alphabet {
 // text, is no regular expression, or is too large.
 func Admits(expr string, flags Flags) (a Alphabet, ok bool) {
 	re := outlineOf(expr, flags)
-	if re == nil || !bounded(re, syntax.OpBeginText) || !bounded(re, syntax.OpEndText) {
+	if re == nil || !isBounded(re, syntax.OpBeginText) || !isBounded(re, syntax.OpEndText) {
 		return a, false
 	}
-	a.gather(re)
+	a.addCharacters(re)
 	return a, true
 }
 
@@ -40,20 +40,20 @@ func Class(expr string, flags Flags) (a Alphabet, ok bool) {
 	if re == nil {
 		return a, false
 	}
-	return a, a.class(re)
+	return a, a.addClass(re)
 }
 
-// class adds the characters of an expression that matches one of a class; it reports
+// addClass adds the characters of an expression that matches one of a class; it reports
 // false for an expression of another form.
-func (a *Alphabet) class(re *syntax.Regexp) bool {
+func (a *Alphabet) addClass(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpCapture, syntax.OpPlus:
-		return a.class(re.Sub[0])
+		return a.addClass(re.Sub[0])
 	case syntax.OpRepeat:
-		return re.Min == 1 && a.class(re.Sub[0])
+		return re.Min == 1 && a.addClass(re.Sub[0])
 	case syntax.OpAlternate:
 		for _, sub := range re.Sub {
-			if !a.class(sub) {
+			if !a.addClass(sub) {
 				return false
 			}
 		}
@@ -66,23 +66,23 @@ func (a *Alphabet) class(re *syntax.Regexp) bool {
 	default:
 		return false
 	}
-	a.gather(re)
+	a.addCharacters(re)
 	return true
 }
 
-// bounded reports whether every way through an expression begins, or ends, with the
-// assertion that the text does.
-func bounded(re *syntax.Regexp, op syntax.Op) bool {
+// isBounded reports whether every way through an expression begins, or ends, with the assertion
+// that the text does. A filter that only searches lets anything pass around what it finds.
+func isBounded(re *syntax.Regexp, op syntax.Op) bool {
 	switch re.Op {
 	case op:
 		return true
 	case syntax.OpCapture, syntax.OpPlus:
-		return bounded(re.Sub[0], op)
+		return isBounded(re.Sub[0], op)
 	case syntax.OpRepeat:
-		return re.Min > 0 && bounded(re.Sub[0], op)
+		return re.Min > 0 && isBounded(re.Sub[0], op)
 	case syntax.OpAlternate:
 		for _, sub := range re.Sub {
-			if !bounded(sub, op) {
+			if !isBounded(sub, op) {
 				return false
 			}
 		}
@@ -93,46 +93,48 @@ func bounded(re *syntax.Regexp, op syntax.Op) bool {
 			if op == syntax.OpEndText {
 				sub = re.Sub[len(re.Sub)-1-i]
 			}
-			if sub.Op != syntax.OpEmptyMatch && !skipped(sub) {
-				return bounded(sub, op)
+			if sub.Op != syntax.OpEmptyMatch && !isLookAround(sub) {
+				return isBounded(sub, op)
 			}
 		}
 	}
 	return false
 }
 
-// skipped reports whether an expression stands for look-around, which takes no text.
-func skipped(re *syntax.Regexp) bool { return re.Op == syntax.OpRepeat && re.Max == 0 }
+// isLookAround reports whether an expression stands for look-around, which takes no text.
+func isLookAround(re *syntax.Regexp) bool { return re.Op == syntax.OpRepeat && re.Max == 0 }
 
-// gather adds the characters that an expression takes.
-func (a *Alphabet) gather(re *syntax.Regexp) {
-	if skipped(re) {
+// addCharacters adds the characters that an expression takes. Characters of either alternative and
+// of every part count: the result is what a text may hold.
+func (a *Alphabet) addCharacters(re *syntax.Regexp) {
+	if isLookAround(re) {
 		return
 	}
 	switch re.Op {
 	case syntax.OpLiteral:
 		for _, r := range re.Rune {
-			a.add(literalSet(r, re.Flags&syntax.FoldCase != 0))
+			a.addSet(literalSet(r, re.Flags&syntax.FoldCase != 0))
 		}
 	case syntax.OpCharClass:
-		a.add(classSet(re.Rune))
+		a.addSet(classSet(re.Rune))
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		c := everything
 		if re.Op == syntax.OpAnyCharNotNL {
 			c[0] &^= 1 << '\n'
 		}
-		a.add(c)
+		a.addSet(c)
 	}
 	for i, sub := range re.Sub {
 		// The line end that "$" lets pass is the translation's, not the expression's.
 		if sub.Op == syntax.OpQuest && i+1 < len(re.Sub) && re.Sub[i+1].Op == syntax.OpEndText {
 			continue
 		}
-		a.gather(sub)
+		a.addCharacters(sub)
 	}
 }
 
-func (a *Alphabet) add(c charset) {
+// addSet adds the characters of a set.
+func (a *Alphabet) addSet(c charset) {
 	for i := range a.set {
 		a.set[i] |= c[i]
 	}
@@ -141,7 +143,7 @@ func (a *Alphabet) add(c charset) {
 // With returns the set with the characters of ASCII in a text.
 func (a Alphabet) With(chars string) Alphabet {
 	for _, r := range chars {
-		a.set.add(r, r)
+		a.set.addRange(r, r)
 	}
 	return a
 }

@@ -1,17 +1,17 @@
 package pcre
 
-// growth looks for ambiguity. A search that begins anywhere is a loop over everything
-// in front of the expression.
-func (a *automaton) growth(search bool) Growth {
-	loops := a.loops()
+// findGrowth looks for ambiguity. A search that begins anywhere is a loop over everything in front
+// of the expression. The worst growth that is found counts.
+func (a *automaton) findGrowth(search bool) Growth {
+	loops := a.findLoops()
 	for _, l := range loops {
-		if a.exponential(l) {
+		if a.isExponential(l) {
 			return Exponential
 		}
 	}
 	for i, l := range loops {
 		for k, m := range loops {
-			if i != k && a.shared(l, m) {
+			if i != k && a.shareText(l, m) {
 				return Polynomial
 			}
 		}
@@ -19,34 +19,35 @@ func (a *automaton) growth(search bool) Growth {
 	if !search {
 		return Linear
 	}
-	start := a.position(everything, false).first
+	start := a.addPosition(everything, false).first
 	if a.full {
 		return Linear
 	}
 	a.stops = append(a.stops, false)
-	a.follow[start[0].to] = union(start, a.first, 1)
+	a.follow[start[0].to] = joinArcs(start, a.first, 1)
 	for _, l := range loops {
-		if a.shared([]int32{start[0].to}, l) {
+		if a.shareText([]int32{start[0].to}, l) {
 			return Rescans
 		}
 	}
 	return Linear
 }
 
-// loops returns the strongly connected components that have an arc, of the positions
+// findLoops returns the strongly connected components that have an arc, of the positions
 // at which a match may not stop (Tarjan, "Depth-first search and linear graph
 // algorithms", 1972).
-func (a *automaton) loops() [][]int32 {
+func (a *automaton) findLoops() [][]int32 {
 	t := &components{a: a, index: make([]int32, len(a.chars)), low: make([]int32, len(a.chars)),
 		on: make([]bool, len(a.chars))}
 	for p := range a.chars {
 		if t.index[p] == 0 && !a.stops[p] {
-			t.visit(int32(p))
+			t.visitPosition(int32(p))
 		}
 	}
 	return t.out
 }
 
+// components is the state of Tarjan's algorithm.
 type components struct {
 	a          *automaton
 	index, low []int32
@@ -56,7 +57,9 @@ type components struct {
 	out        [][]int32
 }
 
-func (t *components) visit(p int32) {
+// visitPosition visits a position and those that follow it, and collects its component when it is
+// the root of one. The depth is bounded by the number of positions.
+func (t *components) visitPosition(p int32) {
 	t.next++
 	t.index[p], t.low[p], t.on[p] = t.next, t.next, true
 	t.stack = append(t.stack, p)
@@ -64,7 +67,7 @@ func (t *components) visit(p int32) {
 		switch {
 		case t.a.stops[x.to]:
 		case t.index[x.to] == 0:
-			t.visit(x.to)
+			t.visitPosition(x.to)
 			t.low[p] = min(t.low[p], t.low[x.to])
 		case t.on[x.to]:
 			t.low[p] = min(t.low[p], t.index[x.to])
@@ -83,15 +86,15 @@ func (t *components) visit(p int32) {
 			break
 		}
 	}
-	if len(list) > 1 || t.a.leads(p, p) {
+	if len(list) > 1 || t.a.hasArc(p, p) {
 		t.out = append(t.out, list)
 	}
 }
 
-// exponential says whether a position of the loop comes back to itself by two ways
-// over the same text: either two ways have the same positions, or a pair of different
-// positions is reached from a pair of equal ones, and reaches one.
-func (a *automaton) exponential(loop []int32) bool {
+// isExponential says whether a position of the loop comes back to itself by two ways over the same
+// text: either two ways have the same positions, or a pair of different positions is reached from
+// a pair of equal ones, and reaches one. Such as "(a+)+" and "(a|a)*".
+func (a *automaton) isExponential(loop []int32) bool {
 	within := map[int32]bool{}
 	for _, p := range loop {
 		within[p] = true
@@ -110,8 +113,8 @@ func (a *automaton) exponential(loop []int32) bool {
 	}
 	// A pair is at its second element's characters only if both take one of them, so
 	// going back looks at the pair that is left, not at the one that is reached.
-	from := a.pairs(loop, func(p int32) []arc { return a.follow[p] }, within)
-	to := a.pairs(loop, func(p int32) []arc { return back[p] }, within)
+	from := a.reachablePairs(loop, func(p int32) []arc { return a.follow[p] }, within)
+	to := a.reachablePairs(loop, func(p int32) []arc { return back[p] }, within)
 	for k := range from {
 		if to[k] && k[0] != k[1] {
 			return true
@@ -120,8 +123,9 @@ func (a *automaton) exponential(loop []int32) bool {
 	return false
 }
 
-// pairs returns the pairs of positions that the pairs of equal ones reach.
-func (a *automaton) pairs(loop []int32, next func(int32) []arc, within map[int32]bool) map[[2]int32]bool {
+// reachablePairs returns the pairs of positions that the pairs of equal ones reach. The number of
+// steps is bounded, as pairs grow with the square of the loop.
+func (a *automaton) reachablePairs(loop []int32, next func(int32) []arc, within map[int32]bool) map[[2]int32]bool {
 	seen := map[[2]int32]bool{}
 	var work [][2]int32
 	for _, p := range loop {
@@ -150,9 +154,10 @@ func (a *automaton) pairs(loop []int32, next func(int32) []arc, within map[int32
 	return seen
 }
 
-// shared says whether a text leads from a position of the first loop to itself, from
-// there to a position of the second, and from that to itself.
-func (a *automaton) shared(l, m []int32) bool {
+// shareText says whether a text leads from a position of the first loop to itself, from there to a
+// position of the second, and from that to itself. Such as "a*a*": where the one ends and the
+// other begins is open.
+func (a *automaton) shareText(l, m []int32) bool {
 	in := [2]map[int32]bool{{}, {}}
 	for i, loop := range [2][]int32{l, m} {
 		for _, p := range loop {
@@ -161,7 +166,7 @@ func (a *automaton) shared(l, m []int32) bool {
 	}
 	for _, p := range l {
 		for _, q := range m {
-			if a.chars[p].overlaps(a.chars[q]) && a.triple(p, q, in) {
+			if a.chars[p].overlaps(a.chars[q]) && a.reachesTriple(p, q, in) {
 				return true
 			}
 		}
@@ -169,8 +174,9 @@ func (a *automaton) shared(l, m []int32) bool {
 	return false
 }
 
-// triple says whether (p, p, q) reaches (p, q, q), three ways over the same text.
-func (a *automaton) triple(p, q int32, in [2]map[int32]bool) bool {
+// reachesTriple says whether (p, p, q) reaches (p, q, q), three ways over the same text. It is the
+// condition of Weber and Seidl for polynomial ambiguity.
+func (a *automaton) reachesTriple(p, q int32, in [2]map[int32]bool) bool {
 	start, goal := [3]int32{p, p, q}, [3]int32{p, q, q}
 	seen := map[[3]int32]bool{start: true}
 	work := [][3]int32{start}
@@ -182,7 +188,7 @@ func (a *automaton) triple(p, q int32, in [2]map[int32]bool) bool {
 				continue
 			}
 			for _, z := range a.follow[k[2]] {
-				c := a.chars[x.to].both(a.chars[z.to])
+				c := a.chars[x.to].intersect(a.chars[z.to])
 				if !in[1][z.to] || c == nothing {
 					continue
 				}

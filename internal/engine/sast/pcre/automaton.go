@@ -36,9 +36,11 @@ type fragment struct {
 	empty       uint8 // by how many ways it takes nothing
 }
 
+// newAutomaton makes the automaton of an expression; nil when it is too large. Positions from
+// which a match can always end are marked: there the engine does not go back.
 func newAutomaton(re *syntax.Regexp) *automaton {
 	a := &automaton{}
-	f := a.build(re)
+	f := a.buildFragment(re)
 	if a.full {
 		return nil
 	}
@@ -48,7 +50,7 @@ func newAutomaton(re *syntax.Regexp) *automaton {
 		a.stops[x.to] = !a.ends[x.to]
 	}
 	for p := range a.chars { // "takes all that is left" does not fail
-		if a.chars[p] != everything || !a.leads(int32(p), int32(p)) {
+		if a.chars[p] != everything || !a.hasArc(int32(p), int32(p)) {
 			continue
 		}
 		for _, x := range a.follow[p] {
@@ -58,7 +60,8 @@ func newAutomaton(re *syntax.Regexp) *automaton {
 	return a
 }
 
-func (a *automaton) leads(from, to int32) bool {
+// hasArc reports whether one position leads to the other.
+func (a *automaton) hasArc(from, to int32) bool {
 	for _, x := range a.follow[from] {
 		if x.to == to {
 			return true
@@ -67,8 +70,8 @@ func (a *automaton) leads(from, to int32) bool {
 	return false
 }
 
-// position adds a position and returns the fragment that is only it.
-func (a *automaton) position(c charset, end bool) fragment {
+// addPosition adds a position and returns the fragment that is only it.
+func (a *automaton) addPosition(c charset, end bool) fragment {
 	if len(a.chars) >= maxPositions {
 		a.full = true
 		return fragment{empty: 1}
@@ -80,8 +83,9 @@ func (a *automaton) position(c charset, end bool) fragment {
 	return fragment{first: at, last: at}
 }
 
-// build returns the fragment of an expression.
-func (a *automaton) build(re *syntax.Regexp) fragment {
+// buildFragment returns the fragment of an expression. Fragments are joined from the leaves up, as
+// in Glushkov's construction.
+func (a *automaton) buildFragment(re *syntax.Regexp) fragment {
 	if a.full {
 		return fragment{empty: 1}
 	}
@@ -89,47 +93,47 @@ func (a *automaton) build(re *syntax.Regexp) fragment {
 	case syntax.OpLiteral:
 		f := fragment{empty: 1}
 		for _, r := range re.Rune {
-			f = a.concat(f, a.position(literalSet(r, re.Flags&syntax.FoldCase != 0), false))
+			f = a.concatFragments(f, a.addPosition(literalSet(r, re.Flags&syntax.FoldCase != 0), false))
 		}
 		return f
 	case syntax.OpCharClass:
-		return a.position(classSet(re.Rune), false)
+		return a.addPosition(classSet(re.Rune), false)
 	case syntax.OpAnyChar:
-		return a.position(everything, false)
+		return a.addPosition(everything, false)
 	case syntax.OpAnyCharNotNL:
 		c := everything
 		c[0] &^= 1 << '\n'
-		return a.position(c, false)
+		return a.addPosition(c, false)
 	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpNoMatch:
-		return a.position(nothing, false)
+		return a.addPosition(nothing, false)
 	case syntax.OpEndLine, syntax.OpEndText:
-		return a.position(nothing, true)
+		return a.addPosition(nothing, true)
 	case syntax.OpCapture:
-		return a.build(re.Sub[0])
+		return a.buildFragment(re.Sub[0])
 	case syntax.OpConcat:
 		f := fragment{empty: 1}
 		for _, sub := range re.Sub {
-			f = a.concat(f, a.build(sub))
+			f = a.concatFragments(f, a.buildFragment(sub))
 		}
 		return f
 	case syntax.OpAlternate:
 		var f fragment
 		for _, sub := range re.Sub {
-			g := a.build(sub)
-			f = fragment{union(f.first, g.first, 1), union(f.last, g.last, 1), ways(f.empty + g.empty)}
+			g := a.buildFragment(sub)
+			f = fragment{joinArcs(f.first, g.first, 1), joinArcs(f.last, g.last, 1), capWays(f.empty + g.empty)}
 		}
 		return f
 	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
-		return a.repeat(re)
+		return a.repeatFragment(re)
 	}
 	return fragment{empty: 1} // \b and what matches nothing but takes its place
 }
 
-// ways bounds a number of ways: one and several is all that matters.
-func ways(n uint8) uint8 { return min(n, 2) }
+// capWays bounds a number of ways: one and several is all that matters.
+func capWays(n uint8) uint8 { return min(n, 2) }
 
-// union joins lists of arcs; those of the second come by so many ways more.
-func union(list, more []arc, times uint8) []arc {
+// joinArcs joins lists of arcs; those of the second come by so many ways more.
+func joinArcs(list, more []arc, times uint8) []arc {
 	if times == 0 || len(more) == 0 {
 		return list
 	}
@@ -140,20 +144,20 @@ func union(list, more []arc, times uint8) []arc {
 	}
 	for _, x := range more {
 		if i, ok := at[x.to]; ok {
-			out[i].ways = ways(out[i].ways + x.ways*times)
+			out[i].ways = capWays(out[i].ways + x.ways*times)
 			continue
 		}
 		at[x.to] = len(out)
-		out = append(out, arc{x.to, ways(x.ways * times)})
+		out = append(out, arc{x.to, capWays(x.ways * times)})
 	}
 	return out
 }
 
-// connect lets every position at which one part ends lead to where another begins.
-func (a *automaton) connect(last, first []arc) {
+// connectFragments lets every position at which one part ends lead to where another begins.
+func (a *automaton) connectFragments(last, first []arc) {
 	for _, p := range last {
 		before := len(a.follow[p.to])
-		a.follow[p.to] = union(a.follow[p.to], first, p.ways)
+		a.follow[p.to] = joinArcs(a.follow[p.to], first, p.ways)
 		if a.arcs += len(a.follow[p.to]) - before; a.arcs > maxArcs {
 			a.full = true
 			return
@@ -161,14 +165,15 @@ func (a *automaton) connect(last, first []arc) {
 	}
 }
 
-func (a *automaton) concat(f, g fragment) fragment {
-	a.connect(f.last, g.first)
-	return fragment{union(f.first, g.first, f.empty), union(g.last, f.last, g.empty), ways(f.empty * g.empty)}
+// concatFragments returns one fragment behind another.
+func (a *automaton) concatFragments(f, g fragment) fragment {
+	a.connectFragments(f.last, g.first)
+	return fragment{joinArcs(f.first, g.first, f.empty), joinArcs(g.last, f.last, g.empty), capWays(f.empty * g.empty)}
 }
 
-// loop repeats a part. A round that takes nothing is not tried.
-func (a *automaton) loop(f fragment, least int) fragment {
-	a.connect(f.last, f.first)
+// loopFragment repeats a part. A round that takes nothing is not tried.
+func (a *automaton) loopFragment(f fragment, least int) fragment {
+	a.connectFragments(f.last, f.first)
 	if least == 0 {
 		f.empty = 1
 	}
@@ -184,41 +189,42 @@ const (
 	manyRounds  = 8
 )
 
-func (a *automaton) repeat(re *syntax.Regexp) fragment {
+// repeatFragment returns a repetition. Counts are unrolled up to a few rounds.
+func (a *automaton) repeatFragment(re *syntax.Regexp) fragment {
 	sub := re.Sub[0]
 	switch re.Op {
 	case syntax.OpStar:
-		return a.loop(a.build(sub), 0)
+		return a.loopFragment(a.buildFragment(sub), 0)
 	case syntax.OpPlus:
-		return a.loop(a.build(sub), 1)
+		return a.loopFragment(a.buildFragment(sub), 1)
 	case syntax.OpQuest:
-		f := a.build(sub)
+		f := a.buildFragment(sub)
 		f.empty = 1
 		return f
 	}
 	if re.Max == 0 {
 		return fragment{empty: 1} // look-around
 	}
-	if re.Max >= manyRounds && unbounded(sub) {
-		return a.loop(a.build(sub), re.Min)
+	if re.Max >= manyRounds && isUnbounded(sub) {
+		return a.loopFragment(a.buildFragment(sub), re.Min)
 	}
 	f := fragment{empty: 1}
 	for range min(re.Min, maxRequired) {
-		f = a.concat(f, a.build(sub))
+		f = a.concatFragments(f, a.buildFragment(sub))
 	}
 	if re.Max < 0 {
-		return a.concat(f, a.loop(a.build(sub), 0))
+		return a.concatFragments(f, a.loopFragment(a.buildFragment(sub), 0))
 	}
 	tail := fragment{empty: 1}
 	for range min(re.Max-re.Min, maxOptional) { // x{0,2} is (x(x)?)?
-		tail = a.concat(a.build(sub), tail)
+		tail = a.concatFragments(a.buildFragment(sub), tail)
 		tail.empty = 1
 	}
-	return a.concat(f, tail)
+	return a.concatFragments(f, tail)
 }
 
-// unbounded says whether a part can take any number of characters.
-func unbounded(re *syntax.Regexp) bool {
+// isUnbounded says whether a part can take any number of characters.
+func isUnbounded(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpStar || re.Op == syntax.OpPlus || re.Op == syntax.OpRepeat && re.Max < 0 {
 		return true
 	}
@@ -226,7 +232,7 @@ func unbounded(re *syntax.Regexp) bool {
 		return false
 	}
 	for _, sub := range re.Sub {
-		if unbounded(sub) {
+		if isUnbounded(sub) {
 			return true
 		}
 	}

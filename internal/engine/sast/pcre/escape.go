@@ -8,78 +8,88 @@ import (
 	"unicode/utf8"
 )
 
-// escape reads a backslash outside brackets and what it stands for.
-func (t *translator) escape() error {
+// readEscape reads a backslash outside brackets and what it stands for.
+func (t *translator) readEscape() error {
 	if t.pos+1 >= len(t.in) {
 		return errors.New("a backslash at the end")
 	}
 	c := t.in[t.pos+1]
-	if set, ok := classes[c]; ok {
-		t.pos += 2
-		t.begin()
-		if other, ok := outside[c]; ok {
-			t.both(other)
-		} else {
-			t.both("[" + set + "]")
-		}
+	if t.emitClassEscape(c) {
 		return nil
 	}
 	switch c {
-	case 'A', 'z', 'b', 'B':
+	case 'Q':
+		return t.readQuoted()
+	case 'E':
 		t.pos += 2
-		t.both("\\" + string(c))
-		t.atom = nowhere
 		return nil
+	case 'p', 'P':
+		return t.readProperty()
+	case 'k':
+		if t.pos+2 < len(t.in) {
+			if shut, ok := map[byte]byte{'<': '>', '{': '}', '\'': '\''}[t.in[t.pos+2]]; ok {
+				return t.readNameReference(3, shut)
+			}
+		}
+		return errors.New(`\k without a name`)
+	case 'g':
+		return t.readNumberReference()
+	}
+	if c >= '1' && c <= '9' && !t.isOctal() {
+		return t.readDigitReference()
+	}
+	r, err := t.readCharacter()
+	if err != nil {
+		return err
+	}
+	t.emitLiteral(r)
+	return nil
+}
+
+// emitClassEscape emits an escape that stands for a set of characters or an assertion. It
+// reports false for any other one.
+func (t *translator) emitClassEscape(c byte) bool {
+	if set, ok := classes[c]; ok {
+		text := "[" + set + "]"
+		if other, ok := outside[c]; ok {
+			text = other
+		}
+		t.emitSet(text)
+		return true
+	}
+	switch c {
+	case 'A', 'z', 'b', 'B':
+		t.emitBoth("\\" + string(c))
 	case 'Z', 'G':
-		t.pos += 2
 		t.backtracks = true
 		text := `\G`
 		if c == 'Z' {
 			text = atEnd
 		}
 		t.full = append(t.full, text...)
-		t.atom = nowhere
-		return nil
 	case 'N':
-		t.pos += 2
-		t.begin()
-		t.both(`[^\n]`)
-		return nil
+		t.emitSet(`[^\n]`)
+		return true
 	case 'R':
-		t.pos += 2
-		t.begin()
-		t.both(`(?:\r\n|[` + vertical + `])`)
-		return nil
-	case 'Q':
-		return t.quoted()
-	case 'E':
-		t.pos += 2
-		return nil
-	case 'p', 'P':
-		return t.property()
-	case 'k':
-		if t.pos+2 < len(t.in) {
-			if shut, ok := map[byte]byte{'<': '>', '{': '}', '\'': '\''}[t.in[t.pos+2]]; ok {
-				return t.nameRef(3, shut)
-			}
-		}
-		return errors.New(`\k without a name`)
-	case 'g':
-		return t.numberRef()
+		t.emitSet(`(?:\r\n|[` + vertical + `])`)
+		return true
+	default:
+		return false
 	}
-	if c >= '1' && c <= '9' && !t.octal() {
-		return t.digitRef()
-	}
-	r, err := t.char()
-	if err != nil {
-		return err
-	}
-	t.literal(r)
-	return nil
+	t.pos += 2
+	t.atom = nowhere
+	return true
 }
 
-// octal says whether the backslash is followed by three octal digits.
-func (t *translator) octal() bool {
+// emitSet emits a set for an escape of two bytes.
+func (t *translator) emitSet(text string) {
+	t.pos += 2
+	t.beginAtom()
+	t.emitBoth(text)
+}
+
+// isOctal says whether the backslash is followed by three octal digits.
+func (t *translator) isOctal() bool {
 	if t.pos+3 >= len(t.in) {
 		return false
 	}
@@ -91,21 +101,21 @@ func (t *translator) octal() bool {
 	return t.in[t.pos+1] <= '3'
 }
 
-// quoted reads \Q…\E.
-func (t *translator) quoted() error {
+// readQuoted reads \Q…\E. Without \E it goes to the end.
+func (t *translator) readQuoted() error {
 	text, _, found := strings.Cut(t.in[t.pos+2:], `\E`)
 	t.pos += 2 + len(text)
 	if found {
 		t.pos += 2
 	}
 	for _, r := range text {
-		t.literal(r)
+		t.emitLiteral(r)
 	}
 	return nil
 }
 
-// property reads \p{L}, \pL and their negations.
-func (t *translator) property() error {
+// readProperty reads \p{L}, \pL and their negations. Both engines know the same names.
+func (t *translator) readProperty() error {
 	rest := t.in[t.pos+2:]
 	name, size := "", 0
 	if inner, _, ok := strings.Cut(strings.TrimPrefix(rest, "{"), "}"); ok && strings.HasPrefix(rest, "{") {
@@ -125,18 +135,19 @@ func (t *translator) property() error {
 	if upper {
 		letter = "P"
 	}
-	t.begin()
-	t.both("\\" + letter + "{" + name + "}")
+	t.beginAtom()
+	t.emitBoth("\\" + letter + "{" + name + "}")
 	return nil
 }
 
-// ref emits a back-reference to a group.
-func (t *translator) ref(n int) error {
+// emitReference emits a back-reference to a group. For GrowthOf it takes any character: what it
+// repeats is not regular.
+func (t *translator) emitReference(n int) error {
 	if n < 1 {
 		return errors.New("a back-reference to no group")
 	}
 	t.backtracks, t.refers = true, true
-	t.begin()
+	t.beginAtom()
 	t.full = append(t.full, "\\k<"+strconv.Itoa(n)+">"...)
 	if t.outline {
 		t.linear = append(t.linear, '.')
@@ -144,21 +155,21 @@ func (t *translator) ref(n int) error {
 	return nil
 }
 
-// nameRef reads a name that begins skip bytes from here and its closing byte.
-func (t *translator) nameRef(skip int, shut byte) error {
+// readNameReference reads a name that begins skip bytes from here and its closing byte.
+func (t *translator) readNameReference(skip int, shut byte) error {
 	name, _, ok := strings.Cut(t.in[t.pos+skip:], string(shut))
 	if !ok {
 		return errors.New("malformed back-reference")
 	}
 	t.pos += skip + len(name) + 1
-	return t.ref(t.groupNumber(name))
+	return t.emitReference(t.groupNumber(name))
 }
 
-// numberRef reads \g1, \g{-1} and \g{name}.
-func (t *translator) numberRef() error {
+// readNumberReference reads \g1, \g{-1} and \g{name}.
+func (t *translator) readNumberReference() error {
 	rest := t.in[t.pos+2:]
 	if strings.HasPrefix(rest, "{") {
-		return t.nameRef(3, '}')
+		return t.readNameReference(3, '}')
 	}
 	if rest == "" || rest[0] == '<' || rest[0] == '\'' {
 		return errors.New("subroutines are not supported")
@@ -168,54 +179,44 @@ func (t *translator) numberRef() error {
 		size++
 	}
 	t.pos += 2 + size
-	return t.ref(t.groupNumber(rest[:size]))
+	return t.emitReference(t.groupNumber(rest[:size]))
 }
 
-// digitRef reads \1 to \99.
-func (t *translator) digitRef() error {
+// readDigitReference reads \1 to \99.
+func (t *translator) readDigitReference() error {
 	size := 2
 	if t.pos+2 < len(t.in) && t.in[t.pos+2] >= '0' && t.in[t.pos+2] <= '9' {
 		size = 3
 	}
 	n := t.groupNumber(t.in[t.pos+1 : t.pos+size])
 	t.pos += size
-	return t.ref(n)
+	return t.emitReference(n)
 }
 
 // controls are the escapes of single characters.
 var controls = map[byte]rune{'a': 7, 'e': 0x1b, 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// char reads an escape that stands for one character.
-func (t *translator) char() (rune, error) {
+// readCharacter reads an escape that stands for one character.
+func (t *translator) readCharacter() (rune, error) {
 	c, rest := t.in[t.pos+1], t.in[t.pos+2:]
 	if r, ok := controls[c]; ok {
 		t.pos += 2
 		return r, nil
 	}
 	switch {
-	case c == 'x' && strings.HasPrefix(rest, "{"):
-		digits, _, ok := strings.Cut(rest[1:], "}")
-		if !ok {
-			return 0, errors.New(`malformed \x{…}`)
-		}
-		return t.number(digits, 16, 4+len(digits))
 	case c == 'x':
-		n := 0
-		for n < 2 && n < len(rest) && isHex(rest[n]) {
-			n++
-		}
-		return t.number("0"+rest[:n], 16, 2+n)
+		return t.readHex(rest)
 	case c == 'u' && len(rest) >= 4:
-		return t.number(rest[:4], 16, 6)
+		return t.readNumber(rest[:4], 16, 6)
 	case c == 'c' && rest != "":
 		t.pos += 3
 		return rune(rest[0]) & 0x1f, nil
-	case c >= '0' && c <= '7':
+	case isOctalDigit(c):
 		n := 0
-		for n < 2 && n < len(rest) && rest[n] >= '0' && rest[n] <= '7' {
+		for n < 2 && n < len(rest) && isOctalDigit(rest[n]) {
 			n++
 		}
-		return t.number(t.in[t.pos+1:t.pos+2+n], 8, 2+n)
+		return t.readNumber(t.in[t.pos+1:t.pos+2+n], 8, 2+n)
 	case isWord(c) && c != '_':
 		return 0, fmt.Errorf(`\%c is not known`, c)
 	}
@@ -224,12 +225,32 @@ func (t *translator) char() (rune, error) {
 	return r, nil
 }
 
+// readHex reads \x{10ffff}, or \x with up to two digits.
+func (t *translator) readHex(rest string) (rune, error) {
+	if strings.HasPrefix(rest, "{") {
+		digits, _, ok := strings.Cut(rest[1:], "}")
+		if !ok {
+			return 0, errors.New(`malformed \x{…}`)
+		}
+		return t.readNumber(digits, 16, 4+len(digits))
+	}
+	n := 0
+	for n < 2 && n < len(rest) && isHex(rest[n]) {
+		n++
+	}
+	return t.readNumber("0"+rest[:n], 16, 2+n)
+}
+
+// isOctalDigit reports whether the byte is an octal digit.
+func isOctalDigit(c byte) bool { return c >= '0' && c <= '7' }
+
+// isHex reports whether the byte is a hexadecimal digit.
 func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// number makes a character of digits and skips the whole escape.
-func (t *translator) number(digits string, base, size int) (rune, error) {
+// readNumber makes a character of digits and skips the whole escape. Surrogates are no characters.
+func (t *translator) readNumber(digits string, base, size int) (rune, error) {
 	n, err := strconv.ParseUint(digits, base, 32)
 	if err != nil || n > utf8.MaxRune || n >= 0xd800 && n < 0xe000 {
 		return 0, errors.New("an escape that is no character")
@@ -238,8 +259,8 @@ func (t *translator) number(digits string, base, size int) (rune, error) {
 	return rune(n), nil
 }
 
-// class reads a set in brackets.
-func (t *translator) class() error {
+// readClass reads a set in brackets.
+func (t *translator) readClass() error {
 	t.pos++
 	out := "["
 	if t.pos < len(t.in) && t.in[t.pos] == '^' {
@@ -254,55 +275,53 @@ func (t *translator) class() error {
 			t.pos++
 			break
 		}
-		item, lo, err := t.classItem()
+		member, err := t.readClassMember()
 		if err != nil {
 			return err
 		}
-		rest := t.in[t.pos:]
-		if lo < 0 || len(rest) < 2 || rest[0] != '-' || rest[1] == ']' {
-			out += item
-			continue
-		}
-		t.pos++
-		upper, hi, err := t.classItem()
-		switch {
-		case err != nil:
-			return err
-		case hi < 0: // [a-\d] is a, a hyphen, digits
-			out += item + `\-` + upper
-		case hi < lo:
-			return errors.New("a range of characters out of order")
-		default:
-			out += item + "-" + upper
-		}
+		out += member
 	}
-	t.begin()
-	t.both(out + "]")
+	t.beginAtom()
+	t.emitBoth(out + "]")
 	return nil
 }
 
-// classItem reads one member of a set. lo is the character, or -1 for a set.
-func (t *translator) classItem() (text string, lo rune, err error) {
+// readClassMember reads one member of a set: a character, a range or another set.
+func (t *translator) readClassMember() (string, error) {
+	item, lo, err := t.readClassItem()
+	if err != nil {
+		return "", err
+	}
+	rest := t.in[t.pos:]
+	if lo < 0 || len(rest) < 2 || rest[0] != '-' || rest[1] == ']' {
+		return item, nil
+	}
+	t.pos++
+	upper, hi, err := t.readClassItem()
+	switch {
+	case err != nil:
+		return "", err
+	case hi < 0: // [a-\d] is a, a hyphen, digits
+		return item + `\-` + upper, nil
+	case hi < lo:
+		return "", errors.New("a range of characters out of order")
+	}
+	return item + "-" + upper, nil
+}
+
+// readClassItem reads one member of a set. lo is the character, or -1 for a set.
+func (t *translator) readClassItem() (text string, lo rune, err error) {
 	rest := t.in[t.pos:]
 	if rest == "" {
 		return "", 0, errors.New("a bracket is not closed")
 	}
-	if strings.HasPrefix(rest, "[:") {
-		if name, _, ok := strings.Cut(rest[2:], ":]"); ok {
-			set, known := posix[strings.TrimPrefix(name, "^")]
-			if known && !strings.HasPrefix(name, "^") {
-				t.pos += len(name) + 4
-				return set, -1, nil
-			}
-			if known {
-				return "", 0, errors.New("negated POSIX classes are not supported")
-			}
-		}
+	if set, ok, err := t.readPosix(rest); ok || err != nil {
+		return set, -1, err
 	}
 	if rest[0] != '\\' {
 		r, size := utf8.DecodeRuneInString(rest)
 		t.pos += size
-		return quote(r), r, nil
+		return quoteRune(r), r, nil
 	}
 	if len(rest) == 1 {
 		return "", 0, errors.New("a backslash at the end")
@@ -317,7 +336,7 @@ func (t *translator) classItem() (text string, lo rune, err error) {
 		return "\b", '\b', nil
 	case 'p', 'P':
 		before, atom := len(t.full), t.atom
-		if err := t.property(); err != nil {
+		if err := t.readProperty(); err != nil {
 			return "", 0, err
 		}
 		text = string(t.full[before:])
@@ -328,6 +347,27 @@ func (t *translator) classItem() (text string, lo rune, err error) {
 		t.pos += 2
 		return "", -1, nil
 	}
-	r, err := t.char()
-	return quote(r), r, err
+	r, err := t.readCharacter()
+	return quoteRune(r), r, err
+}
+
+// readPosix reads [:alpha:]. It is false for anything else, also for a name that is not
+// known.
+func (t *translator) readPosix(rest string) (set string, ok bool, err error) {
+	if !strings.HasPrefix(rest, "[:") {
+		return "", false, nil
+	}
+	name, _, found := strings.Cut(rest[2:], ":]")
+	if !found {
+		return "", false, nil
+	}
+	set, known := posix[strings.TrimPrefix(name, "^")]
+	switch {
+	case !known:
+		return "", false, nil
+	case strings.HasPrefix(name, "^"):
+		return "", false, errors.New("negated POSIX classes are not supported")
+	}
+	t.pos += len(name) + 4
+	return set, true, nil
 }

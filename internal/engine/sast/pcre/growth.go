@@ -44,7 +44,7 @@ func GrowthOf(expr string, flags Flags) Growth {
 	if a == nil {
 		return Linear
 	}
-	return a.growth(flags&Anchored == 0)
+	return a.findGrowth(flags&Anchored == 0)
 }
 
 // Explodes says whether a backtracking engine can need time exponential in the length
@@ -58,7 +58,7 @@ func outlineOf(expr string, flags Flags) *syntax.Regexp {
 		return nil
 	}
 	t := &translator{in: expr, names: []string{""}, outline: true, scope: scope{multiline: flags&Multiline != 0}}
-	if t.run() != nil {
+	if t.translate() != nil {
 		return nil
 	}
 	prefix := "(?" + goFlags(flags) + ")("
@@ -78,17 +78,19 @@ type charset [3]uint64
 
 const others = utf8.RuneSelf // the element for what is not ASCII
 
+// overlaps reports whether two sets have a character in common.
 func (c charset) overlaps(d charset) bool { return c[0]&d[0]|c[1]&d[1]|c[2]&d[2] != 0 }
 
-func (c charset) both(d charset) charset { return charset{c[0] & d[0], c[1] & d[1], c[2] & d[2]} }
+// intersect returns the characters that are in both sets.
+func (c charset) intersect(d charset) charset { return charset{c[0] & d[0], c[1] & d[1], c[2] & d[2]} }
 
 var (
 	nothing    = charset{}
 	everything = charset{^uint64(0), ^uint64(0), 1}
 )
 
-// add adds the characters from lo to hi.
-func (c *charset) add(lo, hi rune) {
+// addRange adds the characters from lo to hi.
+func (c *charset) addRange(lo, hi rune) {
 	for r := lo; r <= hi && r < others; r++ {
 		c[r/64] |= 1 << (r % 64)
 	}
@@ -100,9 +102,9 @@ func (c *charset) add(lo, hi rune) {
 // literalSet returns the set of one character of a literal.
 func literalSet(r rune, fold bool) charset {
 	var c charset
-	c.add(r, r)
+	c.addRange(r, r)
 	if fold && r < others && r|0x20 >= 'a' && r|0x20 <= 'z' {
-		c.add(r^0x20, r^0x20)
+		c.addRange(r^0x20, r^0x20)
 	}
 	return c
 }
@@ -111,7 +113,7 @@ func literalSet(r rune, fold bool) charset {
 func classSet(pairs []rune) charset {
 	var c charset
 	for i := 0; i+1 < len(pairs); i += 2 {
-		c.add(pairs[i], pairs[i+1])
+		c.addRange(pairs[i], pairs[i+1])
 	}
 	return c
 }

@@ -65,7 +65,7 @@ func Compile(expr string, flags Flags) (*Regexp, error) {
 		return nil, errors.New("the regular expression is not UTF-8")
 	}
 	t := &translator{in: expr, names: []string{""}, scope: scope{multiline: flags&Multiline != 0}}
-	if err := t.run(); err != nil {
+	if err := t.translate(); err != nil {
 		return nil, err
 	}
 	r := &Regexp{expr: expr, names: t.names}
@@ -84,17 +84,7 @@ func Compile(expr string, flags Flags) (*Regexp, error) {
 		}
 		r.fast = nil // a count above a thousand, for example: let the other engine try
 	}
-	options := regexp2.RegexOptions(regexp2.RE2)
-	if flags&Multiline != 0 {
-		options |= regexp2.Multiline
-	}
-	if flags&IgnoreCase != 0 {
-		options |= regexp2.IgnoreCase
-	}
-	if flags&DotAll != 0 {
-		options |= regexp2.Singleline
-	}
-	slow, err := compileSlow(open+string(t.full)+shut, options)
+	slow, err := compileSlow(open+string(t.full)+shut, slowOptions(flags))
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +95,26 @@ func Compile(expr string, flags Flags) (*Regexp, error) {
 	return r, nil
 }
 
-// impossible says quickly of many texts that they hold no match. It says nothing of
-// texts with other letters than those of ASCII, whose cases the engines see differently.
-func (r *Regexp) impossible(text string) bool {
+// slowOptions returns the options of the backtracking engine. In its RE2 mode it reads
+// what the translator writes.
+func slowOptions(flags Flags) regexp2.RegexOptions {
+	options := regexp2.RegexOptions(regexp2.RE2)
+	if flags&Multiline != 0 {
+		options |= regexp2.Multiline
+	}
+	if flags&IgnoreCase != 0 {
+		options |= regexp2.IgnoreCase
+	}
+	if flags&DotAll != 0 {
+		options |= regexp2.Singleline
+	}
+	return options
+}
+
+// isImpossible says quickly of many texts that they hold no match. It says nothing of texts with
+// other letters than those of ASCII, whose cases the engines see differently. It spares most texts
+// the backtracking engine.
+func (r *Regexp) isImpossible(text string) bool {
 	return r.wide != nil && strings.IndexFunc(text, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 &&
 		!r.wide.MatchString(text)
 }
@@ -128,6 +135,7 @@ func compileSlow(expr string, options regexp2.RegexOptions) (re *regexp2.Regexp,
 	return re, nil
 }
 
+// goFlags returns the flags in the syntax of both engines.
 func goFlags(flags Flags) string {
 	out := ""
 	for _, f := range []struct {
@@ -156,7 +164,7 @@ func (r *Regexp) Match(text string) (bool, error) {
 	if r.fast != nil {
 		return r.fast.MatchString(text), nil
 	}
-	if r.impossible(text) {
+	if r.isImpossible(text) {
 		return false, nil
 	}
 	ok, err := r.slow.MatchString(text)
@@ -183,7 +191,7 @@ func (r *Regexp) FindAll(text string, max int) ([][]int, error) {
 	if r.fast != nil {
 		return r.fast.FindAllStringSubmatchIndex(text, max), nil
 	}
-	if r.impossible(text) {
+	if r.isImpossible(text) {
 		return nil, nil
 	}
 	var out [][]int
@@ -191,7 +199,7 @@ func (r *Regexp) FindAll(text string, max int) ([][]int, error) {
 	offsets := offsetTable{text: text}
 	m, err := r.slow.FindStringMatch(text)
 	for err == nil && m != nil && len(out) != max {
-		out = append(out, r.spans(m, &offsets))
+		out = append(out, r.byteSpans(m, &offsets))
 		if time.Now().After(end) {
 			return out, ErrTimeout
 		}
@@ -203,8 +211,8 @@ func (r *Regexp) FindAll(text string, max int) ([][]int, error) {
 	return out, nil
 }
 
-// spans turns a match into byte offsets.
-func (r *Regexp) spans(m *regexp2.Match, offsets *offsetTable) []int {
+// byteSpans turns a match into byte offsets. The backtracking engine counts characters.
+func (r *Regexp) byteSpans(m *regexp2.Match, offsets *offsetTable) []int {
 	out := make([]int, 0, 2*len(r.names))
 	for i := range r.names {
 		g := m.GroupByNumber(i)
@@ -212,7 +220,7 @@ func (r *Regexp) spans(m *regexp2.Match, offsets *offsetTable) []int {
 			out = append(out, -1, -1)
 			continue
 		}
-		out = append(out, offsets.at(g.Index), offsets.at(g.Index+g.Length))
+		out = append(out, offsets.byteOffset(g.Index), offsets.byteOffset(g.Index+g.Length))
 	}
 	return out
 }
@@ -224,7 +232,8 @@ type offsetTable struct {
 	runes, byte int
 }
 
-func (o *offsetTable) at(n int) int {
+// byteOffset returns the byte at which the n-th character begins.
+func (o *offsetTable) byteOffset(n int) int {
 	if n < o.runes {
 		o.runes, o.byte = 0, 0
 	}
@@ -250,14 +259,14 @@ func (r *Regexp) Replace(text, replacement string, count int) (string, error) {
 	at := 0
 	for _, m := range matches {
 		out = append(out, text[at:m[0]]...)
-		out = r.expand(out, replacement, text, m)
+		out = r.expandReplacement(out, replacement, text, m)
 		at = m[1]
 	}
 	return string(append(out, text[at:]...)), nil
 }
 
-// expand appends the replacement for one match.
-func (r *Regexp) expand(out []byte, replacement, text string, m []int) []byte {
+// expandReplacement appends the replacement for one match. A group that took no part is empty.
+func (r *Regexp) expandReplacement(out []byte, replacement, text string, m []int) []byte {
 	for i := 0; i < len(replacement); i++ {
 		c := replacement[i]
 		if c != '\\' || i+1 == len(replacement) {
@@ -276,7 +285,7 @@ func (r *Regexp) expand(out []byte, replacement, text string, m []int) []byte {
 		case c == 'g':
 			if name, size := groupName(replacement[i+1:]); size > 0 {
 				i += size
-				out = appendGroup(out, text, m, r.number(name))
+				out = appendGroup(out, text, m, r.groupNumber(name))
 				continue
 			}
 			out = append(out, '\\', 'g')
@@ -291,6 +300,7 @@ func (r *Regexp) expand(out []byte, replacement, text string, m []int) []byte {
 	return out
 }
 
+// appendGroup appends the text of a group, nothing for one that took no part.
 func appendGroup(out []byte, text string, m []int, n int) []byte {
 	if n < 0 || 2*n+1 >= len(m) || m[2*n] < 0 {
 		return out
@@ -311,8 +321,8 @@ func groupName(s string) (string, int) {
 	return "", 0
 }
 
-// number returns the number of a group by its name or number, -1 for none.
-func (r *Regexp) number(name string) int {
+// groupNumber returns the number of a group by its name or number, -1 for none.
+func (r *Regexp) groupNumber(name string) int {
 	n := 0
 	for i := 0; i < len(name); i++ {
 		if name[i] < '0' || name[i] > '9' || n > len(r.names) {

@@ -186,7 +186,7 @@ func FuzzCompile(f *testing.F) {
 		if err != nil || len(text) > 200 || !re.Linear() && len(text) > 20 {
 			return
 		}
-		if re.slow != nil && re.impossible(text) {
+		if re.slow != nil && re.isImpossible(text) {
 			if ok, err := re.slow.MatchString(text); err == nil && ok {
 				t.Fatalf("%q matches %q, which is said to be impossible", expr, text)
 			}
@@ -229,7 +229,7 @@ func TestImpossible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := re.impossible(c.text); got != c.want {
+		if got := re.isImpossible(c.text); got != c.want {
 			t.Errorf("%s on %q: impossible %v, want %v", c.expr, c.text, got, c.want)
 		}
 	}

@@ -25,7 +25,7 @@ func FromScript(expr, letters string) (string, Flags) {
 			flags |= DotAll
 		}
 	}
-	return fromScript(expr), flags
+	return rewriteScript(expr), flags
 }
 
 // SplitLiteral cuts a literal "/expression/flags".
@@ -37,35 +37,46 @@ func SplitLiteral(text string) (expr, letters string, ok bool) {
 	return text[1:end], text[end+1:], true
 }
 
-// fromScript spells what ECMAScript has and PCRE2 has not: \u0061, \u{61}, and the
-// classes of everything, [^], and of nothing, [].
-func fromScript(expr string) string {
+// rewriteScript spells what ECMAScript has and PCRE2 has not: \u0061, \u{61}, and the classes of
+// everything, [^], and of nothing, []. What is left is the same in both.
+func rewriteScript(expr string) string {
 	var b strings.Builder
 	inClass := false
-	for i := 0; i < len(expr); i++ {
+	for i := 0; i < len(expr); {
 		rest := expr[i:]
+		if text, size := rewriteEscape(rest); size > 0 {
+			b.WriteString(text)
+			i += size
+			continue
+		}
 		switch {
-		case strings.HasPrefix(rest, `\u{`):
-			b.WriteString(`\x{`)
-			i += 2
-		case strings.HasPrefix(rest, `\u`) && len(rest) >= 6:
-			b.WriteString(`\x{` + rest[2:6] + `}`)
-			i += 5
-		case rest[0] == '\\' && len(rest) > 1:
-			b.WriteString(rest[:2])
-			i++
 		case !inClass && strings.HasPrefix(rest, "[^]"):
 			b.WriteString(`[\s\S]`)
-			i += 2
+			i += 3
 		case !inClass && strings.HasPrefix(rest, "[]"):
 			b.WriteString(`(?!)`)
-			i++
+			i += 2
 		case inClass && rest[0] == '[':
 			b.WriteString(`\[`)
+			i++
 		default:
 			inClass = rest[0] == '[' || inClass && rest[0] != ']'
 			b.WriteByte(rest[0])
+			i++
 		}
 	}
 	return b.String()
+}
+
+// rewriteEscape returns the spelling of an escape and how long it was, 0 for anything else.
+func rewriteEscape(rest string) (text string, size int) {
+	switch {
+	case strings.HasPrefix(rest, `\u{`):
+		return `\x{`, 3
+	case strings.HasPrefix(rest, `\u`) && len(rest) >= 6:
+		return `\x{` + rest[2:6] + `}`, 6
+	case rest[0] == '\\' && len(rest) > 1:
+		return rest[:2], 2
+	}
+	return "", 0
 }

@@ -87,10 +87,11 @@ var posix = map[string]string{
 	"upper": "A-Z", "word": "0-9A-Za-z_", "xdigit": "0-9A-Fa-f",
 }
 
-func (t *translator) run() error {
+// translate reads the whole expression. Errors name the character at which it went wrong.
+func (t *translator) translate() error {
 	t.atom = nowhere
 	for t.pos < len(t.in) {
-		if err := t.step(); err != nil {
+		if err := t.readElement(); err != nil {
 			return fmt.Errorf("malformed regular expression, near character %d: %w",
 				utf8.RuneCountInString(t.in[:t.pos])+1, err)
 		}
@@ -101,53 +102,72 @@ func (t *translator) run() error {
 	return nil
 }
 
-// step reads one element.
-func (t *translator) step() error {
+// readElement reads one element.
+func (t *translator) readElement() error {
 	c := t.in[t.pos]
-	switch {
-	case t.scope.extended && strings.IndexByte(" \t\n\v\f\r", c) >= 0:
+	if t.scope.extended && t.skipLayout(c) {
+		return nil
+	}
+	switch c {
+	case '\\':
+		return t.readEscape()
+	case '[':
+		return t.readClass()
+	case '(':
+		return t.openGroup()
+	case ')':
+		return t.closeGroup()
+	case '|':
 		t.pos++
-	case t.scope.extended && c == '#':
+		t.emitAlternative()
+		return nil
+	case '^':
+		t.pos++
+		t.emitBoth("^")
+		t.atom = nowhere
+		return nil
+	case '$':
+		t.pos++
+		t.emitDollar()
+		return nil
+	case '*', '+', '?':
+		return t.readQuantifier()
+	case '{':
+		if quantifierLength(t.in[t.pos:]) > 0 {
+			return t.readQuantifier()
+		}
+	}
+	r, size := utf8.DecodeRuneInString(t.in[t.pos:])
+	t.pos += size
+	if c == '.' {
+		t.beginAtom()
+		t.emitBoth(".")
+		return nil
+	}
+	t.emitLiteral(r)
+	return nil
+}
+
+// skipLayout skips white space or a comment, which do not count with the flag x. It
+// reports whether it did.
+func (t *translator) skipLayout(c byte) bool {
+	switch {
+	case strings.IndexByte(" \t\n\v\f\r", c) >= 0:
+		t.pos++
+	case c == '#':
 		if end := strings.IndexByte(t.in[t.pos:], '\n'); end >= 0 {
 			t.pos += end + 1
 		} else {
 			t.pos = len(t.in)
 		}
-	case c == '\\':
-		return t.escape()
-	case c == '[':
-		return t.class()
-	case c == '(':
-		return t.openGroup()
-	case c == ')':
-		return t.closeGroup()
-	case c == '|':
-		t.pos++
-		t.alternative()
-	case c == '^':
-		t.pos++
-		t.both("^")
-		t.atom = nowhere
-	case c == '$':
-		t.pos++
-		t.dollar()
-	case c == '*' || c == '+' || c == '?' || c == '{' && quantifier(t.in[t.pos:]) > 0:
-		return t.repeat()
 	default:
-		r, size := utf8.DecodeRuneInString(t.in[t.pos:])
-		t.pos += size
-		if c == '.' {
-			t.begin()
-			t.both(".")
-			return nil
-		}
-		t.literal(r)
+		return false
 	}
-	return nil
+	return true
 }
 
-// alternative begins another alternative.
-func (t *translator) alternative() {
+// emitAlternative begins another alternative.
+func (t *translator) emitAlternative() {
 	t.full = append(t.full, '|')
 	bar := "|"
 	if t.outline {
@@ -157,31 +177,33 @@ func (t *translator) alternative() {
 	t.atom = nowhere
 }
 
-// begin notes that an atom begins here.
-func (t *translator) begin() {
+// beginAtom notes that an atom begins here.
+func (t *translator) beginAtom() {
 	t.atom, t.repeated, t.weight = mark{len(t.linear), len(t.full)}, false, 1
 }
 
-func (t *translator) both(s string) {
+// emitBoth emits a text that both engines spell alike.
+func (t *translator) emitBoth(s string) {
 	t.linear = append(t.linear, s...)
 	t.full = append(t.full, s...)
 }
 
-// literal emits one character that stands for itself.
-func (t *translator) literal(r rune) {
-	t.begin()
-	t.both(quote(r))
+// emitLiteral emits one character that stands for itself.
+func (t *translator) emitLiteral(r rune) {
+	t.beginAtom()
+	t.emitBoth(quoteRune(r))
 }
 
-// quote returns a character in a form that stands for itself in both engines,
+// quoteRune returns a character in a form that stands for itself in both engines,
 // inside brackets and outside.
-func quote(r rune) string {
+func quoteRune(r rune) string {
 	if r < utf8.RuneSelf && r > ' ' && r != 0x7f && !isWord(byte(r)) {
 		return "\\" + string(r)
 	}
 	return string(r)
 }
 
+// isWord reports whether the byte is a letter, a digit or an underscore.
 func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
@@ -189,33 +211,31 @@ func isWord(c byte) bool {
 // atEnd is \Z of PCRE. That of the backtracking engine knows no last line end.
 const atEnd = `(?=\n?\z)`
 
-// dollar emits the end of the text, before a last line end if there is one. The
+// emitDollar emits the end of the text, before a last line end if there is one. The
 // linear engine has no such assertion; taking the line end along makes the same
 // texts match.
-func (t *translator) dollar() {
+func (t *translator) emitDollar() {
 	t.atom = nowhere
 	if t.scope.multiline {
-		t.both("$")
+		t.emitBoth("$")
 		return
 	}
 	t.linear = append(t.linear, `(?:\n?\z)`...)
 	t.full = append(t.full, atEnd...)
 }
 
-// quantifier returns the length of {n}, {n,} or {n,m} at the start of s, 0 if it
+// quantifierLength returns the length of {n}, {n,} or {n,m} at the start of s, 0 if it
 // is something else; then the brace stands for itself.
-func quantifier(s string) int {
-	i, digits := 1, 0
-	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
-		digits++
-	}
+func quantifierLength(s string) int {
+	digits := countDigits(s[1:])
 	if digits == 0 || digits > 6 {
 		return 0
 	}
+	i := 1 + digits
 	if i < len(s) && s[i] == ',' {
-		for i++; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
-			digits++
-		}
+		more := countDigits(s[i+1:])
+		i += 1 + more
+		digits += more
 	}
 	if i < len(s) && s[i] == '}' && digits <= 12 {
 		return i + 1
@@ -223,42 +243,52 @@ func quantifier(s string) int {
 	return 0
 }
 
-// repeat emits a quantifier. A possessive one becomes an atomic group.
-func (t *translator) repeat() error {
+// countDigits returns the number of decimal digits at the start of s.
+func countDigits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// readQuantifier emits a quantifier. A possessive one becomes an atomic group. A second quantifier
+// applies to the first with its atom.
+func (t *translator) readQuantifier() error {
 	if t.atom == nowhere {
 		return fmt.Errorf("nothing to repeat before %q", t.in[t.pos])
 	}
 	size := 1
 	if t.in[t.pos] == '{' {
-		size = quantifier(t.in[t.pos:])
+		size = quantifierLength(t.in[t.pos:])
 	}
 	q := t.in[t.pos : t.pos+size]
 	t.pos += size
-	if err := t.count(q); err != nil {
+	if err := t.countRounds(q); err != nil {
 		return err
 	}
 	if t.repeated {
-		t.wrap("(?:", "")
+		t.wrapAtom("(?:", "")
 	}
 	t.repeated = true
 	switch {
 	case t.pos < len(t.in) && t.in[t.pos] == '+':
 		t.pos++
 		t.backtracks = true
-		t.wrap("(?>", q)
+		t.wrapAtom("(?>", q)
 		t.repeated = false
 	case t.pos < len(t.in) && t.in[t.pos] == '?':
 		t.pos++
-		t.both(q + "?")
+		t.emitBoth(q + "?")
 	default:
-		t.both(q)
+		t.emitBoth(q)
 	}
 	return nil
 }
 
-// count keeps the product of nested counts in bounds: the backtracking engine
+// countRounds keeps the product of nested counts in bounds: the backtracking engine
 // remembers each round.
-func (t *translator) count(q string) error {
+func (t *translator) countRounds(q string) error {
 	if q[0] == '{' {
 		lo, hi, _ := strings.Cut(q[1:len(q)-1], ",")
 		n := 1
@@ -276,8 +306,8 @@ func (t *translator) count(q string) error {
 	return nil
 }
 
-// wrap puts the last atom and what follows into a group.
-func (t *translator) wrap(open, tail string) {
+// wrapAtom puts the last atom and what follows into a group.
+func (t *translator) wrapAtom(open, tail string) {
 	if t.outline {
 		open, tail = "(", "" // one round: a possessive repetition gives nothing back
 	}
@@ -299,26 +329,16 @@ func (t *translator) openGroup() error {
 	}
 	if !strings.HasPrefix(rest, "(?") {
 		t.pos++
-		t.capture("")
+		t.openCapture("")
 		return nil
 	}
-	for _, look := range []string{"(?=", "(?!", "(?<=", "(?<!", "(?>"} {
-		if strings.HasPrefix(rest, look) {
-			t.pos += len(look)
-			t.backtracks = true
-			linear := look
-			if !t.outline {
-				linear = "(?:"
-			}
-			t.push(linear, look)
-			t.open[len(t.open)-1].skipped = look != "(?>"
-			return nil
-		}
+	if t.openLookAround(rest) {
+		return nil
 	}
 	switch {
 	case strings.HasPrefix(rest, "(?:"):
 		t.pos += 3
-		t.push("(?:", "(?:")
+		t.pushGroup("(?:", "(?:")
 		return nil
 	case strings.HasPrefix(rest, "(?#"):
 		end := strings.IndexByte(rest, ')')
@@ -328,10 +348,35 @@ func (t *translator) openGroup() error {
 		t.pos += end + 1
 		return nil
 	case strings.HasPrefix(rest, "(?P="):
-		return t.nameRef(4, ')')
+		return t.readNameReference(4, ')')
 	case strings.HasPrefix(rest, "(?("):
-		return t.conditional()
+		return t.readConditional()
 	}
+	return t.openNamed(rest)
+}
+
+// openLookAround opens a look-ahead, a look-behind or an atomic group, which only the
+// backtracking engine has. It reports whether there was one.
+func (t *translator) openLookAround(rest string) bool {
+	for _, look := range []string{"(?=", "(?!", "(?<=", "(?<!", "(?>"} {
+		if strings.HasPrefix(rest, look) {
+			t.pos += len(look)
+			t.backtracks = true
+			linear := look
+			if !t.outline {
+				linear = "(?:"
+			}
+			t.pushGroup(linear, look)
+			t.open[len(t.open)-1].skipped = look != "(?>"
+			return true
+		}
+	}
+	return false
+}
+
+// openNamed opens a group with a name, in one of three spellings; anything else has to be
+// flags.
+func (t *translator) openNamed(rest string) error {
 	for _, named := range []struct{ open, shut string }{{"(?P<", ">"}, {"(?<", ">"}, {"(?'", "'"}} {
 		if strings.HasPrefix(rest, named.open) {
 			name, _, ok := strings.Cut(rest[len(named.open):], named.shut)
@@ -339,13 +384,14 @@ func (t *translator) openGroup() error {
 				return errors.New("malformed name of a group")
 			}
 			t.pos += len(named.open) + len(name) + 1
-			t.capture(name)
+			t.openCapture(name)
 			return nil
 		}
 	}
-	return t.flags()
+	return t.readFlags()
 }
 
+// isName reports whether a text may be the name of a group.
 func isName(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !isWord(s[i]) || i == 0 && s[i] >= '0' && s[i] <= '9' {
@@ -355,14 +401,15 @@ func isName(s string) bool {
 	return s != "" && len(s) <= 128
 }
 
-// capture opens a group that is numbered. For the backtracking engine it gets its
+// openCapture opens a group that is numbered. For the backtracking engine it gets its
 // number as its name, because that engine numbers groups with names last.
-func (t *translator) capture(name string) {
+func (t *translator) openCapture(name string) {
 	t.names = append(t.names, name)
-	t.push("(", "(?<"+strconv.Itoa(len(t.names)-1)+">")
+	t.pushGroup("(", "(?<"+strconv.Itoa(len(t.names)-1)+">")
 }
 
-func (t *translator) push(linear, full string) {
+// pushGroup opens a group and keeps the flags that hold outside of it.
+func (t *translator) pushGroup(linear, full string) {
 	g := group{t.scope, mark{len(t.linear), len(t.full)}, t.heaviest, false}
 	if t.outline {
 		flags := strings.TrimSuffix(strings.TrimPrefix(linear, "(?"), ":")
@@ -378,6 +425,8 @@ func (t *translator) push(linear, full string) {
 	t.atom = nowhere
 }
 
+// closeGroup closes the innermost group, which is an atom for a quantifier. Look-around is left
+// out of the linear expression.
 func (t *translator) closeGroup() error {
 	if len(t.open) == 0 {
 		return errors.New("a parenthesis closes nothing")
@@ -385,7 +434,7 @@ func (t *translator) closeGroup() error {
 	g := t.open[len(t.open)-1]
 	t.open = t.open[:len(t.open)-1]
 	t.pos++
-	t.both(")")
+	t.emitBoth(")")
 	if t.outline {
 		t.linear = append(t.linear, ')')
 	}
@@ -400,8 +449,8 @@ func (t *translator) closeGroup() error {
 	return nil
 }
 
-// conditional reads "(?(1)" or "(?(name)".
-func (t *translator) conditional() error {
+// readConditional reads "(?(1)" or "(?(name)".
+func (t *translator) readConditional() error {
 	name, _, ok := strings.Cut(t.in[t.pos+3:], ")")
 	n := t.groupNumber(strings.Trim(name, "<>'"))
 	if !ok || n < 0 {
@@ -410,12 +459,13 @@ func (t *translator) conditional() error {
 	t.pos += 3 + len(name) + 1
 	t.backtracks, t.refers = true, true
 	open := "(?(" + strconv.Itoa(n) + ")"
-	t.push(open, open)
+	t.pushGroup(open, open)
 	return nil
 }
 
-// flags reads "(?i)", "(?i-s:" and the like.
-func (t *translator) flags() error {
+// readFlags reads "(?i)", "(?i-s:" and the like. Without a colon they hold to the end of the group
+// around.
+func (t *translator) readFlags() error {
 	on, out, next := true, "", t.scope
 	i := t.pos + 2
 	for ; i < len(t.in) && t.in[i] != ')' && t.in[i] != ':'; i++ {
@@ -441,9 +491,9 @@ func (t *translator) flags() error {
 	shut := t.in[i]
 	t.pos = i + 1
 	if shut == ':' {
-		t.push("(?"+out+":", "(?"+out+":")
+		t.pushGroup("(?"+out+":", "(?"+out+":")
 	} else if out != "" {
-		t.both("(?" + out + ")")
+		t.emitBoth("(?" + out + ")")
 		t.atom = nowhere
 	}
 	t.scope = next

@@ -24,6 +24,7 @@ const (
 	seen = 0.95
 )
 
+// main writes the table to the file that is its argument.
 func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: generate FILE")
@@ -32,17 +33,17 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	count, err := read(filepath.Join(strings.TrimSpace(string(root)), "src"))
+	count, err := countGroups(filepath.Join(strings.TrimSpace(string(root)), "src"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := os.WriteFile(os.Args[1], table(count), 0o644); err != nil {
+	if err := os.WriteFile(os.Args[1], buildTable(count), 0o644); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// read counts the groups of three letters in the comments below a folder.
-func read(root string) ([]int, error) {
+// countGroups counts the groups of three letters in the comments below a folder.
+func countGroups(root string) ([]int, error) {
 	count := make([]int, groups)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -59,15 +60,15 @@ func read(root string) ([]int, error) {
 			return fmt.Errorf("parse %s: %w", path, err)
 		}
 		for _, c := range f.Comments {
-			add(count, strings.ToLower(c.Text()))
+			addText(count, strings.ToLower(c.Text()))
 		}
 		return nil
 	})
 	return count, err
 }
 
-// add counts the groups of a text; none goes over the end of a word.
-func add(count []int, text string) {
+// addText counts the groups of a text; none goes over the end of a word.
+func addText(count []int, text string) {
 	for i := 0; i+3 <= len(text); i++ {
 		if a, b, c := text[i], text[i+1], text[i+2]; isLetter(a) && isLetter(b) && isLetter(c) {
 			count[(int(a-'a')*letters+int(b-'a'))*letters+int(c-'a')]++
@@ -75,11 +76,12 @@ func add(count []int, text string) {
 	}
 }
 
+// isLetter reports whether the byte is a small letter.
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// table turns counts into information: of each group, then of each letter, in eighths
+// buildTable turns counts into information: of each group, then of each letter, in eighths
 // of a bit.
-func table(count []int) []byte {
+func buildTable(count []int) []byte {
 	var single [letters]float64
 	total := 0.0
 	for i, n := range count {
@@ -92,12 +94,13 @@ func table(count []int) []byte {
 	out := make([]byte, 0, groups+letters)
 	for i, n := range count {
 		byLetters := single[i/letters/letters] * single[i/letters%letters] * single[i%letters]
-		out = append(out, eighths(seen*float64(n)/total+(1-seen)*byLetters))
+		out = append(out, toEighths(seen*float64(n)/total+(1-seen)*byLetters))
 	}
 	for _, p := range single {
-		out = append(out, eighths(p))
+		out = append(out, toEighths(p))
 	}
 	return out
 }
 
-func eighths(p float64) byte { return byte(min(255, math.Round(-8*math.Log2(p)))) }
+// toEighths returns the information of an event of the probability, in eighths of a bit.
+func toEighths(p float64) byte { return byte(min(255, math.Round(-8*math.Log2(p)))) }
