@@ -55,8 +55,8 @@ var load = sync.OnceValues(func() (*engine, error) {
 	e.generic = newDetector(cfg, func(id string) bool { return id == genericRule })
 	e.storage = newDetector(cfg, func(id string) bool { return id == storageRule || id == storageName })
 	e.skip = e.main.SkipFunc()
-	for id, r := range cfg.Rules {
-		e.rules[id] = describeRule(id, r.Description)
+	for id := range cfg.Rules {
+		e.rules[id] = describeRule(id)
 	}
 	for _, r := range credfile.Rules() {
 		e.rules[shortID(r)], e.formats[shortID(r)] = r, true

@@ -1,93 +1,61 @@
 package credentials
 
 import (
+	_ "embed"
 	"strings"
 
 	"merlon/internal/finding"
+	"merlon/internal/finding/ruletext"
 	"merlon/internal/lazyregexp"
 )
 
-// This file describes the rules for people.
+// This file describes the rules to users.
+
+//go:embed rules.md
+var rulesPage string
+
+// texts describe the classes of credentials.
+var texts = ruletext.MustLoad(rulesPage, finding.Rule{ID: "secrets/credentials", Analysis: finding.Secret})
 
 // credentialClass is a kind of credential, by what its loss costs.
 type credentialClass struct {
-	ids        *lazyregexp.Regexp // of rules
-	severity   finding.Severity
-	confidence finding.Confidence
-	cwe        string
-	owasp      string
-	remedy     string
+	ids  *lazyregexp.Regexp // of rules
+	text *finding.Rule      // {name} is the name of the rule
 }
 
-const (
-	authentication = "A07:2021" // Identification and Authentication Failures
-	cryptography   = "A02:2021" // Cryptographic Failures
-)
-
-// classes are tried in order; the last one takes every rule.
+// classes are tried in order; the last one matches every rule.
 var classes = []credentialClass{
 	{lazyregexp.New(`^(private-key|age-secret-key|pkcs12-file|polymarket-private-key)$`),
-		finding.Critical, finding.Certain, "CWE-321", cryptography,
-		"Make a new key pair, replace the public part or the certificate everywhere it is trusted, and have the old " +
-			"certificate revoked."},
+		texts.Get("private-key")},
 	{lazyregexp.New(`-hash$`),
-		finding.Medium, finding.Likely, "CWE-522", "A04:2021",
-		"Have the password changed, and keep hashes out of files that many read."},
+		texts.Get("hash")},
 	{lazyregexp.New(`^(azure-sas-url|azure-workflow-url|discord-webhook-url|thingsboard-device-token|blynk-device-token|gcp-oauth-access-token|aws-session-token|new-relic-license-key|kubernetes-bootstrap-token)$`),
-		finding.High, finding.Likely, "CWE-798", authentication,
-		"Revoke the credential at its issuer, and look for its use since the commit; of one that has run out, find " +
-			"out how it got into the file."},
+		texts.Get("limited")},
 	{lazyregexp.New(`^(generic-api-key|assigned-token|curl-auth-header|curl-auth-user)$`),
-		finding.Medium, finding.Uncertain, "CWE-798", authentication,
-		"Find out what the value opens. If it is a secret, have it replaced at the place that issued it."},
+		texts.Get("generic")},
 	{lazyregexp.New(`(password|connection-string|mongodb|sensitive-url|kubernetes-secret)`),
-		finding.High, finding.Likely, "CWE-798", authentication,
-		"Change the password on the server, and give every user and program its own."},
+		texts.Get("password")},
 	{lazyregexp.New(`(client-id|access-id|-pub-key|public-key|browser-api|project-api-key|feature-flag-client|client-sdk|mobile-sdk|-user-api-id|easypost-test|datagov|nytimes|openweather|contentful-delivery)`),
-		finding.Low, finding.Likely, "CWE-798", authentication,
-		"Check whether the value may be public. If not, have it replaced at the place that issued it."},
+		texts.Get("identifier")},
 	{lazyregexp.New(`^(jwt|jwt-base64|gitlab-feed-token|gitlab-incoming-mail-token|gitter|slack-webhook-url|microsoft-teams-webhook)`),
-		finding.Medium, finding.Likely, "CWE-798", authentication,
-		"Revoke the token at its issuer; where tokens cannot be revoked, replace the key that signs them."},
+		texts.Get("token")},
 	{lazyregexp.New(`^(aws|gcp|azure|alibaba|digitalocean|github|gitlab|bitbucket-client-secret|stripe|vault|hashicorp|kubernetes|openshift|docker|npm|pypi|rubygems|crates|heroku|okta|1password|doppler|pulumi|terraform|scaleway|ovh|ibm|exoscale|flyio|cloudflare|databricks|snowflake|yandex-aws|artifactory|openai|anthropic)`),
-		finding.Critical, finding.Certain, "CWE-798", authentication,
-		"Revoke the credential at its issuer now, issue a new one with the least rights that will do, and read the " +
-			"issuer's log for its use since the commit."},
+		texts.Get("platform")},
 	{lazyregexp.New(``),
-		finding.High, finding.Certain, "CWE-798", authentication,
-		"Revoke the credential at its issuer, issue a new one with the least rights that will do, and look for its " +
-			"use since the commit."},
+		texts.Get("service")},
 }
-
-const why = `
-
-Whoever can read the file can use the credential: everybody with the repository, its copies, its backups, the packages and images built from it. Deleting the line does not help, because the history keeps it.`
-
-const remedyRest = `
-
-Then take the value out of the file: read it from the environment or from a secret store when the program runs, and keep only its name in the source. Rewriting the history is worth the trouble only after the credential is dead.`
 
 // prefix begins the id of every rule.
 const prefix = "secrets/credentials/"
 
-// describeRule returns the rule for people of a rule of the rule set.
-func describeRule(id, description string) *finding.Rule {
-	name := ruleTitle(id)
-	c := classOf(id)
-	r := &finding.Rule{
-		ID:               prefix + id,
-		Analysis:         finding.Secret,
-		Name:             name,
-		ShortDescription: name + " in a file",
-		Description:      strings.TrimSpace(description) + why,
-		HowToPrevent:     c.remedy + remedyRest,
-		CWE:              []string{c.cwe},
-		OWASP:            []string{c.owasp},
-		Severity:         c.severity,
-		Confidence:       c.confidence,
-	}
-	r.AddReferences()
-	return r
+// describeRule returns the text of a rule of the rule set, which is that of its class. The
+// descriptions of the rule set are not used: they name the kind of credential, as the title does.
+func describeRule(id string) *finding.Rule {
+	r := *classOf(id).text
+	r.ID, r.Name = prefix+id, ruleTitle(id)
+	name := strings.NewReplacer("{name}", r.Name)
+	r.ShortDescription, r.Description = name.Replace(r.ShortDescription), name.Replace(r.Description)
+	return &r
 }
 
 func classOf(id string) credentialClass {
@@ -96,7 +64,7 @@ func classOf(id string) credentialClass {
 			return c
 		}
 	}
-	panic("the last class takes every rule")
+	panic("the last class matches every rule")
 }
 
 // isGuessable reports whether the rule finds what people make up, so that a hash
@@ -105,7 +73,7 @@ func (e *engine) isGuessable(id string) bool {
 	if r := e.rules[id]; e.formats[id] {
 		return r.Confidence != finding.Certain || r.CWE[0] != "CWE-798" && r.CWE[0] != "CWE-321"
 	}
-	return strings.Contains(id, "password") || classOf(id).confidence != finding.Certain
+	return strings.Contains(id, "password") || classOf(id).text.Confidence != finding.Certain
 }
 
 // spelling gives words of rule names as they are written.

@@ -2,43 +2,20 @@ package workload
 
 import (
 	"strings"
-
-	"merlon/internal/finding"
 )
 
 // This file holds the rules for CloudFormation, after the resources' documentation
 // (https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/).
 
 func cloudFormation() []check {
-	var out []check
-	add := func(t text, find func(*look)) {
-		out = append(out, check{t.rule("cloudformation", "CloudFormation"), find})
+	return []check{
+		{texts.Get("cloudformation/eks-control-plane-logging-disabled"), eksLogging},
+		{texts.Get("cloudformation/eks-endpoint-public"), eksPublic},
+		{texts.Get("cloudformation/s3-bucket-without-customer-key"), bucketKey},
+		{texts.Get("cloudformation/rds-performance-insights-disabled"), performanceInsights},
+		{texts.Get("cloudformation/iam-policy-allows-all-of-s3"), wideS3},
+		{texts.Get("cloudformation/ec2-block-device-unencrypted"), blockDevices},
 	}
-	add(text{"eks-control-plane-logging-disabled", "EKS control plane logging " +
-		"disabled", finding.Medium, finding.Certain, "CWE-778",
-		"Without the logs of the API server, audit and authenticator nobody can tell who did what in the cluster.",
-		"List `api`, `audit`, `authenticator`, `controllerManager` and `scheduler` below " +
-			"`Logging.ClusterLogging.EnabledTypes`."}, eksLogging)
-	add(text{"eks-endpoint-public", "EKS endpoint publicly accessible", finding.High, finding.Certain, "CWE-668",
-		"The cluster's API answers the whole internet unless networks are named; that is the default.",
-		"Set `ResourcesVpcConfig.EndpointPublicAccess` to false, or name networks in `PublicAccessCidrs`."}, eksPublic)
-	add(text{"s3-bucket-without-customer-key", "S3 bucket without a " +
-		"customer-managed key", finding.Low, finding.Likely, "CWE-311",
-		"Objects are encrypted with a key of S3 that every account with read access can use and that cannot be " +
-			"taken away.",
-		"Set `ServerSideEncryptionByDefault` to `aws:kms` with a `KMSMasterKeyID`."}, bucketKey)
-	add(text{"rds-performance-insights-disabled", "RDS Performance Insights " +
-		"disabled", finding.Low, finding.Likely, "CWE-778",
-		"Unusual load on the database stays unseen.",
-		"Set `EnablePerformanceInsights` to true, with a key in `PerformanceInsightsKMSKeyId`."}, performanceInsights)
-	add(text{"iam-policy-allows-all-of-s3", "IAM policy allows " +
-		"everything in S3", finding.High, finding.Certain, "CWE-732",
-		"`s3:*` on every bucket also deletes them, makes them public and takes their policies away.",
-		"Name the actions and the buckets that are needed."}, wideS3)
-	add(text{"ec2-block-device-unencrypted", "EC2 block device not encrypted", finding.High, finding.Likely, "CWE-311",
-		"Snapshots and copies of the disk can be read without a key.",
-		"Set `Ebs.Encrypted` to true in each of the `BlockDeviceMappings`, the root device included."}, blockDevices)
-	return out
 }
 
 // listResources returns the resources of a template of the types.

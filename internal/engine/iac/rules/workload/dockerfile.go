@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 )
 
@@ -13,49 +12,18 @@ import (
 // https://docs.docker.com/build/building/best-practices/.
 
 func containerFile() []check {
-	var out []check
-	add := func(t text, find func(*look)) {
-		out = append(out, check{t.rule("dockerfile", "Dockerfile"), find})
+	return []check{
+		{texts.Get("dockerfile/secret-in-build"), buildSecret},
+		{texts.Get("dockerfile/secret-file-copied"), copiedSecret},
+		{texts.Get("dockerfile/remote-script-run"), remoteScript},
+		{texts.Get("dockerfile/certificate-check-disabled"), uncheckedDownload},
+		{texts.Get("dockerfile/password-set-in-build"), setPassword},
+		{texts.Get("dockerfile/world-writable-files"), worldWritable},
+		{texts.Get("dockerfile/remote-add-without-checksum"), remoteAdd},
+		{texts.Get("dockerfile/multiple-healthchecks"), manyHealthchecks},
+		{texts.Get("dockerfile/distribution-upgraded"), upgraded},
+		{texts.Get("dockerfile/insecure-build-mode"), insecureRun},
 	}
-	add(text{"secret-in-build", "Secret in a build argument or environment " +
-		"variable", finding.Critical, finding.Likely, "CWE-798",
-		"Build arguments and variables stay in the image and its history: whoever has the image has them.",
-		"Use `RUN --mount=type=secret` while building, and give what runs its secrets when it starts. Change a " +
-			"secret that was written down."}, buildSecret)
-	add(text{"secret-file-copied", "Secret file copied into the image", finding.High, finding.Likely, "CWE-522",
-		"A copied file stays in its layer, even if a later instruction deletes it.",
-		"List the file in `.dockerignore`, and use `RUN --mount=type=secret` where the build needs it."}, copiedSecret)
-	add(text{"remote-script-run", "Remote script executed without " +
-		"integrity check", finding.Medium, finding.Certain, "CWE-494",
-		"What `curl … | sh` runs is whatever the server sends at that time; nothing checks it.",
-		"Download a fixed version to a file, compare its checksum, and run it then; or install a package."},
-		remoteScript)
-	add(text{"certificate-check-disabled", "Download without TLS or signature " +
-		"verification", finding.High, finding.Certain, "CWE-295",
-		"Whoever stands between the build and the server can put anything into the image.",
-		"Remove the option, and add the certificate of a private server to the image's trusted ones."},
-		uncheckedDownload)
-	add(text{"password-set-in-build", "Password set in the build", finding.High, finding.Likely, "CWE-798",
-		"Every container of the image has the same password, and it stands in the image's history.",
-		"Lock the account, and log in by keys or not at all."}, setPassword)
-	add(text{"world-writable-files", "World-writable files", finding.Medium, finding.Certain, "CWE-732",
-		"`chmod 777` lets every process of the container replace programs and configuration.",
-		"Give the files to the user that needs them by `COPY --chown`, with the least mode."}, worldWritable)
-	add(text{"remote-add-without-checksum", "ADD from a URL without " +
-		"checksum", finding.Medium, finding.Likely, "CWE-494",
-		"The file is whatever the server sends at that time.",
-		"Use `ADD --checksum=sha256:…`, or download and compare in one RUN."}, remoteAdd)
-	add(text{"multiple-healthchecks", "More than one HEALTHCHECK", finding.Low, finding.Certain, "CWE-710",
-		"Only the last HEALTHCHECK of a stage counts; the others mislead who reads the file.",
-		"Keep one HEALTHCHECK in each stage."}, manyHealthchecks)
-	add(text{"distribution-upgraded", "Distribution upgrade in the build", finding.Low, finding.Likely, "CWE-1357",
-		"`dist-upgrade` moves to packages that the base image was not made of, so that two builds differ.",
-		"Take a newer base image, and upgrade single packages where a fix is needed."}, upgraded)
-	add(text{"insecure-build-mode", "RUN with host privileges", finding.High, finding.Certain, "CWE-250",
-		"`--security=insecure` runs the instruction without isolation, `--network=host` in the network of the " +
-			"build's host.",
-		"Remove the option."}, insecureRun)
-	return out
 }
 
 // An instruction is a command of a stage.

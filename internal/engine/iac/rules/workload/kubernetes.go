@@ -5,7 +5,6 @@ import (
 	"path"
 	"strings"
 
-	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 )
 
@@ -14,75 +13,22 @@ import (
 // practices for roles (https://kubernetes.io/docs/concepts/security/rbac-good-practices/).
 
 func kubernetes() []check {
-	var out []check
-	add := func(t text, find func(*look)) {
-		out = append(out, check{t.rule("kubernetes", "Kubernetes"), find})
+	return []check{
+		{texts.Get("kubernetes/container-runs-with-low-gid"), lowGroup},
+		{texts.Get("kubernetes/container-binds-privileged-port"), privilegedPort},
+		{texts.Get("kubernetes/unmasked-proc-mount"), procMount},
+		{texts.Get("kubernetes/windows-host-process"), hostProcess},
+		{texts.Get("kubernetes/unsafe-sysctl"), unsafeSysctl},
+		{texts.Get("kubernetes/anonymous-role-binding"), anonymousBinding},
+		{texts.Get("kubernetes/service-with-external-ips"), externalIPs},
+		{texts.Get("kubernetes/config-map-holds-secret"), secretInConfigMap},
+		{texts.Get("kubernetes/secret-in-environment"), secretInEnvironment},
+		{texts.Get("kubernetes/role-allows-taking-over"), escalation},
+		{texts.Get("kubernetes/network-policy-allows-all"), openPolicy},
+		{texts.Get("kubernetes/ingress-without-tls"), plainIngress},
+		{texts.Get("kubernetes/ingress-with-snippet"), snippets},
+		{texts.Get("kubernetes/namespace-without-pod-security"), openNamespace},
 	}
-	add(text{"container-runs-with-low-gid", "Container runs with a low " +
-		"group ID", finding.Low, finding.Likely, "CWE-250",
-		"A group id of 10000 or less may be one of the host's. A process that leaves the container then has the " +
-			"rights of that group.",
-		"Set `securityContext.runAsGroup` to a number above 10000, for the pod or for each container."}, lowGroup)
-	add(text{"container-binds-privileged-port", "Container binds a " +
-		"privileged port", finding.Low, finding.Likely, "CWE-250",
-		"To listen on a port below 1024 a process needs root or the capability NET_BIND_SERVICE, so the container " +
-			"cannot run without either.",
-		"Listen on a port above 1023 and let the Service map the one that clients use."}, privilegedPort)
-	add(text{"unmasked-proc-mount", "Unmasked /proc mount", finding.High, finding.Certain, "CWE-668",
-		"`procMount: Unmasked` shows the container paths of the kernel that the runtime hides, some of which change " +
-			"the host.",
-		"Leave `securityContext.procMount` out, or set it to `Default`."}, procMount)
-	add(text{"windows-host-process", "Windows HostProcess container", finding.High, finding.Certain, "CWE-250",
-		"A HostProcess container runs outside of any isolation, with access to the node.",
-		"Remove `windowsOptions.hostProcess`, or keep such workloads in a namespace of their own that few may " +
-			"deploy to."}, hostProcess)
-	add(text{"unsafe-sysctl", "Unsafe sysctl", finding.Medium, finding.Certain, "CWE-668",
-		"Kernel parameters outside of the safe set are not kept apart between pods: one pod can disturb or weaken " +
-			"all on the node.",
-		"Set only safe parameters, such as `net.ipv4.ip_unprivileged_port_start` or `kernel.shm_rmid_forced`."},
-		unsafeSysctl)
-	add(text{"anonymous-role-binding", "Role bound to anonymous or all " +
-		"authenticated users", finding.Critical, finding.Certain, "CWE-284",
-		"`system:anonymous` and `system:unauthenticated` are anybody who reaches the API server; " +
-			"`system:authenticated` is everybody with any account.",
-		"Bind roles to the users, groups or service accounts that need them."}, anonymousBinding)
-	add(text{"service-with-external-ips", "Service with external IPs", finding.Medium, finding.Certain, "CWE-441",
-		"Whoever may create a Service with `externalIPs` can take the traffic of the cluster to those addresses " +
-			"(CVE-2020-8554).",
-		"Use a load balancer or an ingress, and refuse `externalIPs` by an admission policy."}, externalIPs)
-	add(text{"config-map-holds-secret", "ConfigMap holds a secret", finding.High, finding.Likely, "CWE-312",
-		"ConfigMaps are readable by most accounts of a namespace, are not encrypted at rest and stand in logs and " +
-			"backups.",
-		"Put the value into a Secret, better one that an external store fills, and change it: it stands in the " +
-			"history of the code."}, secretInConfigMap)
-	add(text{"secret-in-environment", "Hard-coded secret in a container environment " +
-		"variable", finding.High, finding.Likely, "CWE-798",
-		"A value that stands in a manifest is known to everybody who may read the code or the object.",
-		"Take the value from a Secret by `valueFrom.secretKeyRef`, or mount it as a file; change the one that was " +
-			"written down."}, secretInEnvironment)
-	add(text{"role-allows-taking-over", "Role allows privilege escalation", finding.High, finding.Certain, "CWE-269",
-		"The verbs `escalate` and `bind`, creating tokens, approving certificates, changing webhooks, and " +
-			"`nodes/proxy` each lead to rights that the role does not name.",
-		"Remove the rule, or limit it by `resourceNames`, and bind the role to few accounts."}, escalation)
-	add(text{"network-policy-allows-all", "NetworkPolicy allows traffic from " +
-		"everywhere", finding.Medium, finding.Certain, "CWE-284",
-		"A rule for `0.0.0.0/0` or `::/0` without exceptions, or an empty rule, makes the policy allow what it is " +
-			"there to forbid.",
-		"Name the pods, namespaces or networks that need access."}, openPolicy)
-	add(text{"ingress-without-tls", "Ingress without TLS", finding.Medium, finding.Likely, "CWE-319",
-		"What passes through the ingress can be read and changed on its way.",
-		"Name a certificate in `spec.tls` for each host. Where a proxy before the ingress ends TLS, the finding can " +
-			"be closed."}, plainIngress)
-	add(text{"ingress-with-snippet", "Ingress with a configuration snippet", finding.Medium, finding.Likely, "CWE-94",
-		"Who may write an ingress may put any directive into the controller's configuration by a snippet annotation, " +
-			"and read the credentials of the controller, and with them all secrets of the cluster (CVE-2021-25742).",
-		"Leave the snippet annotations out, and set `allow-snippet-annotations` of the controller to false."}, snippets)
-	add(text{"namespace-without-pod-security", "Namespace without Pod Security " +
-		"admission", finding.Low, finding.Uncertain, "CWE-1188",
-		"Without a label of Pod Security Admission, and where no other policy engine refuses them, privileged pods " +
-			"can be made in the namespace.",
-		"Set the label `pod-security.kubernetes.io/enforce` to `baseline` or `restricted`."}, openNamespace)
-	return out
 }
 
 // rootObject returns the object with its kind and name.

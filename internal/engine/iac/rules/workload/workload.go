@@ -4,12 +4,14 @@
 package workload
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/kics"
 	"merlon/internal/finding"
+	"merlon/internal/finding/ruletext"
 )
 
 // A check is one rule.
@@ -18,25 +20,11 @@ type check struct {
 	find func(*look)
 }
 
-// A text is what people read of a rule.
-type text struct {
-	id, name string
-	severity finding.Severity
-	sure     finding.Confidence
-	cwe      string
-	why, fix string
-}
+//go:embed rules.md
+var rulesPage string
 
-// rule makes the rule of a platform, whose language people know by the name.
-func (t text) rule(platform, language string) *finding.Rule {
-	r := &finding.Rule{
-		ID: "iac/" + platform + "/" + t.id, Analysis: finding.IaC, Name: t.name, ShortDescription: t.name + ".",
-		Description: t.why, HowToPrevent: t.fix, CWE: []string{t.cwe}, OWASP: []string{"A05:2021", "A02:2025"},
-		Severity: t.severity, Confidence: t.sure, Language: language,
-	}
-	r.AddReferences()
-	return r
-}
+// texts are the rules that rules.md describes, by platform and name.
+var texts = ruletext.MustLoad(rulesPage, finding.Rule{ID: "iac", Analysis: finding.IaC})
 
 // byPlatform lists the checks of each platform.
 var byPlatform = map[document.Platform][]check{
