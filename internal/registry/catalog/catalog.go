@@ -244,7 +244,8 @@ func (c *Client) sendRequest(ctx context.Context, q call, out any) (http.Header,
 		return resp.Header, errs.E(errs.Forbidden, "%s answers %d", q.url.Host, resp.StatusCode)
 	case resp.StatusCode == http.StatusNotFound:
 		return resp.Header, errs.E(errs.NotFound, "%s has no such image or project", q.url.Host)
-	case resp.StatusCode >= 400 && resp.StatusCode < 500 && resp.StatusCode != http.StatusTooManyRequests && q.method == http.MethodPost:
+	case resp.StatusCode >= 400 && resp.StatusCode < 500 && resp.StatusCode != http.StatusTooManyRequests &&
+		q.method == http.MethodPost:
 
 		return resp.Header, errs.E(errs.Forbidden, "%s answers %d", q.url.Host, resp.StatusCode)
 	case resp.StatusCode < 200 || resp.StatusCode > 299:

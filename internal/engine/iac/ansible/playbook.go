@@ -174,8 +174,9 @@ func (p *project) evaluatePlaybook(d *document.Document) {
 		for _, key := range []string{"import_playbook", "ansible.builtin.import_playbook"} {
 			if name, ok := play[key].(string); ok && !isTemplate(name) && strings.HasPrefix(path.Ext(name), ".y") &&
 				p.readFile(path.Join(path.Dir(d.Path), name)).err != nil {
-				own.Gaps = append(own.Gaps, newGap(d.Path, n.Fields[key], "the playbook %s is not looked at: it is not "+
-					"part of the tree, and nothing is fetched", name))
+				own.Gaps = append(own.Gaps, newGap(d.Path, n.Fields[key],
+					"the playbook %s is not looked at: it is not "+
+						"part of the tree, and nothing is fetched", name))
 			}
 		}
 		s, at := p.playScope(play, n, d, &own.Gaps)
@@ -226,8 +227,9 @@ func (p *project) playScope(play map[string]any, n *document.Node, d *document.D
 		}
 		l, found, hidden := p.readVarsFiles(s, []string{dir}, one)
 		if !found {
-			*gaps = append(*gaps, newGap(d.Path, listed.nodes[i], "the variables of %v are not known: it is not part of "+
-				"the tree", one))
+			*gaps = append(*gaps, newGap(d.Path, listed.nodes[i],
+				"the variables of %v are not known: it is not part of "+
+					"the tree", one))
 		}
 		s = s.withLayers(l)
 		s.hidden = s.hidden || hidden || !found
@@ -271,8 +273,8 @@ func roleParameters(m map[string]any, n *document.Node) layer {
 	out := layer{}
 	for key, v := range m {
 		switch key {
-		case "role", "name", "tags", "when", "vars", "become", "become_user", "become_method", "delegate_to", "src", "version":
-
+		case "role", "name", "tags", "when", "vars", "become", "become_user", "become_method", "delegate_to", "src",
+			"version":
 		default:
 			out[key] = candidate{value: v}
 		}
@@ -380,7 +382,8 @@ func (p *project) findRole(name string, at taskPlace) (string, bool) {
 // roles that include each other have no end.
 func (p *project) evaluateFile(name string, s *scope, at taskPlace) {
 	if p.visits++; p.visits > maxVisits || at.deep > maxNested {
-		g := newGap(at.file, nil, "roles and files of tasks are used too often, or in a circle: %s is not followed", name)
+		g := newGap(at.file, nil, "roles and files of tasks are used too often, or in a circle: %s is not followed",
+			name)
 		g.Code = "too-complex"
 		*at.gaps = append(*at.gaps, g)
 		return

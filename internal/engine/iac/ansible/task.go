@@ -238,6 +238,7 @@ func (p *project) followIncludes(task map[string]any, n *document.Node, s *scope
 			return
 		}
 	}
-	*at.gaps = append(*at.gaps, newGap(at.file, place, "the tasks of %s are not looked at: it is not part of the tree, "+
-		"and nothing is fetched", exact))
+	*at.gaps = append(*at.gaps, newGap(at.file, place,
+		"the tasks of %s are not looked at: it is not part of the tree, "+
+			"and nothing is fetched", exact))
 }

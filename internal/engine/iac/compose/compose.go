@@ -66,7 +66,8 @@ func Load(file string, tree document.Tree, source Source) Model {
 			break // it is told where the file itself is looked at
 		}
 		m.Tree = overlayTree(over, l.buildModel(base, under, env, nil))
-	case document.ComposeName(file) && len(parts) > 0 && len(parts) == len(servicesOf(over.Root)) && !slices.Contains(canonical, path.Base(file)):
+	case document.ComposeName(file) && len(parts) > 0 && len(parts) == len(servicesOf(over.Root)) &&
+		!slices.Contains(canonical, path.Base(file)):
 
 		m.Fragment = true
 		l.addGap(document.Gap{

@@ -32,8 +32,8 @@ func Match(name string) bool {
 	switch path.Ext(base) {
 	case ".dockerfile", ".containerfile":
 		return true
-	case ".md", ".txt", ".go", ".py", ".js", ".ts", ".sh", ".html", ".json", ".yaml", ".yml", ".dockerignore", ".tmpl", ".tpl", ".j2":
-
+	case ".md", ".txt", ".go", ".py", ".js", ".ts", ".sh", ".html", ".json", ".yaml", ".yml", ".dockerignore", ".tmpl",
+		".tpl", ".j2":
 		return false
 	}
 	for _, word := range []string{"dockerfile", "containerfile"} {

@@ -115,7 +115,8 @@ func (r *renderer) requireValue(message string, v any) any {
 
 // continueAfterFail goes on where the chart stops itself, and reports it.
 func (r *renderer) continueAfterFail(message string) string {
-	r.addProblem("unknown-value", "the chart refuses the values that it has: "+strings.Join(strings.Fields(message), " "))
+	r.addProblem("unknown-value",
+		"the chart refuses the values that it has: "+strings.Join(strings.Fields(message), " "))
 	return ""
 }
 

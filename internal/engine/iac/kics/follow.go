@@ -63,7 +63,9 @@ func (w *keyWalk) descend(from int, s keyStep) bool {
 			}
 		}
 	}
-	slices.SortStableFunc(candidates, func(a, b placedValue) int { return cmp.Compare(exactMatch(b, s), exactMatch(a, s)) })
+	slices.SortStableFunc(candidates, func(a, b placedValue) int {
+		return cmp.Compare(exactMatch(b, s), exactMatch(a, s))
+	})
 	for _, c := range candidates {
 		fields, ok := c.value.(map[string]any)
 		below := c.node

@@ -416,7 +416,8 @@ func selectedItems(list []any, step string) []int {
 		switch {
 		case step == "*", err == nil && n == i:
 			out = append(out, i)
-		case equal && strings.HasPrefix(step, "[") && (m[key] != nil && fmt.Sprint(m[key]) == value || key == "" && fmt.Sprint(e) == value):
+		case equal && strings.HasPrefix(step, "[") &&
+			(m[key] != nil && fmt.Sprint(m[key]) == value || key == "" && fmt.Sprint(e) == value):
 
 			out = append(out, i)
 		}

@@ -243,7 +243,8 @@ func parameterFile(tree document.Tree, file string, source Source) []document.De
 	for _, end := range []string{".json", ".bicep"} {
 		name := path.Join(path.Dir(file), stem+end)
 		if name != file && isPresent(source, name) {
-			return []document.Deployment{{Name: stem, Path: name, Line: 1, Given: d.parameterValues(tree.Root["parameters"])}}
+			return []document.Deployment{{Name: stem, Path: name, Line: 1,
+				Given: d.parameterValues(tree.Root["parameters"])}}
 		}
 	}
 	return nil

@@ -221,7 +221,8 @@ func unwrapList(v any, n *document.Node) (any, *document.Node) {
 
 // evaluateCall returns what a function stands for, or the value as it is written with its
 // arguments evaluated.
-func (s *stack) evaluateCall(name string, arg any, at *document.Node, v any, n *document.Node) (any, *document.Node, bool) {
+func (s *stack) evaluateCall(name string, arg any, at *document.Node, v any,
+	n *document.Node) (any, *document.Node, bool) {
 	if name == "Fn::If" {
 		return s.chooseBranch(arg, at, v, n)
 	}

@@ -30,7 +30,8 @@ func (s *scope) expandInstances(b *block) (list []instance, kind string, known b
 		v := s.evaluate(a.expr, a.fileIn(b), nil)
 		n, ok := intOf(v)
 		if !ok {
-			return []instance{{frame: frame{"count": cty.ObjectVal(map[string]cty.Value{"index": cty.UnknownVal(cty.Number)})}}}, "count", false
+			unknown := cty.ObjectVal(map[string]cty.Value{"index": cty.UnknownVal(cty.Number)})
+			return []instance{{frame: frame{"count": unknown}}}, "count", false
 		}
 		if n > maxInstances {
 			s.loader.report(Problem{Code: "too-complex", Path: a.fileIn(b).name, Line: a.where.Start.Line,

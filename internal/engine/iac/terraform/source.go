@@ -168,16 +168,16 @@ func checkComplexity(tokens hclsyntax.Tokens) *Problem {
 	depth, operators := 0, 0
 	for _, t := range tokens {
 		switch t.Type {
-		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote:
-
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp,
+			hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote:
 			depth++
-		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote:
-
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd,
+			hclsyntax.TokenCQuote:
 			depth--
 		case hclsyntax.TokenEqual, hclsyntax.TokenComma:
 			operators = 0
-		case hclsyntax.TokenIdent, hclsyntax.TokenNewline, hclsyntax.TokenComment, hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit, hclsyntax.TokenNumberLit:
-
+		case hclsyntax.TokenIdent, hclsyntax.TokenNewline, hclsyntax.TokenComment, hclsyntax.TokenQuotedLit,
+			hclsyntax.TokenStringLit, hclsyntax.TokenNumberLit:
 		default:
 			operators++
 		}

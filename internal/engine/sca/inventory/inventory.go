@@ -311,8 +311,8 @@ func isLocal(s string) bool {
 func isDevOnly(groups []string) bool {
 	for _, g := range groups {
 		switch strings.ToLower(g) {
-		case "dev", "development", "develop", "dev-dependencies", "packages-dev", "test", "tests", "testing", "lint", "typing", "docs":
-
+		case "dev", "development", "develop", "dev-dependencies", "packages-dev", "test", "tests", "testing", "lint",
+			"typing", "docs":
 		default:
 			return false
 		}

@@ -83,11 +83,12 @@ func installedKey(file string) string {
 		if i := strings.LastIndex("/"+dir, "/node_modules/"); i >= 0 {
 			return "npm " + ("/" + dir)[i+len("/node_modules/"):]
 		}
-	case base == "METADATA" && strings.HasSuffix(dir, ".dist-info"), base == "PKG-INFO" && strings.HasSuffix(dir, ".egg-info"):
-
+	case base == "METADATA" && strings.HasSuffix(dir, ".dist-info"),
+		base == "PKG-INFO" && strings.HasSuffix(dir, ".egg-info"):
 		name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(dir), path.Ext(dir)), "-")
 		return "PyPI " + lock.PythonName(name)
-	case path.Ext(base) == ".gemspec" && path.Base(path.Dir(dir)) != "." && (path.Base(dir) == "specifications" || path.Base(path.Dir(dir)) == "gems"):
+	case path.Ext(base) == ".gemspec" && path.Base(path.Dir(dir)) != "." &&
+		(path.Base(dir) == "specifications" || path.Base(path.Dir(dir)) == "gems"):
 
 		return "RubyGems " + strings.TrimSuffix(base, ".gemspec")
 	case base == "Cargo.toml" && path.Base(path.Dir(dir)) == "vendor":

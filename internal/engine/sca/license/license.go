@@ -28,8 +28,8 @@ func Known(expression string) bool {
 func Expression(text string) string {
 	text = strings.Join(strings.Fields(strings.Trim(text, `"' `)), " ")
 	switch {
-	case text == "", len(text) > maxDeclaration, nothing[strings.ToLower(text)], strings.HasPrefix(strings.ToUpper(text), "SEE LICENSE"):
-
+	case text == "", len(text) > maxDeclaration, nothing[strings.ToLower(text)],
+		strings.HasPrefix(strings.ToUpper(text), "SEE LICENSE"):
 		return ""
 	}
 	if e, ok := validExpression(text); ok {
@@ -174,8 +174,8 @@ func gnuLicense(text string, later bool) string {
 	switch {
 	case strings.Contains(text, "affero") || strings.Contains(text, "agpl"):
 		family = "AGPL"
-	case strings.Contains(text, "lesser") || strings.Contains(text, "library general") || strings.Contains(text, "lgpl"):
-
+	case strings.Contains(text, "lesser") || strings.Contains(text, "library general") ||
+		strings.Contains(text, "lgpl"):
 		family = "LGPL"
 	case strings.Contains(text, "gpl") || strings.Contains(text, "gnu general public"):
 		family = "GPL"

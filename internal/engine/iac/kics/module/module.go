@@ -100,8 +100,8 @@ var doneStages = func() []ast.StageID {
 	var out []ast.StageID
 	for _, s := range ast.AllStages() {
 		switch s {
-		case ast.StageInitLocalVarGen, ast.StageSetModuleTree, ast.StageSetRuleTree, ast.StageBuildRuleIndices, ast.StageBuildComprehensionIndices:
-
+		case ast.StageInitLocalVarGen, ast.StageSetModuleTree, ast.StageSetRuleTree, ast.StageBuildRuleIndices,
+			ast.StageBuildComprehensionIndices:
 		default:
 			out = append(out, s)
 		}

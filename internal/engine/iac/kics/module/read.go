@@ -193,7 +193,8 @@ func (r *reader) readExpr(depth int) *ast.Expr {
 	case flags&exprList != 0:
 		e.Terms = r.readTerms(depth + 1)
 	case flags&exprEvery != 0:
-		every := &ast.Every{Key: r.readTerm(depth + 1), Value: r.readTerm(depth + 1), Domain: r.readTerm(depth + 1), Location: r.at}
+		every := &ast.Every{Key: r.readTerm(depth + 1), Value: r.readTerm(depth + 1), Domain: r.readTerm(depth + 1),
+			Location: r.at}
 		if every.Key != nil && every.Key.Value.Compare(ast.Null{}) == 0 {
 			every.Key = nil
 		}

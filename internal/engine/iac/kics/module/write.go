@@ -162,7 +162,8 @@ func flagIf(set bool, f uint64) uint64 {
 
 func (w *Writer) putRule(b []byte, r *ast.Rule) []byte {
 	h := r.Head
-	b = binary.AppendUvarint(b, flagIf(r.Default, ruleDefault)|flagIf(h.Assign, ruleAssign)|flagIf(h.Key != nil, ruleKey)|
+	b = binary.AppendUvarint(b, flagIf(r.Default, ruleDefault)|flagIf(h.Assign, ruleAssign)|
+		flagIf(h.Key != nil, ruleKey)|
 		flagIf(h.Value != nil, ruleValue)|flagIf(r.Else != nil, ruleElse))
 	if h.Key != nil {
 		b = w.putTerm(b, h.Key)

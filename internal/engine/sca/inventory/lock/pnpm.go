@@ -162,11 +162,11 @@ func pnpmNode(e document.Member, five bool) Node {
 	}
 	resolution := e.Get("resolution")
 	switch {
-	case resolution.TextOf("type") == "directory", strings.HasPrefix(e.Key, "file:") && !isArchive(key), strings.Contains(e.Key, "@file:") && !isArchive(key), strings.Contains(e.Key, "@link:"):
-
+	case resolution.TextOf("type") == "directory", strings.HasPrefix(e.Key, "file:") && !isArchive(key),
+		strings.Contains(e.Key, "@file:") && !isArchive(key), strings.Contains(e.Key, "@link:"):
 		n.Local = true
-	case resolution.TextOf("type") == "git", resolution.TextOf("repo") != "", fromRepository(resolution.TextOf("tarball")), fromRepository(n.Version):
-
+	case resolution.TextOf("type") == "git", resolution.TextOf("repo") != "",
+		fromRepository(resolution.TextOf("tarball")), fromRepository(n.Version):
 		n.Foreign = true
 	}
 	if strings.Contains(n.Version, ":") {
