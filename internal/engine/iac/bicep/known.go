@@ -1,9 +1,6 @@
 package bicep
 
 import (
-	"encoding/base64"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -237,40 +234,13 @@ func (k *evaluator) forItem(e *expr, item any, i int) *evaluator {
 // evaluateOperation computes an operator. Of "if", "and", "or" and "coalesce" only the
 // operands that count must be known.
 func (k *evaluator) evaluateOperation(e *expr) (any, bool) {
-	switch operationName(e) {
+	switch name := operationName(e); name {
 	case "if":
-		cond, ok := k.evaluate(e.items[0])
-		on, isBool := cond.(bool)
-		switch {
-		case !ok || !isBool:
-			return nil, false
-		case on:
-			return k.evaluate(e.items[1])
-		}
-		return k.evaluate(e.items[2])
+		return k.evaluateIf(e.items)
 	case "and", "or":
-		decides := operationName(e) == "or"
-		sure := true
-		for _, item := range e.items {
-			v, ok := k.evaluate(item)
-			on, isBool := v.(bool)
-			if ok && isBool && on == decides {
-				return decides, true
-			}
-			sure = sure && ok && isBool
-		}
-		return !decides, sure
+		return k.evaluateLogical(e.items, name == "or")
 	case "coalesce":
-		for _, item := range e.items {
-			v, ok := k.evaluate(item)
-			if !ok {
-				return nil, false
-			}
-			if v != nil {
-				return v, true
-			}
-		}
-		return nil, true
+		return k.firstNotNull(e.items)
 	}
 	args, ok := k.evaluateList(e.items)
 	if !ok {
@@ -288,6 +258,44 @@ func (k *evaluator) evaluateOperation(e *expr) (any, bool) {
 		return strings.EqualFold(a, b) == (e.name == "=~"), text && also
 	}
 	return applyFunction(operationName(e), list)
+}
+
+// evaluateIf returns the branch that the condition chooses; the other one may be unknown.
+func (k *evaluator) evaluateIf(items []*expr) (any, bool) {
+	condition, ok := k.evaluate(items[0])
+	on, isBool := condition.(bool)
+	switch {
+	case !ok || !isBool:
+		return nil, false
+	case on:
+		return k.evaluate(items[1])
+	}
+	return k.evaluate(items[2])
+}
+
+// evaluateLogical is "and" and "or": one operand of the deciding value is enough.
+func (k *evaluator) evaluateLogical(items []*expr, decides bool) (any, bool) {
+	sure := true
+	for _, item := range items {
+		v, ok := k.evaluate(item)
+		on, isBool := v.(bool)
+		if ok && isBool && on == decides {
+			return decides, true
+		}
+		sure = sure && ok && isBool
+	}
+	return !decides, sure
+}
+
+// firstNotNull is "coalesce". An operand that is not known could be the one.
+func (k *evaluator) firstNotNull(items []*expr) (any, bool) {
+	for _, item := range items {
+		v, ok := k.evaluate(item)
+		if !ok || v != nil {
+			return v, ok
+		}
+	}
+	return nil, true
 }
 
 // evaluateCall returns the value of a function of known arguments.
@@ -369,294 +377,6 @@ func (k *evaluator) evaluateEach(name string, e *expr) (any, bool) {
 		}
 	}
 	return out, true
-}
-
-// applyFunction is a function of values.
-func applyFunction(name string, args []any) (any, bool) {
-	texts, numbers, allTexts, allNumbers := []string{}, []int64{}, true, true
-	for _, a := range args {
-		text, ok := a.(string)
-		texts, allTexts = append(texts, text), allTexts && ok
-		number, ok := a.(int64)
-		numbers, allNumbers = append(numbers, number), allNumbers && ok
-	}
-	switch {
-	case len(args) == 1:
-		return applyToOne(name, args[0])
-	case len(args) == 2 && allNumbers:
-		if v, ok := applyArithmetic(name, numbers[0], numbers[1]); ok {
-			return v, true
-		}
-	}
-	switch name {
-	case "equals":
-		return len(args) == 2 && fmt.Sprint(args[0]) == fmt.Sprint(args[1]), len(args) == 2
-	case "concat":
-		return concatValues(args)
-	case "format":
-		return formatText(args)
-	case "union":
-		return mergeValues(args)
-	case "contains":
-		return containsValue(args)
-	case "createarray", "array":
-		return args, true
-	case "startswith", "endswith", "split", "join":
-		return applyToTexts(name, args)
-	case "replace":
-		if allTexts && len(texts) == 3 && texts[1] != "" && strings.Count(texts[0], texts[1])*len(texts[2]) < maxText {
-			return strings.ReplaceAll(texts[0], texts[1], texts[2]), true
-		}
-	case "createobject":
-		return createObject(args)
-	}
-	return nil, false
-}
-
-// applyArithmetic is a function of two numbers.
-func applyArithmetic(name string, a, b int64) (any, bool) {
-	switch name {
-	case "add":
-		return a + b, true
-	case "sub":
-		return a - b, true
-	case "mul":
-		return a * b, true
-	case "div":
-		if b != 0 {
-			return a / b, true
-		}
-	case "mod":
-		if b != 0 {
-			return a % b, true
-		}
-	case "less":
-		return a < b, true
-	case "lessorequals", "lessOrEquals":
-		return a <= b, true
-	case "greater":
-		return a > b, true
-	case "greaterorequals", "greaterOrEquals":
-		return a >= b, true
-	case "range":
-		if b >= 0 && b <= maxList {
-			out := []any{}
-			for i := range b {
-				out = append(out, a+i)
-			}
-			return out, true
-		}
-	}
-	return nil, false
-}
-
-// applyToOne is a function of one value.
-func applyToOne(name string, v any) (any, bool) {
-	text, isText := v.(string)
-	switch name {
-	case "not":
-		on, ok := v.(bool)
-		return !on, ok
-	case "-":
-		n, ok := v.(int64)
-		return -n, ok
-	case "empty", "length":
-		n, ok := lengthOf(v)
-		if name == "empty" {
-			return n == 0, ok
-		}
-		return int64(n), ok
-	case "string":
-		return scalarText(v)
-	case "int":
-		n, err := strconv.ParseInt(text, 10, 64)
-		if number, ok := v.(int64); ok {
-			return number, true
-		}
-		return n, isText && err == nil
-	case "bool":
-		on, ok := v.(bool)
-		return on || strings.EqualFold(text, "true"), ok || isText
-	case "tolower":
-		return strings.ToLower(text), isText
-	case "toupper":
-		return strings.ToUpper(text), isText
-	case "trim":
-		return strings.TrimSpace(text), isText
-	case "base64":
-		return base64.StdEncoding.EncodeToString([]byte(text)), isText
-	case "concat", "union":
-		return v, true
-	case "createarray", "array":
-		if list, ok := v.([]any); ok && name == "array" {
-			return list, true
-		}
-		return []any{v}, true
-	case "first", "last":
-		list, _ := v.([]any)
-		if len(list) == 0 {
-			return nil, false
-		}
-		if name == "first" {
-			return list[0], true
-		}
-		return list[len(list)-1], true
-	}
-	return nil, false
-}
-
-// lengthOf returns the length of a text, list or object.
-func lengthOf(v any) (int, bool) {
-	switch v := v.(type) {
-	case nil:
-		return 0, true
-	case string:
-		return len(v), true
-	case []any:
-		return len(v), true
-	case map[string]any:
-		return len(v), true
-	}
-	return 0, false
-}
-
-// concatValues joins lists, or texts.
-func concatValues(args []any) (any, bool) {
-	if len(args) == 0 {
-		return nil, false
-	}
-	if _, ok := args[0].([]any); ok {
-		out := []any{}
-		for _, a := range args {
-			list, ok := a.([]any)
-			if !ok || len(out)+len(list) > maxList {
-				return nil, false
-			}
-			out = append(out, list...)
-		}
-		return out, true
-	}
-	var b strings.Builder
-	for _, a := range args {
-		text, ok := scalarText(a)
-		if !ok || b.Len()+len(text) > maxText {
-			return nil, false
-		}
-		b.WriteString(text)
-	}
-	return b.String(), true
-}
-
-// formatText puts values into "{0}".
-func formatText(args []any) (any, bool) {
-	out, ok := args[0].(string)
-	if !ok {
-		return nil, false
-	}
-	for i, a := range args[1:] {
-		text, ok := scalarText(a)
-		sign := "{" + strconv.Itoa(i) + "}"
-		if !ok || len(out)+strings.Count(out, sign)*len(text) > maxText {
-			return nil, false
-		}
-		out = strings.ReplaceAll(out, sign, text)
-	}
-	return out, true
-}
-
-// mergeValues merges objects, inner ones too, or joins lists without repeating an item.
-func mergeValues(args []any) (any, bool) {
-	if _, ok := args[0].(map[string]any); ok {
-		out := map[string]any{}
-		for _, a := range args {
-			m, ok := a.(map[string]any)
-			if !ok {
-				return nil, false
-			}
-			for key, v := range m {
-				inner, isMap := v.(map[string]any)
-				if old, ok := out[key].(map[string]any); ok && isMap {
-					v, _ = mergeValues([]any{old, inner})
-				}
-				out[key] = v
-			}
-		}
-		return out, true
-	}
-	all, ok := concatValues(args)
-	list, isList := all.([]any)
-	if !ok || !isList {
-		return nil, false
-	}
-	var out []any
-	for _, v := range list {
-		if !slices.ContainsFunc(out, func(have any) bool { return fmt.Sprint(have) == fmt.Sprint(v) }) {
-			out = append(out, v)
-		}
-	}
-	return out, true
-}
-
-// containsValue is contains(): of a text a part, of a list an item, of an object a key.
-func containsValue(args []any) (any, bool) {
-	if len(args) != 2 {
-		return nil, false
-	}
-	text, isText := args[1].(string)
-	switch in := args[0].(type) {
-	case string:
-		return strings.Contains(in, text), isText
-	case []any:
-		return slices.ContainsFunc(in, func(v any) bool { return fmt.Sprint(v) == fmt.Sprint(args[1]) }), true
-	case map[string]any:
-		_, ok := memberOf(in, text)
-		return ok, isText
-	}
-	return nil, false
-}
-
-// applyToTexts is a function of two texts.
-func applyToTexts(name string, args []any) (any, bool) {
-	if len(args) != 2 {
-		return nil, false
-	}
-	text, isText := args[0].(string)
-	other, also := args[1].(string)
-	switch {
-	case name == "join" && also:
-		list, ok := args[0].([]any)
-		var parts []string
-		for _, v := range list {
-			part, isWord := scalarText(v)
-			parts, ok = append(parts, part), ok && isWord
-		}
-		return strings.Join(parts, other), ok && len(parts)*len(other) < maxText
-	case !isText || !also:
-	case name == "startswith":
-		return strings.HasPrefix(strings.ToLower(text), strings.ToLower(other)), true
-	case name == "endswith":
-		return strings.HasSuffix(strings.ToLower(text), strings.ToLower(other)), true
-	case name == "split" && other != "":
-		out := []any{}
-		for part := range strings.SplitSeq(text, other) {
-			out = append(out, part)
-		}
-		return out, true
-	}
-	return nil, false
-}
-
-// createObject is createObject(key, value, …).
-func createObject(args []any) (any, bool) {
-	out := map[string]any{}
-	for i := 0; i+1 < len(args); i += 2 {
-		key, ok := args[i].(string)
-		if !ok {
-			return nil, false
-		}
-		out[key] = args[i+1]
-	}
-	return out, len(args)%2 == 0
 }
 
 // nodeAt gives a computed value one position.
