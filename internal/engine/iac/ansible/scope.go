@@ -125,42 +125,51 @@ func (s *scope) evaluateValue(v any, n *document.Node) (any, *document.Node) {
 		}
 		return v, unknownNode(n)
 	case map[string]any:
-		var out map[string]any
-		at := *n
-		for key, e := range v {
-			with, where := s.evaluateValue(e, n.Fields[key])
-			if where == n.Fields[key] {
-				continue
-			}
-			if out == nil {
-				out, at.Fields = maps.Clone(v), maps.Clone(n.Fields)
-			}
-			out[key], at.Fields[key] = with, where
-		}
-		if out != nil {
-			return out, &at
-		}
+		return s.evaluateMap(v, n)
 	case []any:
-		var out []any
-		at := *n
-		for i, e := range v {
-			if i >= len(n.Items) {
-				break
-			}
-			with, where := s.evaluateValue(e, n.Items[i])
-			if where == n.Items[i] {
-				continue
-			}
-			if out == nil {
-				out, at.Items = append([]any(nil), v...), append([]*document.Node(nil), n.Items...)
-			}
-			out[i], at.Items[i] = with, where
-		}
-		if out != nil {
-			return out, &at
-		}
+		return s.evaluateList(v, n)
 	}
 	return v, n
+}
+
+// evaluateMap evaluates the fields of a map, which is copied when the first one changes.
+func (s *scope) evaluateMap(m map[string]any, n *document.Node) (any, *document.Node) {
+	var out map[string]any
+	at := *n
+	for key, e := range m {
+		with, where := s.evaluateValue(e, n.Fields[key])
+		if where == n.Fields[key] {
+			continue
+		}
+		if out == nil {
+			out, at.Fields = maps.Clone(m), maps.Clone(n.Fields)
+		}
+		out[key], at.Fields[key] = with, where
+	}
+	if out == nil {
+		return m, n
+	}
+	return out, &at
+}
+
+// evaluateList evaluates the items of a list, which is copied when the first one changes.
+func (s *scope) evaluateList(list []any, n *document.Node) (any, *document.Node) {
+	var out []any
+	at := *n
+	for i, e := range list[:min(len(list), len(n.Items))] {
+		with, where := s.evaluateValue(e, n.Items[i])
+		if where == n.Items[i] {
+			continue
+		}
+		if out == nil {
+			out, at.Items = append([]any(nil), list...), append([]*document.Node(nil), n.Items...)
+		}
+		out[i], at.Items[i] = with, where
+	}
+	if out == nil {
+		return list, n
+	}
+	return out, &at
 }
 
 // unknownNode is the node of a value that is not known.

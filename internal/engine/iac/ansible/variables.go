@@ -249,11 +249,7 @@ func (p *project) readVarsFiles(s *scope, dirs []string, name any) (l layer, fou
 		for _, one := range list {
 			below, also, encrypted := p.readVarsFiles(s, dirs, one)
 			for name, c := range below {
-				if before, has := l[name]; has && fmt.Sprint(before.value) != fmt.Sprint(c.value) {
-					c.value = document.Unknown{}
-				}
-				c.maybe = true
-				l[name] = c
+				l.addPossible(name, c.value)
 			}
 			found, hidden = found || also, hidden || encrypted
 		}
@@ -274,13 +270,18 @@ func (p *project) readVarsFiles(s *scope, dirs []string, name any) (l layer, fou
 		values, encrypted := p.fileVars(file)
 		found, hidden = true, hidden || encrypted
 		for name, v := range values {
-			if before, has := l[name]; has && fmt.Sprint(before.value) != fmt.Sprint(v) {
-				v = document.Unknown{}
-			}
-			l[name] = candidate{value: v, maybe: true}
+			l.addPossible(name, v)
 		}
 	}
 	return l, found, hidden
+}
+
+// addPossible adds a value that a variable may have. With two different ones it is unknown.
+func (l layer) addPossible(name string, v any) {
+	if before, has := l[name]; has && fmt.Sprint(before.value) != fmt.Sprint(v) {
+		v = document.Unknown{}
+	}
+	l[name] = candidate{value: v, maybe: true}
 }
 
 // matchingFiles lists the files that a template of a name may stand for.

@@ -39,15 +39,8 @@ func (c *converter) convertValue(e *expr) (any, *document.Node) {
 		})
 		return list, at
 	case ident:
-		if v, ok := c.names[e.name]; ok {
-			return v, nodeAt(v, at)
-		}
-		if v, lines, ok := c.writtenVariable(e.name); ok {
-			lines.Line, lines.Column = e.line, e.column
+		if v, lines, ok := c.convertName(e, at); ok {
 			return v, lines
-		}
-		if !c.params[e.name] && c.vars[e.name] == nil {
-			return e.name, at // a resource, or a loop's variable
 		}
 	}
 	if v, ok := c.evaluate(e); ok {
@@ -55,6 +48,19 @@ func (c *converter) convertValue(e *expr) (any, *document.Node) {
 	}
 	at.Unknown = e.what == ident && c.params[e.name] && !c.hasValue(e.name) || e.what == operation && e.name == "if"
 	return c.bracketed(e), at
+}
+
+// convertName returns what a name stands for, if that is written out.
+func (c *converter) convertName(e *expr, at *document.Node) (any, *document.Node, bool) {
+	if v, ok := c.names[e.name]; ok {
+		return v, nodeAt(v, at), true
+	}
+	if v, lines, ok := c.writtenVariable(e.name); ok {
+		lines.Line, lines.Column = e.line, e.column
+		return v, lines, true
+	}
+	// Any other name that is declared nowhere is a resource, or a loop's variable.
+	return e.name, at, !c.params[e.name] && c.vars[e.name] == nil
 }
 
 // evaluate computes an expression.
@@ -185,23 +191,9 @@ func (c *converter) writeExpression(e *expr) string {
 		}
 		return fmt.Sprint(e.value)
 	case textParts:
-		var b strings.Builder
-		for i, item := range e.items {
-			if i%2 == 1 {
-				b.WriteString("${" + c.writeExpression(item) + "}")
-				continue
-			}
-			b.WriteString(c.writeExpression(item))
-		}
-		return "'" + b.String() + "'"
+		return c.writeText(e.items)
 	case ident:
-		switch {
-		case c.vars[e.name] != nil:
-			return "variables('" + e.name + "')"
-		case c.params[e.name]:
-			return "parameters('" + e.name + "')"
-		}
-		return e.name
+		return c.writeName(e.name)
 	case call:
 		if e.base != nil {
 			return c.writeExpression(e.base) + "." + e.name + "(" + c.writeList(e.items) + ")"
@@ -221,6 +213,30 @@ func (c *converter) writeExpression(e *expr) string {
 		return "map(" + c.writeList(e.items) + ")"
 	}
 	return "lambda(" + c.writeList(e.items) + ")"
+}
+
+// writeText writes a string with interpolations, which are the odd parts.
+func (c *converter) writeText(parts []*expr) string {
+	var b strings.Builder
+	for i, part := range parts {
+		if i%2 == 1 {
+			b.WriteString("${" + c.writeExpression(part) + "}")
+			continue
+		}
+		b.WriteString(c.writeExpression(part))
+	}
+	return "'" + b.String() + "'"
+}
+
+// writeName writes a name as the template refers to what it declares.
+func (c *converter) writeName(name string) string {
+	switch {
+	case c.vars[name] != nil:
+		return "variables('" + name + "')"
+	case c.params[name]:
+		return "parameters('" + name + "')"
+	}
+	return name
 }
 
 // writeList joins the texts of expressions by commas.

@@ -89,15 +89,9 @@ func (s *script) readStatements(depth int) {
 			s.skipBytes(1)
 		case ch == '(' || ch == '{' && len(c.words) == 0:
 			s.finishCommand(&c)
-			s.skipBytes(1)
-			if ch == '(' && depth < maxDepth {
-				s.readStatements(depth + 1)
-				s.skipBytes(1)
-			}
+			s.readGroup(ch, depth)
 		case ch == '#':
-			for s.at < len(s.text) && s.text[s.at] != '\n' {
-				s.at++
-			}
+			s.skipLine()
 		case ch == ' ' || ch == '\t' || ch == '\r':
 			s.skipBytes(1)
 		case strings.HasPrefix(s.text[s.at:], "\\\n"):
@@ -113,6 +107,23 @@ func (s *script) readStatements(depth int) {
 	s.finishCommand(&c)
 }
 
+// readGroup reads what is in a bracket: of a subshell the commands, of braces only the
+// bracket, because their commands run in the same shell.
+func (s *script) readGroup(open byte, depth int) {
+	s.skipBytes(1)
+	if open == '(' && depth < maxDepth {
+		s.readStatements(depth + 1)
+		s.skipBytes(1)
+	}
+}
+
+// skipLine skips a comment.
+func (s *script) skipLine() {
+	for s.at < len(s.text) && s.text[s.at] != '\n' {
+		s.at++
+	}
+}
+
 // readWord reads one word, and the commands in it.
 func (s *script) readWord(depth int) string {
 	var b strings.Builder
@@ -120,18 +131,7 @@ func (s *script) readWord(depth int) string {
 	for s.at < len(s.text) {
 		ch := s.text[s.at]
 		switch {
-		case ch == '\\' && quote != '\'':
-			if s.at+1 < len(s.text) && s.text[s.at+1] != '\n' {
-				b.WriteByte(s.text[s.at+1]) // the library takes the sign away
-			}
-			s.skipBytes(2)
-			continue
-		case strings.HasPrefix(s.text[s.at:], "$(") && quote != '\'' && depth < maxDepth:
-			from := s.at
-			s.skipBytes(2)
-			s.readStatements(depth + 1)
-			s.skipBytes(1)
-			b.WriteString(s.text[from:s.at])
+		case quote != '\'' && s.readSpecial(&b, depth):
 			continue
 		case quote != 0 && ch == quote:
 			quote = 0
@@ -146,6 +146,27 @@ func (s *script) readWord(depth int) string {
 		s.skipBytes(1)
 	}
 	return b.String()
+}
+
+// readSpecial reads what has a meaning in double quotes, too: an escaped byte, or a command
+// in "$(…)", whose text is part of the word. It is false for anything else.
+func (s *script) readSpecial(b *strings.Builder, depth int) bool {
+	switch {
+	case s.text[s.at] == '\\':
+		if s.at+1 < len(s.text) && s.text[s.at+1] != '\n' {
+			b.WriteByte(s.text[s.at+1]) // the library takes the sign away
+		}
+		s.skipBytes(2)
+	case strings.HasPrefix(s.text[s.at:], "$(") && depth < maxDepth:
+		from := s.at
+		s.skipBytes(2)
+		s.readStatements(depth + 1)
+		s.skipBytes(1)
+		b.WriteString(s.text[from:s.at])
+	default:
+		return false
+	}
+	return true
 }
 
 // finishCommand adds a finished command to its stage, when it is one of buildah's.

@@ -240,19 +240,25 @@ func (l *loader) assembleChart(dir string, files []file, depth int) (*Chart, err
 	if c.name == "" {
 		c.name = path.Base(dir)
 	}
-	for _, folder := range sortedKeys(nested) {
-		if !slices.ContainsFunc(nested[folder], func(f file) bool { return f.name == "Chart.yaml" }) {
+	l.addNested(c, nested, depth)
+	l.nameSubcharts(c, files, depth)
+	return c, nil
+}
+
+// addNested makes the charts in the folders of charts/. A folder without Chart.yaml is not
+// one.
+func (l *loader) addNested(c *Chart, folders map[string][]file, depth int) {
+	for _, folder := range sortedKeys(folders) {
+		if !slices.ContainsFunc(folders[folder], func(f file) bool { return f.name == "Chart.yaml" }) {
 			continue
 		}
-		sub, err := l.assembleChart(path.Join(dir, "charts", folder), nested[folder], depth+1)
+		sub, err := l.assembleChart(path.Join(c.Dir, "charts", folder), folders[folder], depth+1)
 		if err != nil {
-			l.addProblem(path.Join(dir, "charts", folder)+"/", "%v", err)
+			l.addProblem(path.Join(c.Dir, "charts", folder)+"/", "%v", err)
 			continue
 		}
 		c.present = append(c.present, sub)
 	}
-	l.nameSubcharts(c, files, depth)
-	return c, nil
 }
 
 // decodeYAML reads one YAML document into a map with numbers as Go numbers.

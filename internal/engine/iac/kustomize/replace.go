@@ -374,34 +374,54 @@ func (w *pathWalk) descend(v any, done []string) error {
 		w.found = append(w.found, done)
 		return nil
 	}
-	step := w.steps[len(done)]
-	key, equal := strings.Trim(step, "[]"), strings.Contains(step, "=")
-	down := func(below any, key string) error { return w.descend(below, append(slices.Clone(done), key)) }
 	switch v := v.(type) {
 	case map[string]any:
-		if step == "*" {
-			for _, key := range sortedKeys(v) {
-				if err := down(v[key], key); err != nil {
-					return err
-				}
-			}
-		} else if below, has := v[key]; has || w.create {
-			return down(below, key)
-		}
+		return w.descendMap(v, done)
 	case []any:
-		items := selectedItems(v, step)
-		for _, i := range items {
-			if err := down(v[i], strconv.Itoa(i)); err != nil {
-				return err
-			}
-		}
-		if w.create && items == nil && equal && !strings.HasPrefix(step, "[=") {
-			w.lacks = append(w.lacks, done)
-		}
+		return w.descendList(v, done)
 	case nil:
-		if w.create && !equal && step != "*" {
-			return down(nil, key)
+		if step := w.steps[len(done)]; w.create && !strings.Contains(step, "=") && step != "*" {
+			return w.below(nil, done, strings.Trim(step, "[]"))
 		}
+	}
+	return nil
+}
+
+// below goes on from a value below the one that was reached.
+func (w *pathWalk) below(v any, done []string, key string) error {
+	return w.descend(v, append(slices.Clone(done), key))
+}
+
+// descendMap goes on from the fields of a map that the next step names.
+func (w *pathWalk) descendMap(m map[string]any, done []string) error {
+	step := w.steps[len(done)]
+	if step != "*" {
+		key := strings.Trim(step, "[]")
+		if below, has := m[key]; has || w.create {
+			return w.below(below, done, key)
+		}
+		return nil
+	}
+	for _, key := range sortedKeys(m) {
+		if err := w.below(m[key], done, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// descendList goes on from the items of a list that the next step names. With create, a
+// list without the item is noted.
+func (w *pathWalk) descendList(list []any, done []string) error {
+	step := w.steps[len(done)]
+	items := selectedItems(list, step)
+	for _, i := range items {
+		if err := w.below(list[i], done, strconv.Itoa(i)); err != nil {
+			return err
+		}
+	}
+	if w.create && items == nil && strings.Contains(step, "=") && !strings.HasPrefix(step, "[=") {
+		w.lacks = append(w.lacks, done)
 	}
 	return nil
 }

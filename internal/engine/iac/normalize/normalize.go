@@ -227,25 +227,36 @@ func (t *templateReading) plainValue(v any, at *document.Node) (any, []*terrafor
 		if name := functionName(v); name != "" {
 			return t.functionValue(name, v[name])
 		}
-		out := map[string]any{}
-		var refs []*terraform.Resource
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			e, more := t.plainValue(v[key], fieldNode(at, key))
-			out[key], refs = e, append(refs, more...)
-		}
-		return out, refs
+		return t.plainMap(v, at)
 	case []any:
-		out := []any{}
-		var refs []*terraform.Resource
-		for i, e := range v {
-			one, more := t.plainValue(e, itemNode(at, i))
-			if one != nil {
-				out, refs = append(out, one), append(refs, more...)
-			}
-		}
-		return out, refs
+		return t.plainList(v, at)
 	}
 	return v, nil
+}
+
+// plainMap returns what is known of the fields of a map.
+func (t *templateReading) plainMap(m map[string]any, at *document.Node) (any, []*terraform.Resource) {
+	out := map[string]any{}
+	var refs []*terraform.Resource
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		e, more := t.plainValue(m[key], fieldNode(at, key))
+		out[key], refs = e, append(refs, more...)
+	}
+	return out, refs
+}
+
+// plainList returns what is known of the items of a list, without those that are left out
+// (AWS::NoValue).
+func (t *templateReading) plainList(list []any, at *document.Node) (any, []*terraform.Resource) {
+	out := []any{}
+	var refs []*terraform.Resource
+	for i, e := range list {
+		one, more := t.plainValue(e, itemNode(at, i))
+		if one != nil {
+			out, refs = append(out, one), append(refs, more...)
+		}
+	}
+	return out, refs
 }
 
 // functionValue returns what an intrinsic function of CloudFormation gives, as far as it

@@ -207,34 +207,51 @@ func (p *parser) readFile(root *block) error {
 			}
 			continue
 		}
-		last := strings.TrimLeft(words[len(words)-1], `"'`)
-		switch {
-		case words[0] == "syntax":
-			root.setValue("syntax", last, line)
-		case words[0] == "package":
-			root.setValue("package", last, line)
-		case words[0] == "import":
-			kind := ""
-			if len(words) > 2 {
-				kind = words[1]
-			}
-			root.childBlock("imports", line).childBlock(last, line).values["kind"] = kind
-		case words[0] == "option" && len(words) > 1:
-			root.values["options"] = append(root.values["options"].([]any),
-				map[string]any{"name": words[1], "value": last})
-		case words[0] == "message" && end == "{" && len(words) > 1:
-			err = p.readMessage(root.childBlock("messages", line).childBlock(words[1], line), 0)
-		case words[0] == "enum" && end == "{" && len(words) > 1:
-			err = p.readEnum(root.childBlock("enum", line).childBlock(words[1], line))
-		case words[0] == "service" && end == "{" && len(words) > 1:
-			err = p.readService(root.childBlock("services", line).childBlock(words[1], line))
-		case end == "{":
-			err = p.skipBlock()
+		if end == "{" {
+			err = p.readDefinition(root, words, line)
+		} else {
+			root.addStatement(words, line)
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// addStatement adds a statement of one line: syntax, package, an import or an option.
+func (m *block) addStatement(words []string, line int) {
+	last := strings.TrimLeft(words[len(words)-1], `"'`)
+	switch words[0] {
+	case "syntax", "package":
+		m.setValue(words[0], last, line)
+	case "import":
+		kind := ""
+		if len(words) > 2 { // public, weak
+			kind = words[1]
+		}
+		m.childBlock("imports", line).childBlock(last, line).values["kind"] = kind
+	case "option":
+		if len(words) > 1 {
+			m.values["options"] = append(m.values["options"].([]any),
+				map[string]any{"name": words[1], "value": last})
+		}
+	}
+}
+
+// readDefinition reads the block of a message, an enum or a service, and skips any other.
+func (p *parser) readDefinition(root *block, words []string, line int) error {
+	if len(words) < 2 {
+		return p.skipBlock()
+	}
+	switch words[0] {
+	case "message":
+		return p.readMessage(root.childBlock("messages", line).childBlock(words[1], line), 0)
+	case "enum":
+		return p.readEnum(root.childBlock("enum", line).childBlock(words[1], line))
+	case "service":
+		return p.readService(root.childBlock("services", line).childBlock(words[1], line))
+	}
+	return p.skipBlock()
 }
 
 // readMessage reads fields and what else is in a message, or in a group of one.
@@ -252,14 +269,8 @@ func (p *parser) readMessage(m *block, depth int) error {
 			return nil
 		case end == "":
 			return p.fault("a message does not end")
-		case end == "{" && len(words) > 1 && words[0] == "message":
-			err = p.readMessage(m.childBlock("inner_message", line).childBlock(words[1], line), depth+1)
-		case end == "{" && len(words) > 1 && words[0] == "enum":
-			err = p.readEnum(m.childBlock("enum", line).childBlock(words[1], line))
-		case end == "{" && len(words) > 1 && words[0] == "oneof":
-			err = p.readMessage(m.childBlock("oneof", line).childBlock(words[1], line), depth+1)
 		case end == "{":
-			err = p.skipBlock()
+			err = p.readInner(m, words, line, depth)
 		default:
 			m.addField(words, line)
 		}
@@ -267,6 +278,22 @@ func (p *parser) readMessage(m *block, depth int) error {
 			return err
 		}
 	}
+}
+
+// readInner reads a block inside of a message, and skips one that rules do not ask for.
+func (p *parser) readInner(m *block, words []string, line, depth int) error {
+	if len(words) < 2 {
+		return p.skipBlock()
+	}
+	switch words[0] {
+	case "message":
+		return p.readMessage(m.childBlock("inner_message", line).childBlock(words[1], line), depth+1)
+	case "oneof":
+		return p.readMessage(m.childBlock("oneof", line).childBlock(words[1], line), depth+1)
+	case "enum":
+		return p.readEnum(m.childBlock("enum", line).childBlock(words[1], line))
+	}
+	return p.skipBlock()
 }
 
 // addField reads "repeated type name = 1", or "map<key, value> name = 1".

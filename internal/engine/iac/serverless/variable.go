@@ -166,31 +166,43 @@ func (e *evaluation) evaluateSource(text string, n *document.Node, last bool) re
 			return e.deployedStage()
 		}
 	case "param":
-		stage, _ := scalarText(e.deployedStage().value)
-		for _, from := range []string{stage, "default"} {
-			if from == "" {
-				continue
-			}
-			if r := e.resolveAddress(e.self.Root, e.self.Lines, "params."+from+"."+address); r.is != undefined {
-				return r
-			}
-		}
-		return result{is: undefined}
+		return e.evaluateParam(address)
 	case "strToBool":
-		v, ok := parseLiteral(argument)
-		if !ok {
-			v = argument
-		}
-		switch text, _ := scalarText(v); strings.ToLower(text) {
-		case "true", "1":
-			return result{value: true, is: known}
-		case "false", "0":
-			return result{value: false, is: known}
-		}
+		return stringToBool(argument)
 	case "file":
 		return e.valueOfFile(strings.Trim(argument, `'"`), address, n, last)
 	}
 	return result{} // the environment, the cloud, another service
+}
+
+// evaluateParam returns a parameter of the stage that is deployed, else the default one.
+func (e *evaluation) evaluateParam(name string) result {
+	stage, _ := scalarText(e.deployedStage().value)
+	for _, from := range []string{stage, "default"} {
+		if from == "" {
+			continue
+		}
+		if r := e.resolveAddress(e.self.Root, e.self.Lines, "params."+from+"."+name); r.is != undefined {
+			return r
+		}
+	}
+	return result{is: undefined}
+}
+
+// stringToBool is "strToBool(…)"; what is neither true nor false is an error when the
+// service is deployed, and not known here.
+func stringToBool(argument string) result {
+	v, ok := parseLiteral(argument)
+	if !ok {
+		v = argument
+	}
+	switch text, _ := scalarText(v); strings.ToLower(text) {
+	case "true", "1":
+		return result{value: true, is: known}
+	case "false", "0":
+		return result{value: false, is: known}
+	}
+	return result{}
 }
 
 // deployedStage is the stage that is deployed when no option says otherwise.

@@ -331,37 +331,54 @@ func (s *stack) evaluateTest(v any, n *document.Node) verdict {
 		return s.evaluateCondition(other)
 	case "Fn::Not":
 		if len(parts) == 1 {
-			switch s.evaluateTest(parts[0], itemNode(at, 0)) {
-			case yes:
-				return no
-			case no:
-				return yes
-			}
+			return s.evaluateTest(parts[0], itemNode(at, 0)).negate()
 		}
 	case "Fn::And", "Fn::Or":
-		decides := verdictOf(name == "Fn::Or") // one such part decides the whole
-		out := verdictOf(name == "Fn::And")
-		for i, p := range parts {
-			switch s.evaluateTest(p, itemNode(at, i)) {
-			case decides:
-				return decides
-			case unsure:
-				out = unsure
-			}
-		}
-		return out
+		return s.evaluateLogical(parts, at, verdictOf(name == "Fn::Or"))
 	case "Fn::Equals":
-		if len(parts) == 2 {
-			a, ok := s.computeWhole(parts[0], itemNode(at, 0))
-			b, also := s.computeWhole(parts[1], itemNode(at, 1))
-			left, text := scalarText(a)
-			right, other := scalarText(b)
-			if ok && also && text && other {
-				return verdictOf(left == right)
-			}
-		}
+		return s.evaluateEquals(parts, at)
 	}
 	return unsure
+}
+
+// negate is no for yes, and unsure for unsure.
+func (v verdict) negate() verdict {
+	switch v {
+	case yes:
+		return no
+	case no:
+		return yes
+	}
+	return unsure
+}
+
+// evaluateLogical is Fn::And and Fn::Or: one part of the deciding verdict decides the whole.
+func (s *stack) evaluateLogical(parts []any, at *document.Node, decides verdict) verdict {
+	out := decides.negate()
+	for i, p := range parts {
+		switch s.evaluateTest(p, itemNode(at, i)) {
+		case decides:
+			return decides
+		case unsure:
+			out = unsure
+		}
+	}
+	return out
+}
+
+// evaluateEquals compares two scalars, of which both must be known.
+func (s *stack) evaluateEquals(parts []any, at *document.Node) verdict {
+	if len(parts) != 2 {
+		return unsure
+	}
+	a, ok := s.computeWhole(parts[0], itemNode(at, 0))
+	b, also := s.computeWhole(parts[1], itemNode(at, 1))
+	left, text := scalarText(a)
+	right, other := scalarText(b)
+	if !ok || !also || !text || !other {
+		return unsure
+	}
+	return verdictOf(left == right)
 }
 
 // scalarText returns the text of a scalar.

@@ -83,38 +83,53 @@ func (l *loader) newScope(d *folder, m *Module, parent *scope) *scope {
 // declareBlock makes a block known by its name.
 func (s *scope) declareBlock(b *block) {
 	s.noteReads(b)
-	switch {
-	case b.kind == "variable" && len(b.labels) > 0:
-		s.variables[b.labels[0]] = append(s.variables[b.labels[0]], b)
-	case b.kind == "output" && len(b.labels) > 0:
-		s.outputs[b.labels[0]] = append(s.outputs[b.labels[0]], b)
-	case b.kind == "module" && len(b.labels) > 0:
-		s.calls[b.labels[0]] = append(s.calls[b.labels[0]], b)
-	case b.kind == "locals":
+	switch b.kind {
+	case "locals":
 		for _, a := range b.attributes {
 			s.locals[a.name] = append(s.locals[a.name], local{a, a.fileIn(b)})
 		}
-	case b.kind == "check":
+		return
+	case "check":
 		for _, inner := range b.blocks {
 			if inner.kind == "data" {
 				s.declareBlock(inner)
 			}
 		}
-	case (b.kind == "resource" || b.kind == "data" || b.kind == "ephemeral") && len(b.labels) > 1:
-		n := &node{block: b, data: b.kind != "resource", address: b.labels[0] + "." + b.labels[1]}
-		if b.kind != "resource" {
-			n.address = b.kind + "." + n.address
-		}
-		if isPlanned(b) {
-			n.address = b.labels[1]
-		}
-		n.key = n.address
-		if s.module.Address != "" {
-			n.address = s.module.Address + "." + n.address
-		}
-		s.nodes[n.key] = append(s.nodes[n.key], n)
-		s.order = append(s.order, n)
+		return
 	}
+	if len(b.labels) == 0 {
+		return
+	}
+	name := b.labels[0]
+	switch b.kind {
+	case "variable":
+		s.variables[name] = append(s.variables[name], b)
+	case "output":
+		s.outputs[name] = append(s.outputs[name], b)
+	case "module":
+		s.calls[name] = append(s.calls[name], b)
+	case "resource", "data", "ephemeral":
+		if len(b.labels) > 1 {
+			s.declareResource(b)
+		}
+	}
+}
+
+// declareResource makes a resource known by its address within the module.
+func (s *scope) declareResource(b *block) {
+	n := &node{block: b, data: b.kind != "resource", address: b.labels[0] + "." + b.labels[1]}
+	if b.kind != "resource" {
+		n.address = b.kind + "." + n.address
+	}
+	if isPlanned(b) {
+		n.address = b.labels[1]
+	}
+	n.key = n.address
+	if s.module.Address != "" {
+		n.address = s.module.Address + "." + n.address
+	}
+	s.nodes[n.key] = append(s.nodes[n.key], n)
+	s.order = append(s.order, n)
 }
 
 // noteReads records which attributes are read of each name, so that those that only the
@@ -269,30 +284,16 @@ func (s *scope) variableValue(name string, from *source) cty.Value {
 // converted to its type. Without either it is a placeholder where a text is expected, else
 // unknown.
 func (s *scope) evaluateVariable(name string, b *block) cty.Value {
-	want, defaults := cty.DynamicPseudoType, (*typeexpr.Defaults)(nil)
-	if a := b.attributeOf("type"); a != nil {
-		if t, d, diags := typeexpr.TypeConstraintWithDefaults(a.expr); !diags.HasErrors() {
-			want, defaults = t, d
-		}
-	}
+	want, defaults := variableType(b)
 	v, ok := s.given[name]
 	if ok && v.IsNull() && !isNullable(b) {
 		ok = false // the default stands for null
 	}
 	if !ok {
-		if a := b.attributeOf("default"); a != nil {
-			if d, diags := a.expr.Value(nil); !diags.HasErrors() {
-				v, ok = d, true
-			}
-		}
+		v, ok = variableDefault(b)
 	}
 	if !ok {
-		text := want == cty.String || want == cty.DynamicPseudoType && !anyTrue(s.deep["var."+name]) &&
-			len(s.deep["var."+name]) == 0
-		if text {
-			return placeholder("var." + name)
-		}
-		return cty.UnknownVal(want)
+		return s.missingVariable(name, want)
 	}
 	if defaults != nil && !v.IsNull() && v.IsWhollyKnown() && !v.ContainsMarked() {
 		v = defaults.Apply(v)
@@ -306,6 +307,37 @@ func (s *scope) evaluateVariable(name string, b *block) cty.Value {
 	return v
 }
 
+// variableType returns the declared type, which is any without a declaration, and the
+// defaults of its optional attributes.
+func variableType(b *block) (cty.Type, *typeexpr.Defaults) {
+	if a := b.attributeOf("type"); a != nil {
+		if t, defaults, diags := typeexpr.TypeConstraintWithDefaults(a.expr); !diags.HasErrors() {
+			return t, defaults
+		}
+	}
+	return cty.DynamicPseudoType, nil
+}
+
+// variableDefault returns the default of a variable, which may refer to nothing.
+func variableDefault(b *block) (cty.Value, bool) {
+	if a := b.attributeOf("default"); a != nil {
+		if v, diags := a.expr.Value(nil); !diags.HasErrors() {
+			return v, true
+		}
+	}
+	return cty.NilVal, false
+}
+
+// missingVariable stands for a variable that has no value: a placeholder where it is a
+// text, or of any type and used as a whole.
+func (s *scope) missingVariable(name string, want cty.Type) cty.Value {
+	reads := s.deep["var."+name]
+	if want == cty.String || want == cty.DynamicPseudoType && !anyTrue(reads) && len(reads) == 0 {
+		return placeholder("var." + name)
+	}
+	return cty.UnknownVal(want)
+}
+
 // isNullable reports whether a variable may be null although it has a default.
 func isNullable(b *block) bool {
 	a := b.attributeOf("nullable")
@@ -316,6 +348,7 @@ func isNullable(b *block) bool {
 	return diags.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.Bool || v.True()
 }
 
+// anyTrue reports whether something below what is read is read.
 func anyTrue(m map[string]bool) bool { return slices.Contains(slices.Collect(maps.Values(m)), true) }
 
 // evaluateOnce evaluates a name at most once, and reports a name that refers to itself.

@@ -212,30 +212,9 @@ func (l *loader) report(p Problem) {
 // evaluateRoots evaluates every root module: a folder that no other calls. Folders that
 // only call each other are roots as well.
 func (l *loader) evaluateRoots() {
-	var dirs []*folder
-	for _, d := range l.dirs {
-		// What Terraform has fetched is evaluated where it is called.
-		if len(d.files) > 0 && !strings.Contains("/"+d.dir+"/", "/.terraform/") {
-			dirs = append(dirs, d)
-		}
-	}
+	dirs := l.moduleFolders()
 	for _, d := range dirs {
-		d.dropShadowed()
-		d.mergeOverrides()
-	}
-	slices.SortFunc(dirs, func(a, b *folder) int {
-		return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.files[0].name, b.files[0].name))
-	})
-	for _, d := range dirs {
-		for _, f := range d.files {
-			for _, b := range f.blocks {
-				if b.kind == "module" {
-					if to := l.dirs[localSource(d.dir, b)]; to != nil && to != d {
-						to.called = true
-					}
-				}
-			}
-		}
+		l.markCalled(d)
 	}
 	var units []*source
 	for name, f := range l.grunt {
@@ -252,6 +231,40 @@ func (l *loader) evaluateRoots() {
 	for _, d := range dirs {
 		if !d.used {
 			l.evaluateRoot(d)
+		}
+	}
+}
+
+// moduleFolders returns the folders with Terraform in order, with their override files
+// applied.
+func (l *loader) moduleFolders() []*folder {
+	var dirs []*folder
+	for _, d := range l.dirs {
+		// What Terraform has fetched is evaluated where it is called.
+		if len(d.files) > 0 && !strings.Contains("/"+d.dir+"/", "/.terraform/") {
+			dirs = append(dirs, d)
+		}
+	}
+	for _, d := range dirs {
+		d.dropShadowed()
+		d.mergeOverrides()
+	}
+	slices.SortFunc(dirs, func(a, b *folder) int {
+		return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.files[0].name, b.files[0].name))
+	})
+	return dirs
+}
+
+// markCalled marks the folders that the module blocks of a folder call.
+func (l *loader) markCalled(d *folder) {
+	for _, f := range d.files {
+		for _, b := range f.blocks {
+			if b.kind != "module" {
+				continue
+			}
+			if to := l.dirs[localSource(d.dir, b)]; to != nil && to != d {
+				to.called = true
+			}
 		}
 	}
 }

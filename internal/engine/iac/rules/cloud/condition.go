@@ -67,14 +67,8 @@ func parseCondition(text string) (*condition, error) {
 	} else {
 		c.op = "present"
 	}
-	if op, value, _ := strings.Cut(strings.TrimSpace(rest), " "); op != "" {
-		if !operators[op] || c.op == "absent" {
-			return nil, fmt.Errorf("condition %q: unknown operator %q", text, op)
-		}
-		c.op = op
-		if err := yaml.Unmarshal([]byte(value), &c.value); err != nil || value == "" {
-			return nil, fmt.Errorf("condition %q: the value cannot be read", text)
-		}
+	if err := c.parseOperator(rest); err != nil {
+		return nil, err
 	}
 	if at := strings.LastIndex(path, "|"); at >= 0 {
 		if err := yaml.Unmarshal([]byte(path[at+1:]), &c.absent); err != nil {
@@ -82,19 +76,42 @@ func parseCondition(text string) (*condition, error) {
 		}
 		path = path[:at]
 	}
-	if c.op == "~" || c.op == "!~" {
-		re, err := regexp.Compile("(?i)" + fmt.Sprint(c.value))
-		if err != nil {
-			return nil, fmt.Errorf("condition %q: %w", text, err)
-		}
-		c.pattern = re
-	}
-	if _, list := c.value.([]any); (c.op == "in" || c.op == "notin") && !list {
-		return nil, fmt.Errorf("condition %q: %s wants a list", text, c.op)
-	}
 	if strings.HasPrefix(path, "/") {
 		c.root, path = true, path[1:]
 	}
+	return c, c.parsePath(path)
+}
+
+// parseOperator reads "OPERATOR VALUE"; without one the condition is about presence.
+func (c *condition) parseOperator(text string) error {
+	op, value, _ := strings.Cut(strings.TrimSpace(text), " ")
+	if op == "" {
+		return nil
+	}
+	if !operators[op] || c.op == "absent" {
+		return fmt.Errorf("condition %q: unknown operator %q", c.text, op)
+	}
+	c.op = op
+	if err := yaml.Unmarshal([]byte(value), &c.value); err != nil || value == "" {
+		return fmt.Errorf("condition %q: the value cannot be read", c.text)
+	}
+	switch op {
+	case "~", "!~":
+		re, err := regexp.Compile("(?i)" + fmt.Sprint(c.value))
+		if err != nil {
+			return fmt.Errorf("condition %q: %w", c.text, err)
+		}
+		c.pattern = re
+	case "in", "notin":
+		if _, list := c.value.([]any); !list {
+			return fmt.Errorf("condition %q: %s wants a list", c.text, c.op)
+		}
+	}
+	return nil
+}
+
+// parsePath reads the names of a path with their filters.
+func (c *condition) parsePath(path string) error {
 	for path != "" {
 		var part string
 		part, path = cutOutside(path, '.')
@@ -102,19 +119,19 @@ func parseCondition(text string) (*condition, error) {
 		if name, filter, ok := strings.Cut(part, "{"); ok {
 			key, value, equal := strings.Cut(strings.TrimSuffix(filter, "}"), "=")
 			if !equal {
-				return nil, fmt.Errorf("condition %q: a filter is {key=value}", text)
+				return fmt.Errorf("condition %q: a filter is {key=value}", c.text)
 			}
 			s = step{name, key, value}
 		}
 		if s.name == "" {
-			return nil, fmt.Errorf("condition %q: a part of the path is empty", text)
+			return fmt.Errorf("condition %q: a part of the path is empty", c.text)
 		}
 		c.path = append(c.path, s)
 	}
 	if len(c.path) == 0 {
-		return nil, fmt.Errorf("condition %q: no path", text)
+		return fmt.Errorf("condition %q: no path", c.text)
 	}
-	return c, nil
+	return nil
 }
 
 // cutOutside cuts a text at the first such byte that is not within braces.

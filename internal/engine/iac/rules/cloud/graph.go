@@ -1,6 +1,8 @@
 package cloud
 
 import (
+	"slices"
+
 	"merlon/internal/engine/iac/terraform"
 )
 
@@ -71,29 +73,40 @@ func (g *graph) refersTo(other *terraform.Resource, by string, r *terraform.Reso
 		if h.Attr == nil {
 			continue
 		}
-		for _, ref := range h.Attr.Refs {
-			if ref == r {
-				return yes
-			}
+		if slices.Contains(h.Attr.Refs, r) {
+			return yes
 		}
-		switch v := h.Value.(type) {
-		case terraform.Unknown:
-			if len(h.Attr.Refs) == 0 && other.Module.Root == r.Module.Root {
-				out = unknown
-			}
-		case string:
-			if v != "" && len(h.Attr.Refs) == 0 && other.Module.Root == r.Module.Root && hasName(r, v) {
-				return yes
-			}
-		case []any:
-			for _, e := range v {
-				if text, ok := e.(string); ok && text != "" && len(h.Attr.Refs) == 0 && hasName(r, text) {
-					return yes
-				}
-			}
+		if len(h.Attr.Refs) > 0 {
+			continue // it names others
+		}
+		switch namedByText(h.Value, r, other.Module.Root == r.Module.Root) {
+		case yes:
+			return yes
+		case unknown:
+			out = unknown
 		}
 	}
 	return out
+}
+
+// namedByText reports whether a value that refers to nothing names the resource as a text.
+// A single text counts within one root module only.
+func namedByText(v any, r *terraform.Resource, sameRoot bool) truth {
+	switch v := v.(type) {
+	case terraform.Unknown:
+		if sameRoot {
+			return unknown
+		}
+	case string:
+		return truthOf(v != "" && sameRoot && hasName(r, v))
+	case []any:
+		for _, e := range v {
+			if text, ok := e.(string); ok && text != "" && hasName(r, text) {
+				return yes
+			}
+		}
+	}
+	return no
 }
 
 // hasName reports whether the text is the resource's name for the provider.

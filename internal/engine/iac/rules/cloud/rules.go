@@ -281,31 +281,36 @@ func (k kind) newCheck(g *group) (*check, error) {
 	if cis := firstOf(k.CIS, g.CIS); cis != "" && fullBenchmark(cis) == cis {
 		return nil, fmt.Errorf("unknown benchmark %q", cis)
 	}
+	return c, k.addConditions(c, g)
+}
+
+// addConditions reads the conditions of a check: those of its group come first.
+func (k kind) addConditions(c *check, g *group) error {
 	if each := firstOf(k.Each, g.Each); each != "" {
 		one, err := parseCondition(each)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		c.each = one.path
 	}
 	var err error
 	if c.when, err = parseAll(g.When, k.When); err != nil {
-		return nil, err
+		return err
 	}
 	if c.must, err = parseAll(g.Must, k.Must); err != nil {
-		return nil, err
+		return err
 	}
 	for _, w := range append(append([]with(nil), g.With...), k.With...) {
 		must, err := parseAll(w.Must, nil)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		c.with = append(c.with, related{w.Type, w.By, must})
 	}
 	if len(c.must) == 0 && len(c.with) == 0 {
-		return nil, fmt.Errorf("nothing must hold")
+		return fmt.Errorf("nothing must hold")
 	}
-	return c, nil
+	return nil
 }
 
 func parseAll(lists ...[]string) ([]*condition, error) {
