@@ -26,10 +26,7 @@ var ecosystems = map[string]string{
 
 // distributions gives the ecosystem of the packages of a distribution, by the
 // namespace of a package URL, and how its release is written.
-var distributions = map[string]struct {
-	ecosystem string
-	release   func(version string) string
-}{
+var distributions = map[string]distribution{
 	"debian": {"Debian", majorVersion}, "ubuntu": {"Ubuntu", wholeVersion},
 	"alpine": {"Alpine", func(v string) string { return "v" + minorVersion(v) }},
 	"wolfi":  {"Wolfi", noVersion}, "chainguard": {"Chainguard", noVersion}, "rocky": {"Rocky Linux", majorVersion},
@@ -64,24 +61,11 @@ func parsePackage(p *finding.Package, text string) bool {
 		return false
 	}
 	p.PURL, p.Name, p.Version = text, u.Name, u.Version
-	if d, ok := distributions[u.Namespace]; ok && (u.Type == purl.TypeDebian || u.Type == purl.TypeApk ||
-		u.Type == purl.TypeRPM) {
-		q := map[string]string{}
-		for _, pair := range u.Qualifiers {
-			q[pair.Key] = pair.Value
+	if u.Type == purl.TypeDebian || u.Type == purl.TypeApk || u.Type == purl.TypeRPM {
+		if d, ok := distributions[u.Namespace]; ok {
+			d.fill(p, u)
+			return true
 		}
-		p.Ecosystem = d.ecosystem
-		if release := d.release(releaseOf(q["distro"])); release != "" {
-			p.Ecosystem += ":" + release
-		}
-		if epoch := q["epoch"]; epoch != "" && epoch != "0" && !strings.Contains(u.Version, ":") {
-			p.Version = epoch + ":" + u.Version
-		}
-		// Records speak of source packages.
-		if source, _, _ := strings.Cut(q["upstream"], "@"); source != "" {
-			p.Name = source
-		}
-		return true
 	}
 	ecosystem, ok := ecosystems[u.Type]
 	if !ok {
@@ -118,6 +102,31 @@ func parsePURL(text string) (purl.PackageURL, error) {
 	u, err := purl.FromString("pkg:" + purl.TypeGeneric + "/" + rest)
 	u.Type = kind
 	return u, err
+}
+
+// A distribution is an ecosystem of packages of an operating system.
+type distribution struct {
+	ecosystem string
+	release   func(version string) string // as OSV writes it
+}
+
+// fill fills ecosystem and version from the qualifiers of a package URL, and the name of
+// the source package, because records are about these.
+func (d distribution) fill(p *finding.Package, u purl.PackageURL) {
+	q := map[string]string{}
+	for _, pair := range u.Qualifiers {
+		q[pair.Key] = pair.Value
+	}
+	p.Ecosystem = d.ecosystem
+	if release := d.release(releaseOf(q["distro"])); release != "" {
+		p.Ecosystem += ":" + release
+	}
+	if epoch := q["epoch"]; epoch != "" && epoch != "0" && !strings.Contains(u.Version, ":") {
+		p.Version = epoch + ":" + u.Version
+	}
+	if source, _, _ := strings.Cut(q["upstream"], "@"); source != "" {
+		p.Name = source
+	}
 }
 
 // releaseOf returns the number in "debian-12", "alpine-3.19.1" or "12".

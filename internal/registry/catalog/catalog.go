@@ -212,6 +212,26 @@ type call struct {
 // sendRequest sends a request and decodes the response into out, which may be nil. A
 // status of refusal is a Forbidden error, a missing thing NotFound, others Unavailable.
 func (c *Client) sendRequest(ctx context.Context, q call, out any) (http.Header, error) {
+	req, err := q.newRequest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.HTTP.Do(req, outbound.Limits{Body: maxResponse, Time: 30 * time.Second})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if err := q.checkStatus(resp.StatusCode); err != nil || out == nil {
+		return resp.Header, err
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return resp.Header, errs.Wrap(errs.Unavailable, err, "%s answers something that is not understood", q.url.Host)
+	}
+	return resp.Header, nil
+}
+
+// newRequest makes the request of a call.
+func (q call) newRequest(ctx context.Context) (*http.Request, error) {
 	method := q.method
 	if method == "" {
 		method = http.MethodGet
@@ -234,30 +254,22 @@ func (c *Client) sendRequest(ctx context.Context, q call, out any) (http.Header,
 	if q.user != "" {
 		req.SetBasicAuth(q.user, q.secret)
 	}
-	resp, err := c.HTTP.Do(req, outbound.Limits{Body: maxResponse, Time: 30 * time.Second})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	switch {
-	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
-		return resp.Header, errs.E(errs.Forbidden, "%s answers %d", q.url.Host, resp.StatusCode)
-	case resp.StatusCode == http.StatusNotFound:
-		return resp.Header, errs.E(errs.NotFound, "%s has no such image or project", q.url.Host)
-	case resp.StatusCode >= 400 && resp.StatusCode < 500 && resp.StatusCode != http.StatusTooManyRequests &&
-		q.method == http.MethodPost:
+	return req, nil
+}
 
-		return resp.Header, errs.E(errs.Forbidden, "%s answers %d", q.url.Host, resp.StatusCode)
-	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return resp.Header, errs.E(errs.Unavailable, "%s answers %d", q.url.Host, resp.StatusCode)
+// checkStatus returns the error of a status. Registries refuse the data of a form with any
+// status of the client's faults, but too many requests say nothing of the credential.
+func (q call) checkStatus(status int) error {
+	refused := q.method == http.MethodPost && status >= 400 && status < 500 && status != http.StatusTooManyRequests
+	switch {
+	case status == http.StatusNotFound:
+		return errs.E(errs.NotFound, "%s has no such image or project", q.url.Host)
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, refused:
+		return errs.E(errs.Forbidden, "%s answers %d", q.url.Host, status)
+	case status < 200 || status > 299:
+		return errs.E(errs.Unavailable, "%s answers %d", q.url.Host, status)
 	}
-	if out == nil {
-		return resp.Header, nil
-	}
-	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
-		return resp.Header, errs.Wrap(errs.Unavailable, err, "%s answers something that is not understood", q.url.Host)
-	}
-	return resp.Header, nil
+	return nil
 }
 
 // errNoGroups answers for registries that keep images in nothing.

@@ -43,6 +43,22 @@ func (inv *inventory) addWorkflow(f scan.File) {
 			"packages: " + OneLine(err.Error())})
 		return
 	}
+	for _, s := range workflowSteps(&doc) {
+		uses := mappingValue(s, "uses")
+		name, version, ok := usedAction(uses)
+		if !ok {
+			continue
+		}
+		inv.packages = append(inv.packages, finding.Package{
+			Ecosystem: "GitHub Actions", Name: name, Version: version, PURL: makePURL("GitHub Actions", name, version),
+			Path: f.Path, Line: uses.Line, Scope: finding.Direct,
+		})
+	}
+}
+
+// workflowSteps returns the jobs, which may use a workflow, and the steps of a workflow or an
+// action.
+func workflowSteps(doc *yaml.Node) []*yaml.Node {
 	var steps []*yaml.Node
 	for _, root := range doc.Content {
 		if jobs := mappingValue(root, "jobs"); jobs != nil && jobs.Kind == yaml.MappingNode {
@@ -53,26 +69,25 @@ func (inv *inventory) addWorkflow(f scan.File) {
 		}
 		steps = append(steps, sequenceItems(mappingValue(mappingValue(root, "runs"), "steps"))...)
 	}
-	for _, s := range steps {
-		uses := mappingValue(s, "uses")
-		if uses == nil || uses.Kind != yaml.ScalarNode {
-			continue
-		}
-		name, version, ok := strings.Cut(uses.Value, "@")
-		parts := strings.Split(name, "/")
-		if !ok || len(parts) < 2 || strings.HasPrefix(name, ".") || strings.Contains(name, ":") ||
-			strings.Contains(uses.Value, "${{") {
-			continue // an action of the tree, an image, or one that is computed
-		}
-		if m := commentVersion.FindStringSubmatch(uses.LineComment); m != nil && commitID.MatchString(version) {
-			version = m[1]
-		}
-		name = parts[0] + "/" + parts[1]
-		inv.packages = append(inv.packages, finding.Package{
-			Ecosystem: "GitHub Actions", Name: name, Version: version, PURL: makePURL("GitHub Actions", name, version),
-			Path: f.Path, Line: uses.Line, Scope: finding.Direct,
-		})
+	return steps
+}
+
+// usedAction returns the repository and the version of an action. It is false for an action
+// of the tree, an image, and one that is computed.
+func usedAction(uses *yaml.Node) (name, version string, ok bool) {
+	if uses == nil || uses.Kind != yaml.ScalarNode {
+		return "", "", false
 	}
+	name, version, ok = strings.Cut(uses.Value, "@")
+	parts := strings.Split(name, "/")
+	if !ok || len(parts) < 2 || strings.HasPrefix(name, ".") || strings.Contains(name, ":") ||
+		strings.Contains(uses.Value, "${{") {
+		return "", "", false
+	}
+	if m := commentVersion.FindStringSubmatch(uses.LineComment); m != nil && commitID.MatchString(version) {
+		version = m[1]
+	}
+	return parts[0] + "/" + parts[1], version, true
 }
 
 // mappingValue returns the value of a name in a mapping, or nil.

@@ -56,19 +56,7 @@ func importNames(pkg *finding.Package) (names []string, certain, silent bool) {
 		if list, ok := provided["PyPI "+name]; ok {
 			return cutSilent(list)
 		}
-		flat := strings.ReplaceAll(name, "-", "_")
-		names = []string{flat, strings.ReplaceAll(name, "-", ".")}
-		for _, affix := range []string{"python_", "py", "django_", "flask_"} {
-			if rest := strings.TrimPrefix(flat, affix); rest != flat && rest != "" {
-				names = append(names, strings.TrimPrefix(rest, "_"))
-			}
-		}
-		for _, affix := range []string{"_python", "_py", "py"} {
-			if rest := strings.TrimSuffix(flat, affix); rest != flat && rest != "" {
-				names = append(names, rest)
-			}
-		}
-		return names, false, false
+		return guessPythonNames(name), false, false
 	case "Maven":
 		if list, ok := provided["Maven "+pkg.Name]; ok {
 			return cutSilent(list)
@@ -77,18 +65,41 @@ func importNames(pkg *finding.Package) (names []string, certain, silent bool) {
 		if list, ok := provided["Maven "+group+":*"]; ok {
 			return cutSilent(list)
 		}
-		names = []string{group}
-		if !strings.Contains(group, ".") { // an old group is no package of Java
-			names = nil
-		}
-		parts := strings.FieldsFunc(artifact, func(r rune) bool { return r == '-' || r == '.' || r == '_' })
-		names = append(names, strings.Join(parts, "."))
-		if i := strings.LastIndexByte(group, '.'); i > 0 && strings.Count(group, ".") > 1 {
-			names = append(names, group[:i]) // org.acme.tools:web is often org.acme.web
-		}
-		return names, false, false
+		return guessJavaPackages(group, artifact), false, false
 	}
 	return nil, false, false
+}
+
+// guessPythonNames returns the names that authors usually choose for the module of a
+// package: its own, without what says that it is of Python or of a framework.
+func guessPythonNames(name string) []string {
+	flat := strings.ReplaceAll(name, "-", "_")
+	names := []string{flat, strings.ReplaceAll(name, "-", ".")}
+	for _, affix := range []string{"python_", "py", "django_", "flask_"} {
+		if rest := strings.TrimPrefix(flat, affix); rest != flat && rest != "" {
+			names = append(names, strings.TrimPrefix(rest, "_"))
+		}
+	}
+	for _, affix := range []string{"_python", "_py", "py"} {
+		if rest := strings.TrimSuffix(flat, affix); rest != flat && rest != "" {
+			names = append(names, rest)
+		}
+	}
+	return names
+}
+
+// guessJavaPackages returns the packages of Java that an artifact usually has.
+func guessJavaPackages(group, artifact string) []string {
+	var names []string
+	if strings.Contains(group, ".") { // an old group is no package of Java
+		names = append(names, group)
+	}
+	parts := strings.FieldsFunc(artifact, func(r rune) bool { return r == '-' || r == '.' || r == '_' })
+	names = append(names, strings.Join(parts, "."))
+	if i := strings.LastIndexByte(group, '.'); i > 0 && strings.Count(group, ".") > 1 {
+		names = append(names, group[:i]) // org.acme.tools:web is often org.acme.web
+	}
+	return names
 }
 
 // cutSilent cuts the sign for use without an import off a list.

@@ -152,34 +152,40 @@ func (o *origins) followCall(fn *ir.Function, in *ir.Instr) {
 	if len(targets) > 0 {
 		return
 	}
-	from := o.loadedModule(fn, c)
-	if name := calledName(c); from == "" && name != "" && o.isForeign(languageFamily(fn.File.Lang), name) {
-		from = name
-	}
-	if from == "" {
-		from = o.originOf(fn, c.Receiver)
-	}
-	if from == "" {
-		from = o.originOf(fn, c.Callee)
-	}
-	if from == "" { // an object of a class that inherits from the package
-		if bases := o.foreignBases(fn, c); len(bases) > 0 {
-			from = bases[0]
-		}
-	}
-	if from == "" {
-		for _, a := range fn.Args(c) { // partial(f), promisify(f), Promise.all([…])
-			if from = o.originOf(fn, a.Value); from != "" {
-				break
-			}
-		}
-	}
+	from := o.resultOrigin(fn, c)
 	o.setOrigin(fn, in.Dst, from)
 	for _, to := range o.graph.Callbacks(fn, c) { // the package gives its objects to what it calls back
 		for i := range to.Params {
 			o.setOrigin(to, to.Params[i].Var, from)
 		}
 	}
+}
+
+// resultOrigin returns where the result of a call comes from whose code is not part of the
+// program: from the module that it loads, the function that it names, its receiver, the
+// class that it makes, or an argument, as of partial(f), promisify(f), Promise.all([…]).
+func (o *origins) resultOrigin(fn *ir.Function, c *ir.Call) string {
+	if from := o.loadedModule(fn, c); from != "" {
+		return from
+	}
+	if name := calledName(c); name != "" && o.isForeign(languageFamily(fn.File.Lang), name) {
+		return name
+	}
+	if from := o.originOf(fn, c.Receiver); from != "" {
+		return from
+	}
+	if from := o.originOf(fn, c.Callee); from != "" {
+		return from
+	}
+	if bases := o.foreignBases(fn, c); len(bases) > 0 {
+		return bases[0]
+	}
+	for _, a := range fn.Args(c) {
+		if from := o.originOf(fn, a.Value); from != "" {
+			return from
+		}
+	}
+	return ""
 }
 
 // loadedModule returns the module that a call loads by a constant name.

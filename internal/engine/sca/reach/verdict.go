@@ -52,15 +52,11 @@ func (p *Program) Verdict(pkg *finding.Package, flaw Flaw) *finding.Reach {
 	if pkg.Scope == finding.Transitive || pkg.Scope == finding.UnknownDependency && pkg.Ecosystem != "Go" {
 		return p.judgeTransitive(language, pkg)
 	}
-	switch {
-	case silent:
+	if silent {
 		return unknownReach("it can be used without an import")
-	case p.unread[language] != "":
-		return unknownReach("%s could not be read", p.unread[language])
-	case p.dynamic[language] != "":
-		return unknownReach("%s loads code by a computed name", p.dynamic[language])
-	case !certain && p.unexplained[language] != "":
-		return unknownReach("under which names it is imported is not known, and %s may be one", p.unexplained[language])
+	}
+	if r := p.doubtNotFound(language, certain); r != nil {
+		return r
 	}
 	if file := p.settingNaming(pkg.Name); file != "" {
 		return unknownReach("nothing imports it, but %s names it", file)
@@ -71,6 +67,20 @@ func (p *Program) Verdict(pkg *finding.Package, flaw Flaw) *finding.Reach {
 		}
 	}
 	return &finding.Reach{Verdict: finding.NotFound, Reason: "no source of the program imports it"}
+}
+
+// doubtNotFound returns why it does not follow from there being no import that a package is
+// not used, or nil: not everything could be read, or an import may be of any package.
+func (p *Program) doubtNotFound(language string, certain bool) *finding.Reach {
+	switch {
+	case p.unread[language] != "":
+		return unknownReach("%s could not be read", p.unread[language])
+	case p.dynamic[language] != "":
+		return unknownReach("%s loads code by a computed name", p.dynamic[language])
+	case !certain && p.unexplained[language] != "":
+		return unknownReach("under which names it is imported is not known, and %s may be one", p.unexplained[language])
+	}
+	return nil
 }
 
 // unknownReach is the verdict that the use is not known, with its reason.

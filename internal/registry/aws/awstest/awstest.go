@@ -133,7 +133,7 @@ func (a *Amazon) caller(r *http.Request, body string, parts []string) (key strin
 	}
 	user, found := a.Users[key]
 	if !found {
-		return "", User{}, map[string]string{"sts": "InvalidClientTokenId"}[parts[0]] + map[string]string{"ecr": "UnrecognizedClientException"}[parts[0]]
+		return "", User{}, map[string]string{"sts": "InvalidClientTokenId", "ecr": "UnrecognizedClientException"}[parts[0]]
 	}
 	text := "POST\n" + r.URL.Path + "\n\n"
 	for _, name := range names {
@@ -222,7 +222,8 @@ func (a *Amazon) registry(w http.ResponseWriter, r *http.Request, body []byte, u
 		return
 	}
 	if operation == "GetAuthorizationToken" {
-		answer(w, map[string]any{"authorizationData": []any{map[string]any{"authorizationToken": base64.StdEncoding.EncodeToString([]byte("AWS:" + Password(u.Account)))}}})
+		token := base64.StdEncoding.EncodeToString([]byte("AWS:" + Password(u.Account)))
+		answer(w, map[string]any{"authorizationData": []any{map[string]any{"authorizationToken": token}}})
 		return
 	}
 	versions, found := a.Images[in.RepositoryName]

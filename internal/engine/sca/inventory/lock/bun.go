@@ -26,31 +26,12 @@ func readBun(b *builder) error {
 		if len(e.List()) == 0 {
 			return fmt.Errorf("packages: %q is no list", e.Key)
 		}
-		name, version := cutName(e.Items[0].Text())
-		node := Node{Name: name, Version: version, Line: e.Line, Local: isLocal(version) || version == "root:"}
-		if dir, ok := strings.CutPrefix(version, "file:"); ok { // a folder, which asks for packages like a workspace
-			node.Manifest = b.siblingPath(path.Join(dir, "package.json"))
-		}
-		if strings.Contains(version, ":") && !node.Local {
-			node.Foreign, node.Version = true, ""
-		}
-		at[i] = b.addNode(node, e.Key)
+		at[i] = b.addNode(b.bunNode(e), e.Key)
 	}
 	for i, from := range at {
-		e := entries[i]
-		for _, item := range e.Items {
-			if !item.IsMap() {
-				continue
-			}
-			for _, d := range npmRequirements(item) {
-				if !strings.HasPrefix(b.Nodes[from].Version, "workspace:") {
-					b.bunLink(from, e.Key, d)
-				}
-			}
-		}
+		b.linkBunEntry(from, entries[i])
 	}
-	workspaces := n.Get("workspaces")
-	for _, w := range workspaces.Members() {
+	for _, w := range n.Get("workspaces").Members() {
 		b.Rooted = true
 		root := b.addNode(Node{Local: true, Manifest: b.siblingPath(path.Join(w.Key, "package.json"))})
 		for _, d := range npmRequirements(w.Node) {
@@ -58,6 +39,35 @@ func readBun(b *builder) error {
 		}
 	}
 	return nil
+}
+
+// bunNode makes the node of an entry: a list that begins with "name@version".
+func (b *builder) bunNode(e document.Member) Node {
+	name, version := cutName(e.Items[0].Text())
+	node := Node{Name: name, Version: version, Line: e.Line, Local: isLocal(version) || version == "root:"}
+	if dir, ok := strings.CutPrefix(version, "file:"); ok { // a folder, which requires packages like a workspace
+		node.Manifest = b.siblingPath(path.Join(dir, "package.json"))
+	}
+	if strings.Contains(version, ":") && !node.Local {
+		node.Foreign, node.Version = true, ""
+	}
+	return node
+}
+
+// linkBunEntry links to what the entry of a package requires. Workspaces say that in a list
+// of their own.
+func (b *builder) linkBunEntry(from int, e document.Member) {
+	if strings.HasPrefix(b.Nodes[from].Version, "workspace:") {
+		return
+	}
+	for _, item := range e.Items {
+		if !item.IsMap() {
+			continue
+		}
+		for _, d := range npmRequirements(item) {
+			b.bunLink(from, e.Key, d)
+		}
+	}
 }
 
 // bunLink links to the package that is seen from a key: below it, else above.

@@ -91,19 +91,24 @@ func readDepsJSON(b *builder) error {
 		b.addBroken(n.Line)
 	}
 	for _, target := range targets.Members() {
-		for _, e := range target.Members() {
-			from, known := b.index[strings.ToLower(e.Key)]
-			if !known {
-				continue
-			}
-			for _, d := range e.Get("dependencies").Members() {
-				if b.addEdge(from, false, strings.ToLower(d.Key+"/"+d.Text())) && b.Nodes[from].Local {
-					b.Rooted = true
-				}
+		b.linkTarget(target)
+	}
+	return nil
+}
+
+// linkTarget links the packages of a target framework to what they require.
+func (b *builder) linkTarget(target document.Member) {
+	for _, e := range target.Members() {
+		from, known := b.index[strings.ToLower(e.Key)]
+		if !known {
+			continue
+		}
+		for _, d := range e.Get("dependencies").Members() {
+			if b.addEdge(from, false, strings.ToLower(d.Key+"/"+d.Text())) && b.Nodes[from].Local {
+				b.Rooted = true
 			}
 		}
 	}
-	return nil
 }
 
 // readPaket reads paket.lock (https://fsprojects.github.io/Paket/lock-file.html): groups,

@@ -92,9 +92,15 @@ func readGemfile(b *builder) error {
 	for _, e := range edges {
 		b.addEdge(e.from, false, e.name)
 	}
-	if !b.Rooted {
-		return nil
+	if b.Rooted {
+		b.addGemProject(direct)
 	}
+	return nil
+}
+
+// addGemProject adds the project with its direct dependencies. Which of them are for
+// development only is in the manifest.
+func (b *builder) addGemProject(direct []string) {
 	project := b.siblingPath("Gemfile")
 	if strings.HasSuffix(b.Path, "gems.locked") {
 		project = b.siblingPath("gems.rb")
@@ -104,7 +110,6 @@ func readGemfile(b *builder) error {
 	for _, name := range direct {
 		b.addEdge(root, develop[name], name)
 	}
-	return nil
 }
 
 // gemVersion cuts the platform off: "1.15.4-x86_64-linux".

@@ -138,14 +138,7 @@ func pnpmKeys(name, version string) []string {
 
 // pnpmNode makes the node of a package.
 func pnpmNode(e document.Member, five bool) Node {
-	key := strings.TrimPrefix(e.Key, "/")
-	if i := strings.IndexByte(key, '('); i > 0 {
-		key = key[:i]
-	}
-	if host, rest, ok := strings.Cut(key, "/"); ok && !strings.HasPrefix(e.Key, "/") && strings.Contains(host, ".") &&
-		!strings.ContainsAny(host, "@:") && !repositoryHosts[host] {
-		key = rest // of another registry: "registry.example.org/name/1.2.3"
-	}
+	key := pnpmPackageKey(e.Key)
 	n := Node{Line: e.Line, Dev: e.Get("dev").True()}
 	if five { // name/1.2.3_peer@4
 		n.Name, n.Version = cutLast(key, "/")
@@ -173,6 +166,21 @@ func pnpmNode(e document.Member, five bool) Node {
 		n.Foreign, n.Version = true, ""
 	}
 	return n
+}
+
+// pnpmPackageKey returns the key of a package without its peers and the host of another
+// registry: "registry.example.org/name/1.2.3".
+func pnpmPackageKey(written string) string {
+	key := strings.TrimPrefix(written, "/")
+	if i := strings.IndexByte(key, '('); i > 0 {
+		key = key[:i]
+	}
+	host, rest, ok := strings.Cut(key, "/")
+	if ok && !strings.HasPrefix(written, "/") && strings.Contains(host, ".") && !strings.ContainsAny(host, "@:") &&
+		!repositoryHosts[host] {
+		return rest
+	}
+	return key
 }
 
 // repositoryHosts begin the key of a package that comes from a repository.

@@ -18,13 +18,34 @@ func Requirements(path string, content []byte) *Graph {
 		return nil
 	}
 	b := builder{File: File{Path: path}, Graph: &Graph{Ecosystem: "PyPI"}, index: map[string]int{}}
-	type edge struct {
-		to     int
-		parent string
+	edges := b.readCompiled(string(content))
+	root := b.addNode(Node{Local: true})
+	for _, e := range edges {
+		from, ok := b.index[PythonName(e.parent)]
+		if !ok || strings.HasPrefix(e.parent, "-") || strings.Contains(e.parent, "(") {
+			from = root // a file, or the project itself
+			b.Rooted = true
+		}
+		b.Nodes[from].Deps = append(b.Nodes[from].Deps, Dep{To: e.to})
 	}
-	var edges []edge
+	if b.full || !b.Rooted || len(edges) > maxEdges {
+		return nil
+	}
+	return b.Graph
+}
+
+// A viaEdge says that a comment names what brought a package.
+type viaEdge struct {
+	to     int
+	parent string
+}
+
+// readCompiled adds the packages of the file and returns what their comments say. A comment
+// "# via" begins a list that goes on in the comments of the lines below.
+func (b *builder) readCompiled(content string) []viaEdge {
+	var edges []viaEdge
 	at, line, list := -1, 0, false
-	for raw := range strings.Lines(string(content)) {
+	for raw := range strings.Lines(content) {
 		line++
 		text := strings.TrimSpace(raw)
 		if m := compiledLine.FindStringSubmatch(text); m != nil {
@@ -42,21 +63,9 @@ func Requirements(path string, content []byte) *Graph {
 		}
 		for _, parent := range strings.Split(comment, ",") {
 			if parent = strings.TrimSpace(parent); list && parent != "" {
-				edges = append(edges, edge{at, parent})
+				edges = append(edges, viaEdge{at, parent})
 			}
 		}
 	}
-	root := b.addNode(Node{Local: true})
-	for _, e := range edges {
-		from, ok := b.index[PythonName(e.parent)]
-		if !ok || strings.HasPrefix(e.parent, "-") || strings.Contains(e.parent, "(") {
-			from = root // a file, or the project itself
-			b.Rooted = true
-		}
-		b.Nodes[from].Deps = append(b.Nodes[from].Deps, Dep{To: e.to})
-	}
-	if b.full || !b.Rooted || len(edges) > maxEdges {
-		return nil
-	}
-	return b.Graph
+	return edges
 }

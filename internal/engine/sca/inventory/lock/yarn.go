@@ -84,13 +84,7 @@ func parseYarn(text string) ([]yarnEntry, error) {
 			if !ok {
 				return nil, fmt.Errorf("line %d: a name with a colon was expected", line)
 			}
-			e := yarnEntry{line: line}
-			for _, k := range strings.Split(keys, ", ") {
-				if k = strings.Trim(k, `"`); k != "" {
-					e.keys = append(e.keys, k)
-				}
-			}
-			out = append(out, e)
+			out = append(out, newYarnEntry(keys, line))
 			inDeps = false
 			continue
 		}
@@ -111,6 +105,17 @@ func parseYarn(text string) ([]yarnEntry, error) {
 		}
 	}
 	return out, nil
+}
+
+// newYarnEntry reads the keys of an entry: "name@range, name@range".
+func newYarnEntry(keys string, line int) yarnEntry {
+	e := yarnEntry{line: line}
+	for _, k := range strings.Split(keys, ", ") {
+		if k = strings.Trim(k, `"`); k != "" {
+			e.keys = append(e.keys, k)
+		}
+	}
+	return e
 }
 
 // yarnPair cuts `key "value"`; both may be quoted.

@@ -5,6 +5,7 @@
 package maven
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -269,25 +270,33 @@ func (p *Project) addManaged(m *pom, out *model, depth int) {
 			own[d.coordinates()] = d.version
 			continue
 		}
-		list := p.findPOM(d)
-		if list == nil {
-			out.outside = append(out.outside, "the list "+d.coordinates()+" "+d.version)
-			continue
-		}
-		model := p.modelOf(list, depth+1)
-		for k, v := range model.managed {
-			if _, known := imported[k]; !known { // the first import wins
-				imported[k] = v
-			}
-		}
-		out.outside = append(out.outside, model.outside...)
+		p.importManaged(d, out, imported, depth)
 	}
-	for _, list := range []map[string]string{imported, own} {
-		for k, v := range list {
-			out.managed[k] = v
+	maps.Copy(out.managed, imported)
+	maps.Copy(out.managed, own)
+	p.expandInherited(m, out, own)
+}
+
+// importManaged adds the entries of a list that is imported ("bill of materials" in Maven's
+// words). Of equal ones the first import wins.
+func (p *Project) importManaged(d dependency, out *model, imported map[string]string, depth int) {
+	list := p.findPOM(d)
+	if list == nil {
+		out.outside = append(out.outside, "the list "+d.coordinates()+" "+d.version)
+		return
+	}
+	model := p.modelOf(list, depth+1)
+	for k, v := range model.managed {
+		if _, known := imported[k]; !known {
+			imported[k] = v
 		}
 	}
-	// A child may give a property of its parent another value.
+	out.outside = append(out.outside, model.outside...)
+}
+
+// expandInherited resolves the versions of the parents' entries anew: a child may give a
+// property of its parent another value.
+func (p *Project) expandInherited(m *pom, out *model, own map[string]string) {
 	for parent, n := m, 0; parent.parent != nil && n < maxDepth; n++ {
 		if parent = p.parentOf(parent); parent == nil {
 			break
