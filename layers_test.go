@@ -123,6 +123,8 @@ var mayImport = map[string]string{
 	"internal/engine/sast/taint/findings": sast("taint/frame taint/modelindex taint/rulematch taint/summary " +
 		"taint/survey taint/syncmap " +
 		"taint/taintset taint/value ir lang model pattern tree"),
+	"internal/engine/sast/taint/tainttest": sast("callgraph cst frameworks ir lang/all model rule scope taint " +
+		"taint/findings taint/rulematch"),
 	"internal/engine/sast/taint/scheduler": sast("taint/frame taint/interpret taint/summary taint/syncmap ir"),
 	"internal/engine/sast/taint/interpret": sast("taint/callsite taint/frame taint/guard taint/libcall " +
 		"taint/modelindex taint/rulematch " +
