@@ -11,9 +11,9 @@ import (
 
 // This file makes the texts that leave the place in which a canary has reached a sink.
 
-// payloads returns texts in which F() is our function, for a value with the canary as
+// flowPayloads returns texts in which F() is our function, for a value with the canary as
 // a sink got it; none when nothing is left that could break out.
-func payloads(kind, value, canary string) []string {
+func flowPayloads(kind, value, canary string) []string {
 	var out []string
 	for from := 0; from < len(value) && len(out) < maxPayloads; { // a script may write it twice, encoded once
 		i := strings.Index(value[from:], canary)
@@ -75,7 +75,8 @@ var authority = lazyregexp.New(`(?i)^(https?:)?//[^/?#]*$`)
 var callback = lazyregexp.New(`(?i)[?&]([\w.-]*(?:callback|jsonp|cb)[\w.-]*)=`)
 
 // addressPayloads decides, from behind the beginning of an address, where it leads, or
-// what the function is called that the server names in its answer.
+// what the function is called that the server names in its answer. HOST is the
+// attacker's host, which is answered for here.
 func addressPayloads(before, after string) []string {
 	switch {
 	case before == "/" || before == "https:/" || before == "http:/":
@@ -96,8 +97,9 @@ func addressPayloads(before, after string) []string {
 	return nil
 }
 
-// rest are the breakers that are left, unescaped, after the canary.
-func rest(after string) string {
+// unescapedBreakers are the breakers that are left, unescaped, after the canary. A
+// character may be escaped for a script, an address or HTML.
+func unescapedBreakers(after string) string {
 	kept := ""
 	for _, c := range breakers {
 		if strings.HasPrefix(after, string(c)) {
@@ -118,33 +120,13 @@ var handler = lazyregexp.New(`(?i)\son\w+\s*=\s*("[^"]*|'[^']*|[^\s"'>]*)$`)
 
 // htmlPayloads breaks out of where the canary stands in a text of HTML.
 func htmlPayloads(before, after string) []string {
-	left := rest(after)
+	left := unescapedBreakers(after)
 	tag := strings.Contains(left, "<")
-	const image = "<img src=x onerror=F()>"
 	if tag && strings.LastIndex(before, "<!--") > strings.LastIndex(before, "-->") {
-		return []string{"-->" + image}
+		return []string{"-->" + imagePayload}
 	}
-	open := strings.LastIndexByte(before, '<')
-	if open > strings.LastIndexByte(before, '>') { // inside of a tag
-		quote := openQuote(before[open:])
-		if m := handler.FindStringSubmatch(before[open:]); m != nil && strings.HasPrefix(m[1], quote) {
-			if inside := scriptPayloads(gohtml.UnescapeString(m[1][len(quote):]),
-				gohtml.UnescapeString(after)); inside != nil {
-				return inside
-			}
-		}
-		switch {
-		case quote == "":
-			return []string{"x onmouseover=F() onfocus=F() autofocus tabindex=1 ", "x>" + image}
-		case !strings.Contains(left, quote):
-			if at := lazyregexp.New(`(?i)\s(href|src|action|formaction|data)\s*=\s*["']$`); at.MatchString(before) {
-				return []string{"javascript:F()"}
-			}
-			return nil
-		case tag:
-			return []string{quote + ">" + image, quote + " onmouseover=F() onload=F() onfocus=F() autofocus x=" + quote}
-		}
-		return []string{quote + " onmouseover=F() onload=F() onfocus=F() autofocus x=" + quote}
+	if open := strings.LastIndexByte(before, '<'); open > strings.LastIndexByte(before, '>') {
+		return tagPayloads(before, open, after)
 	}
 	if !tag {
 		return nil
@@ -153,16 +135,49 @@ func htmlPayloads(before, after string) []string {
 	for _, raw := range []string{"textarea", "title", "script", "style", "noscript", "xmp", "iframe", "template",
 		"select"} {
 		if strings.LastIndex(lower, "<"+raw) > strings.LastIndex(lower, "</"+raw) {
-			return []string{"</" + raw + ">" + image}
+			return []string{"</" + raw + ">" + imagePayload}
 		}
 	}
 	if strings.LastIndex(lower, "<option") > strings.LastIndex(lower, "</option") {
-		return []string{"</option></select>" + image, "<script>F()</script>"}
+		return []string{"</option></select>" + imagePayload, "<script>F()</script>"}
 	}
-	return []string{image, "<svg/onload=F()>"}
+	return []string{imagePayload, "<svg/onload=F()>"}
 }
 
-// openQuote returns the quote that is open at the end of a tag.
+// imagePayload runs the function where a new element can begin.
+const imagePayload = "<img src=x onerror=F()>"
+
+// addressAttribute is a tag that ends in the value of an attribute with an address.
+var addressAttribute = lazyregexp.New(`(?i)\s(href|src|action|formaction|data)\s*=\s*["']$`)
+
+// tagPayloads breaks out of a tag, which begins at open: of the script of a handler, of a
+// quoted value, or by an address of script where the quote cannot be ended.
+func tagPayloads(before string, open int, after string) []string {
+	left := unescapedBreakers(after)
+	quote := openQuote(before[open:])
+	if m := handler.FindStringSubmatch(before[open:]); m != nil && strings.HasPrefix(m[1], quote) {
+		if inside := scriptPayloads(gohtml.UnescapeString(m[1][len(quote):]),
+			gohtml.UnescapeString(after)); inside != nil {
+			return inside
+		}
+	}
+	switch {
+	case quote == "":
+		return []string{"x onmouseover=F() onfocus=F() autofocus tabindex=1 ", "x>" + imagePayload}
+	case !strings.Contains(left, quote):
+		if addressAttribute.MatchString(before) {
+			return []string{"javascript:F()"}
+		}
+		return nil
+	case strings.Contains(left, "<"):
+		return []string{quote + ">" + imagePayload,
+			quote + " onmouseover=F() onload=F() onfocus=F() autofocus x=" + quote}
+	}
+	return []string{quote + " onmouseover=F() onload=F() onfocus=F() autofocus x=" + quote}
+}
+
+// openQuote returns the quote that is open at the end of a tag. An attribute without
+// quotes has none.
 func openQuote(tag string) string {
 	open := ""
 	for _, c := range tag {
@@ -178,7 +193,7 @@ func openQuote(tag string) string {
 
 // scriptPayloads breaks out of where the canary stands in a text of JavaScript.
 func scriptPayloads(before, after string) []string {
-	left := rest(after)
+	left := unescapedBreakers(after)
 	switch open := scriptContext(before); {
 	case open == "`":
 		return []string{"${F()}"}
@@ -195,7 +210,8 @@ func scriptPayloads(before, after string) []string {
 }
 
 // scriptContext returns what is open at the end of a script: a quote, "//", "/*", or
-// nothing.
+// nothing. Regular expressions are taken for divisions, which costs a payload and no
+// false positive.
 func scriptContext(script string) string {
 	open := ""
 	for i := 0; i < len(script); i++ {

@@ -61,7 +61,8 @@ type Options struct {
 	IgnoreCertificates bool
 }
 
-func (o *Options) defaults() {
+// setDefaults replaces what is not given.
+func (o *Options) setDefaults() {
 	if o.Foreign == 0 {
 		o.Foreign = 200
 	}
@@ -89,7 +90,7 @@ type Browser struct {
 	cache *cache
 
 	mu      sync.Mutex
-	now     *instance // nil: not running
+	running *instance // nil: not running
 	crashes int
 	foreign int
 	kept    map[Session][]Storage // what pages of sessions begin with
@@ -109,10 +110,11 @@ type instance struct {
 	hung  error // why we ended it; nil: we have not
 }
 
-// late returns why a page was not opened. A browser that has said nothing at all in the time
-// that there was for it is ended: nothing comes of waiting for it again, and what it has
-// open is as good as lost.
-func (i *instance) late(limited, ctx context.Context, err error) error {
+// openingError returns why a page was not opened. A browser that has said nothing at
+// all in the time that there was for it is ended: nothing comes of waiting for it
+// again, and what it has open is as good as lost. A hung browser would otherwise keep
+// every page waiting for its own limit.
+func (i *instance) openingError(limited, ctx context.Context, err error) error {
 	if limited.Err() == nil || ctx.Err() != nil || time.Since(time.Unix(0, i.root.heard.Load())) < startLimit {
 		return err
 	}
@@ -122,11 +124,11 @@ func (i *instance) late(limited, ctx context.Context, err error) error {
 	i.process.Stop()
 	_ = i.root.transport.Close() // nothing is read from it any more
 	<-i.root.lost
-	return i.why()
+	return i.endReason()
 }
 
-// why tells why the browser is gone.
-func (i *instance) why() error {
+// endReason tells why the browser is gone.
+func (i *instance) endReason() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.hung != nil {
@@ -140,12 +142,12 @@ func Start(ctx context.Context, o Options) (*Browser, error) {
 	if o.Path == "" && o.Launch == nil || o.Dial == nil || o.Gate == nil {
 		return nil, errors.New("no Chromium is given")
 	}
-	o.defaults()
+	o.setDefaults()
 	g := newGuard(o.Dial)
 	b := &Browser{o: o, guard: g, slots: make(chan struct{}, o.Pages), cache: newCache(), routes: map[string][]string{},
 		kept: map[Session][]Storage{}, asking: map[string][]string{}}
-	if _, err := b.instance(ctx); err != nil {
-		g.close()
+	if _, err := b.runningInstance(ctx); err != nil {
+		g.closeGuard()
 		return nil, err
 	}
 	return b, nil
@@ -155,77 +157,81 @@ func Start(ctx context.Context, o Options) (*Browser, error) {
 func (b *Browser) Close() {
 	b.mu.Lock()
 	b.closed = true
-	now := b.now
-	b.now = nil
+	now := b.running
+	b.running = nil
 	b.mu.Unlock()
 	if now != nil {
 		now.process.Stop()
 	}
-	b.guard.close()
+	b.guard.closeGuard()
 }
 
 // Crashes is how often the browser has died, and why the last time.
 func (b *Browser) Crashes() (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.bury()
+	b.recordCrash()
 	return b.crashes, b.last
 }
 
-// instance returns the running Chromium, starting one when there is none.
-func (b *Browser) instance(ctx context.Context) (*instance, error) {
+// runningInstance returns the running Chromium, starting one when there is none.
+func (b *Browser) runningInstance(ctx context.Context) (*instance, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		return nil, errors.New("the browser is closed")
 	}
-	if b.bury(); b.now != nil {
-		return b.now, nil
+	if b.recordCrash(); b.running != nil {
+		return b.running, nil
 	}
 	if b.crashes >= b.o.Crashes {
 		return nil, fmt.Errorf("the browser has died %d times and is not started again: %w", b.crashes, b.last)
 	}
-	now, err := b.launch(ctx)
+	now, err := b.launchInstance(ctx)
 	if err != nil {
 		if ctx.Err() == nil { // one that does not even start must not be waited for again and again
 			b.crashes, b.last = b.crashes+1, err
 		}
 		return nil, err
 	}
-	b.now = now
+	b.running = now
 	return now, nil
 }
 
-// bury counts a browser that is gone. mu is held.
-func (b *Browser) bury() {
-	if b.now == nil {
+// recordCrash counts a browser that is gone. mu is held. Who asks next starts another
+// one.
+func (b *Browser) recordCrash() {
+	if b.running == nil {
 		return
 	}
 	select {
-	case <-b.now.root.lost:
-		b.last = b.now.why()
-		b.now.process.Stop()
-		b.now = nil
+	case <-b.running.root.lost:
+		b.last = b.running.endReason()
+		b.running.process.Stop()
+		b.running = nil
 		b.crashes++
 	default:
 	}
 }
 
-func (b *Browser) launch(outer context.Context) (*instance, error) {
+// launchInstance starts a Chromium and holds every target that it opens until it is set
+// up, so that nothing is sent unseen. Downloads are denied: a file of the target must
+// not reach the disk.
+func (b *Browser) launchInstance(outer context.Context) (*instance, error) {
 	p, err := b.o.Launch(outer)
 	if err != nil {
 		return nil, err
 	}
-	b.guard.serve(p.Proxy)
+	b.guard.serveBrowser(p.Proxy)
 	_, root := newConnection(p.Pipe, p.Pipe)
 	i := &instance{process: p, root: root, pages: map[cdp.BrowserContextID]*Page{}}
-	go root.serve(func(ev any) { i.attached(ev) })
+	go root.serveEvents(func(ev any) { i.handleAttached(ev) })
 	ctx, cancel := context.WithTimeout(outer, startLimit)
 	defer cancel()
-	_, err = call(ctx, root, target.SetAutoAttach,
-		target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: ptr(true)})
+	_, err = runCommand(ctx, root, target.SetAutoAttach,
+		target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: pointerTo(true)})
 	if err == nil {
-		_, err = call(ctx, root, cdpbrowser.SetDownloadBehavior,
+		_, err = runCommand(ctx, root, cdpbrowser.SetDownloadBehavior,
 			cdpbrowser.SetDownloadBehaviorParams{Behavior: cdpbrowser.SetDownloadBehaviorBehaviorDeny})
 	}
 	if err == nil {
@@ -244,53 +250,55 @@ func (b *Browser) launch(outer context.Context) (*instance, error) {
 // startLimit bounds the wait for a browser's first answers.
 const startLimit = time.Minute
 
-// attached gives a new target to the page that it belongs to. A second tab of a
+// handleAttached gives a new target to the page that it belongs to. A second tab of a
 // page's profile was opened by the page: it is held, and closed before it sends.
-func (i *instance) attached(ev any) {
+func (i *instance) handleAttached(ev any) {
 	e, ok := ev.(*target.EventAttachedToTarget)
 	if !ok {
 		return
 	}
-	s := i.root.session(e.SessionID)
+	s := i.root.sessionOf(e.SessionID)
 	i.mu.Lock()
 	p := i.pages[e.TargetInfo.BrowserContextID]
 	i.mu.Unlock()
 	ours := p != nil && !strings.HasPrefix(e.TargetInfo.URL, "chrome:") // not a part of the browser's window
 	switch {
-	case ours && e.TargetInfo.Type == "page" && p.claim(s, e.TargetInfo.TargetID):
+	case ours && e.TargetInfo.Type == "page" && p.claimTarget(s, e.TargetInfo.TargetID):
 	case ours:
 		if e.TargetInfo.URL != "" && e.TargetInfo.URL != "about:blank" {
-			p.popup(e.TargetInfo.URL)
+			p.handlePopup(e.TargetInfo.URL)
 		}
-		go i.turnAway(s, e.TargetInfo.TargetID)
+		go i.closePopup(s, e.TargetInfo.TargetID)
 	default: // the tab that the browser begins with, or a part of its window
-		go s.serve(func(any) {})
+		go s.serveEvents(func(any) {})
 		go func() {
 			ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 			defer cancel()
-			_, _ = call(ctx, s, runtime.RunIfWaitingForDebugger, cdp.Empty{})
+			_, _ = runCommand(ctx, s, runtime.RunIfWaitingForDebugger, cdp.Empty{})
 		}()
 	}
 }
 
-// turnAway closes a window that a page has opened. It lets it begin first, with all of
-// its requests held: the opener is often of the same process, and stands still for as
-// long as the window waits, for ever if that is closed meanwhile.
-func (i *instance) turnAway(s *session, id target.ID) {
-	go s.serve(func(any) {})
+// closePopup closes a window that a page has opened. It lets it begin first, with all
+// of its requests held: the opener is often of the same process, and stands still for
+// as long as the window waits, for ever if that is closed meanwhile. A page can open
+// windows faster than they are closed; each costs a process.
+func (i *instance) closePopup(s *session, id target.ID) {
+	go s.serveEvents(func(any) {})
 	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 	defer cancel()
-	if _, err := call(ctx, s, fetch.Enable,
+	if _, err := runCommand(ctx, s, fetch.Enable,
 		fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*"}}}); err == nil {
-		_, _ = call(ctx, s, runtime.RunIfWaitingForDebugger, cdp.Empty{})
+		_, _ = runCommand(ctx, s, runtime.RunIfWaitingForDebugger, cdp.Empty{})
 	}
 	i.closeTarget(id)
 }
 
+// closeTarget closes a tab or a window, and does not care whether it is still there.
 func (i *instance) closeTarget(id target.ID) {
 	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 	defer cancel()
-	_, _ = call(ctx, i.root, target.CloseTarget, target.CloseTargetParams{TargetID: id})
+	_, _ = runCommand(ctx, i.root, target.CloseTarget, target.CloseTargetParams{TargetID: id})
 }
 
 // commandLimit bounds a command that a healthy page answers at once.
@@ -310,4 +318,6 @@ func (b *Browser) takeForeign(host string) bool {
 	return true
 }
 
-func ptr[T any](v T) *T { return &v }
+// pointerTo returns a pointer to a value, which optional parameters of the protocol
+// need.
+func pointerTo[T any](v T) *T { return &v }

@@ -120,12 +120,12 @@ func TestGuard(t *testing.T) {
 	target := httptest.NewServer(html("target"))
 	defer target.Close()
 	g := newGuard((&net.Dialer{}).DialContext)
-	defer g.close()
+	defer g.closeGuard()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.serve(listener)
+	g.serveBrowser(listener)
 	get := func(user *url.Userinfo) (int, string) {
 		proxy := &url.URL{Scheme: "http", Host: listener.Addr().String(), User: user}
 		client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy)}}
@@ -149,7 +149,7 @@ func TestGuard(t *testing.T) {
 		t.Errorf("a host that was not admitted: %d", status)
 	}
 	u, _ := url.Parse(target.URL)
-	g.admit(u)
+	g.admitHost(u)
 	if status, body := get(ours); status != http.StatusOK || body != "target" {
 		t.Errorf("a host that was admitted: %d %q", status, body)
 	}

@@ -52,9 +52,9 @@ func newConnection(r io.ReadCloser, w io.WriteCloser) (*connection, *session) {
 		calls:     map[int64]chan *cdproto.Message{},
 		sessions:  map[target.SessionID]*session{},
 	}
-	root := c.session("")
-	go c.read()
-	go c.write()
+	root := c.sessionOf("")
+	go c.readMessages()
+	go c.writeMessages()
 	return c, root
 }
 
@@ -64,6 +64,7 @@ type boundedReader struct {
 	size int
 }
 
+// Read counts the bytes since the last message, which ends with a zero byte.
 func (r *boundedReader) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	for _, b := range p[:n] {
@@ -78,8 +79,8 @@ func (r *boundedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// session returns the session, which is made when it is new.
-func (c *connection) session(id target.SessionID) *session {
+// sessionOf returns the session, which is made when it is new.
+func (c *connection) sessionOf(id target.SessionID) *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s, ok := c.sessions[id]
@@ -90,7 +91,8 @@ func (c *connection) session(id target.SessionID) *session {
 	return s
 }
 
-func (c *connection) drop(id target.SessionID) {
+// dropSession forgets the session of a target that is gone, and tells who waits for it.
+func (c *connection) dropSession(id target.SessionID) {
 	c.mu.Lock()
 	s := c.sessions[id]
 	delete(c.sessions, id)
@@ -100,9 +102,10 @@ func (c *connection) drop(id target.SessionID) {
 	}
 }
 
-// read hands out messages until the pipe ends.
-func (c *connection) read() {
-	defer c.end()
+// readMessages hands out messages until the pipe ends. The end of the pipe is the end
+// of the browser.
+func (c *connection) readMessages() {
+	defer c.endConnection()
 	for {
 		m := new(cdproto.Message)
 		if err := c.transport.Read(context.Background(), m); err != nil {
@@ -119,11 +122,13 @@ func (c *connection) read() {
 			}
 			continue
 		}
-		c.event(m)
+		c.dispatchEvent(m)
 	}
 }
 
-func (c *connection) event(m *cdproto.Message) {
+// dispatchEvent hands an event to its session. Those of the console are dropped: a page
+// chooses how many there are and how long.
+func (c *connection) dispatchEvent(m *cdproto.Message) {
 	switch string(m.Method) {
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown": // as long and as many as the page likes
 		return
@@ -134,21 +139,21 @@ func (c *connection) event(m *cdproto.Message) {
 	}
 	switch e := ev.(type) {
 	case *target.EventAttachedToTarget:
-		c.session(e.SessionID) // its own events may follow at once
+		c.sessionOf(e.SessionID) // its own events may follow at once
 	case *target.EventDetachedFromTarget:
-		defer c.drop(e.SessionID)
+		defer c.dropSession(e.SessionID)
 	}
 	c.mu.Lock()
 	s := c.sessions[m.SessionID]
 	c.mu.Unlock()
 	if s != nil {
-		s.push(ev, len(m.Params))
+		s.queueEvent(ev, len(m.Params))
 	}
 }
 
-// write sends messages one after the other. A browser that hangs does not read: who has
+// writeMessages sends messages one after the other. A browser that hangs does not read: who has
 // something to send waits for this, and no longer than he wants.
-func (c *connection) write() {
+func (c *connection) writeMessages() {
 	for {
 		select {
 		case m := <-c.out:
@@ -162,7 +167,8 @@ func (c *connection) write() {
 	}
 }
 
-func (c *connection) end() {
+// endConnection tells everybody who waits that the browser is gone.
+func (c *connection) endConnection() {
 	_ = c.transport.Close()
 	close(c.lost)
 }
@@ -182,7 +188,9 @@ type session struct {
 	wake chan struct{}
 }
 
-func (s *session) push(ev any, size int) {
+// queueEvent adds an event to the queue of a session. It never blocks, or a page that
+// makes many events would stop the connection for all others.
+func (s *session) queueEvent(ev any, size int) {
 	s.events.Lock()
 	s.events.bytes += size
 	if len(s.events.queue) < maxQueue && s.events.bytes < maxQueueBytes {
@@ -197,9 +205,9 @@ func (s *session) push(ev any, size int) {
 	}
 }
 
-// serve calls handle for every event, in order, until the target or the browser is
+// serveEvents calls handle for every event, in order, until the target or the browser is
 // gone. handle may call commands. A flood ends it with false.
-func (s *session) serve(handle func(ev any)) bool {
+func (s *session) serveEvents(handle func(ev any)) bool {
 	for {
 		s.events.Lock()
 		queue, over := s.events.queue, s.events.over
@@ -224,10 +232,10 @@ func (s *session) serve(handle func(ev any)) bool {
 	}
 }
 
-// call runs a command and waits for its result.
-func call[P, R any](ctx context.Context, s *session, command cdp.Command[P, R], params P) (R, error) {
+// runCommand runs a command and waits for its result.
+func runCommand[P, R any](ctx context.Context, s *session, command cdp.Command[P, R], params P) (R, error) {
 	var result R
-	m, err := s.send(ctx, command.Method, params)
+	m, err := s.sendCommand(ctx, command.Method, params)
 	if err == nil && m.Error != nil {
 		err = m.Error
 	}
@@ -240,7 +248,9 @@ func call[P, R any](ctx context.Context, s *session, command cdp.Command[P, R], 
 	return result, nil
 }
 
-func (s *session) send(ctx context.Context, method string, params any) (*cdproto.Message, error) {
+// sendCommand sends a command and waits for its result, for the end of the context, or
+// for the end of the target or the browser.
+func (s *session) sendCommand(ctx context.Context, method string, params any) (*cdproto.Message, error) {
 	text, err := jsonv2.Marshal(params, chromedp.DefaultMarshalOptions)
 	if err != nil {
 		return nil, err

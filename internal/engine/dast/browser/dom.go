@@ -27,6 +27,10 @@ const (
 	maxSources  = 60
 	breakers    = `'"<>` // follow the canary: what is left of them tells what can break out
 	maxKept     = 20     // names of cookies and of the browser's storage that are tried
+	// maxParameters and maxListeners bound what scripts are seen to read: a page may ask
+	// for any number of names.
+	maxParameters = 30
+	maxListeners  = 10
 )
 
 // A DOMProbe is a page whose scripts are examined.
@@ -57,7 +61,7 @@ type DOMAlert struct {
 }
 
 // IsStored reports whether the source is something that the browser keeps.
-func (f DOMAlert) IsStored() bool { return source{kind: f.Source}.kept() }
+func (f DOMAlert) IsStored() bool { return source{kind: f.Source}.isStored() }
 
 // A source is something of a page that others choose.
 type source struct {
@@ -65,8 +69,10 @@ type source struct {
 	id         string // follows the canary
 }
 
-// kept reports whether the browser keeps it for the application.
-func (s source) kept() bool { return s.kind == "cookie" || s.kind == "local" || s.kind == "session" }
+// isStored reports whether the browser keeps it for the application.
+func (s source) isStored() bool {
+	return s.kind == "cookie" || s.kind == "local" || s.kind == "session"
+}
 
 // A flow is a source's text that has reached a sink.
 type flow struct {
@@ -80,13 +86,13 @@ type flow struct {
 
 // A prober examines one page.
 type prober struct {
-	b        *Browser
-	t        DOMProbe
-	canary   string
-	lure     string // a host that answers as an attacker's would; nothing is sent to it
-	joint    string // before what is put behind the path
-	sources  []source
-	attempts int
+	b            *Browser
+	t            DOMProbe
+	canary       string
+	attackerHost string // a host that answers as an attacker's would; nothing is sent to it
+	joint        string // before what is put behind the path
+	sources      []source
+	attempts     int
 
 	mu        sync.Mutex
 	flows     []flow
@@ -94,55 +100,57 @@ type prober struct {
 	listeners []string // source texts of listeners for messages
 }
 
-// ProbeDOM looks for vulnerabilities of a page's own scripts. It loads the page with a canary in
-// every source at once and watches which reach a sink that could execute them, with
-// characters left that can break out; only those are tried, with a few payloads that
-// run nothing but a function of ours. What is returned was executed.
+// ProbeDOM looks for vulnerabilities of a page's own scripts. It loads the page with a
+// canary in every source at once and watches which reach a sink that could execute
+// them, with characters left that can break out; only those are tried, with a few
+// payloads that run nothing but a function of ours. What is returned was executed. This
+// is DOM-based cross-site scripting (CWE-79).
 func (b *Browser) ProbeDOM(ctx context.Context, t DOMProbe) ([]DOMAlert, error) {
 	if t.Request.Method != http.MethodGet {
 		return nil, fmt.Errorf("a page that is opened by %s has no address to be sent", t.Request.Method)
 	}
-	p := &prober{b: b, t: t, canary: "zq" + strings.ToLower(rand.Text()[:8]), lure: strings.ToLower(rand.Text()[:10]) +
-		".example"}
+	p := &prober{b: b, t: t, canary: "zq" + strings.ToLower(rand.Text()[:8]),
+		attackerHost: strings.ToLower(rand.Text()[:10]) +
+			".example"}
 	for _, q := range t.Request.Query {
-		if !nameless(q) {
-			p.add("query", q.Name)
+		if !isNameless(q) {
+			p.addSource("query", q.Name)
 		}
 	}
 	_, _, params := splitFragment(t.Fragment)
 	for _, q := range params {
-		p.add("fragment", q.Name)
+		p.addSource("fragment", q.Name)
 	}
-	p.add("fragment", "")
-	p.add("query", "")
-	p.add("name", "")
-	p.add("referrer", "")
-	p.add("message", "")
+	p.addSource("fragment", "")
+	p.addSource("query", "")
+	p.addSource("name", "")
+	p.addSource("referrer", "")
+	p.addSource("message", "")
 	for _, name := range t.Parameters {
-		p.add("query", name)
+		p.addSource("query", name)
 	}
-	if err := p.watch(ctx); err != nil {
+	if err := p.watchSinks(ctx); err != nil {
 		return nil, err
 	}
 	if p.addRead() { // once more, with what it asked for
-		if err := p.watch(ctx); err != nil {
+		if err := p.watchSinks(ctx); err != nil {
 			return nil, err
 		}
 	}
 	if err := p.watchPath(ctx); err != nil {
 		return nil, err
 	}
-	return p.prove(ctx)
+	return p.proveFlows(ctx)
 }
 
 // watchPath loads the page with more behind its path, which to many servers is the same
 // page.
 func (p *prober) watchPath(ctx context.Context) error {
-	if !p.t.Path || !p.add("path", "") {
+	if !p.t.Path || !p.addSource("path", "") {
 		return nil
 	}
 	for _, p.joint = range []string{"/", ";"} {
-		if err := p.watch(ctx); err != nil {
+		if err := p.watchSinks(ctx); err != nil {
 			return err
 		}
 		p.mu.Lock()
@@ -155,7 +163,9 @@ func (p *prober) watchPath(ctx context.Context) error {
 	return nil
 }
 
-func (p *prober) add(kind, name string) bool {
+// addSource adds a source that will hold a canary of its own; false: it is there
+// already, or there are enough.
+func (p *prober) addSource(kind, name string) bool {
 	if len(p.sources) >= maxSources || slices.ContainsFunc(p.sources, func(s source) bool {
 		return s.kind == kind && s.name == name
 	}) {
@@ -171,13 +181,13 @@ func (p *prober) addRead() bool {
 	defer p.mu.Unlock()
 	more := false
 	for _, r := range p.read {
-		more = p.add(r.kind, r.name) || more
+		more = p.addSource(r.kind, r.name) || more
 	}
 	return more
 }
 
 // splitFragment reads a fragment as a route with parameters: "#/search?q=a", or
-// "#q=a&b=c".
+// "#q=a&b=c". Routers of single-page applications read it so.
 func splitFragment(fragment string) (route string, question bool, params []message.Param) {
 	text := strings.TrimPrefix(fragment, "#")
 	if before, after, ok := strings.Cut(text, "?"); ok {
@@ -192,8 +202,8 @@ func splitFragment(fragment string) (route string, question bool, params []messa
 // values are what the sources hold in one load; one that is not named keeps what it has.
 type values map[source]string
 
-// address puts values into the address.
-func (p *prober) address(v values) (r *message.Request, fragment string) {
+// buildAddress puts values into the address.
+func (p *prober) buildAddress(v values) (r *message.Request, fragment string) {
 	r = p.t.Request.Clone()
 	fragment = p.t.Fragment
 	route, question, params := splitFragment(fragment)
@@ -205,38 +215,42 @@ func (p *prober) address(v values) (r *message.Request, fragment string) {
 		case s.kind == "path":
 			r.Path = strings.TrimSuffix(r.Path, "/") + p.joint + escapePath(value)
 		case s.kind == "query":
-			r.Query = put(r.Query, s.name, value)
+			r.Query = setParam(r.Query, s.name, value)
 		case s.kind == "fragment":
-			params, changed = put(params, s.name, value), true
+			params, changed = setParam(params, s.name, value), true
 		}
 	}
-	if whole, ok := v[p.find("query", "")]; ok {
-		r.Query = slices.DeleteFunc(r.Query, nameless)
-		r.RawQuery = joined(message.EncodeQuery(r.Query), strings.ReplaceAll(escapeFragment(whole), "#", "%23"))
+	if whole, ok := v[p.findSource("query", "")]; ok {
+		r.Query = slices.DeleteFunc(r.Query, isNameless)
+		r.RawQuery = joinQuery(message.EncodeQuery(r.Query), strings.ReplaceAll(escapeFragment(whole), "#", "%23"))
 	}
-	whole, ok := v[p.find("fragment", "")]
-	switch {
-	case ok && !changed:
+	whole, ok := v[p.findSource("fragment", "")]
+	if changed {
+		return r, buildFragment(route, question, joinQuery(message.EncodeQuery(params), escapeFragment(whole)))
+	}
+	if ok {
 		fragment = "#" + escapeFragment(whole)
-	case changed:
-		fragment = "#" + route
-		if question {
-			fragment += "?"
-		}
-		fragment += joined(message.EncodeQuery(params), escapeFragment(whole))
 	}
 	return r, fragment
 }
 
-// plain is a text that can be the name of a parameter.
-var plain = lazyregexp.New(`^[\w.\[\]-]+$`)
+// buildFragment is the opposite of splitFragment.
+func buildFragment(route string, question bool, query string) string {
+	if question {
+		route += "?"
+	}
+	return "#" + route + query
+}
 
-// nameless reports whether a part of a query is no parameter but a text that is read as
+// parameterName is a text that can be the name of a parameter.
+var parameterName = lazyregexp.New(`^[\w.\[\]-]+$`)
+
+// isNameless reports whether a part of a query is no parameter but a text that is read as
 // a whole, such as an address.
-func nameless(q message.Param) bool { return q.Bare && !plain.MatchString(q.Name) }
+func isNameless(q message.Param) bool { return q.Bare && !parameterName.MatchString(q.Name) }
 
-// joined puts a text behind a query.
-func joined(query, text string) string {
+// joinQuery puts a text behind a query.
+func joinQuery(query, text string) string {
 	if query == "" || text == "" {
 		return query + text
 	}
@@ -253,7 +267,9 @@ func escapePath(s string) string {
 	return strings.NewReplacer("?", "%3F", "#", "%23", "{", "%7B", "}", "%7D").Replace(escapeFragment(s))
 }
 
-func put(list []message.Param, name, value string) []message.Param {
+// setParam sets a parameter of a query, or adds it. The list that is given stays as it
+// is.
+func setParam(list []message.Param, name, value string) []message.Param {
 	list = slices.Clone(list)
 	for i := range list {
 		if list[i].Name == name {
@@ -264,7 +280,9 @@ func put(list []message.Param, name, value string) []message.Param {
 	return append(list, message.Param{Name: name, Value: value})
 }
 
-func (p *prober) find(kind, name string) source {
+// findSource returns a source by its kind and name; the zero source when it is not
+// examined.
+func (p *prober) findSource(kind, name string) source {
 	for _, s := range p.sources {
 		if s.kind == kind && s.name == name {
 			return s
@@ -273,52 +291,54 @@ func (p *prober) find(kind, name string) source {
 	return source{}
 }
 
-// load opens the page with the values.
-func (p *prober) load(ctx context.Context, v values, o PageOptions) (*Page, error) {
-	o.As, o.windowName, o.lure = p.t.As, v[p.find("name", "")], p.lure
+// loadPage opens the page with the values.
+func (p *prober) loadPage(ctx context.Context, v values, o PageOptions) (*Page, error) {
+	o.As, o.windowName, o.attackerHost = p.t.As, v[p.findSource("name", "")], p.attackerHost
 	for s, value := range v {
-		if s.kept() {
-			o.kept = append(o.kept, kept{Kind: s.kind, Name: s.name, Value: value})
+		if s.isStored() {
+			o.kept = append(o.kept, storedValue{Kind: s.kind, Name: s.name, Value: value})
 		}
 	}
 	page, err := p.b.Page(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	r, fragment := p.address(v)
-	to := cdppage.NavigateParams{URL: spaced(r.Address() + fragment)}
-	if value, ok := v[p.find("referrer", "")]; ok {
+	r, fragment := p.buildAddress(v)
+	to := cdppage.NavigateParams{URL: encodeSpaces(r.Address() + fragment)}
+	if value, ok := v[p.findSource("referrer", "")]; ok {
 		to.Referrer, to.ReferrerPolicy = "https://referrer.example/"+escapePath(value)+"?"+escapeFragment(value),
 			cdppage.ReferrerPolicyUnsafeURL
 	}
-	err = page.open(ctx, to, probeLimit)
-	if value, ok := v[p.find("message", "")]; ok && err == nil {
-		err = p.post(ctx, page, value)
+	err = page.navigate(ctx, to, probeLimit)
+	if value, ok := v[p.findSource("message", "")]; ok && err == nil {
+		err = p.postMessages(ctx, page, value)
 	}
-	if err != nil && page.alive(ctx) != nil {
+	if err != nil && page.checkAlive(ctx) != nil {
 		page.Close()
 		return nil, err
 	}
 	return page, nil
 }
 
-// spaced writes spaces so that every way of decoding reads them: as a plus sign,
+// encodeSpaces writes spaces so that every way of decoding reads them: as a plus sign,
 // decodeURIComponent does not.
-func spaced(address string) string { return strings.ReplaceAll(address, "+", "%20") }
+func encodeSpaces(address string) string { return strings.ReplaceAll(address, "+", "%20") }
 
-// watch loads the page with canaries everywhere and keeps what reaches sinks.
-func (p *prober) watch(ctx context.Context) error {
+// watchSinks loads the page with canaries everywhere and keeps what reaches sinks. Each
+// canary ends in an id of its source and in the characters that break out.
+func (p *prober) watchSinks(ctx context.Context) error {
 	v := values{}
 	for _, s := range p.sources {
 		v[s] = p.canary + s.id + breakers
 	}
-	page, err := p.load(ctx, v, PageOptions{trusted: true, canary: p.canary, report: p.report, allow: p.allow})
+	page, err := p.loadPage(ctx, v, PageOptions{trusted: true, canary: p.canary, report: p.handleReport,
+		allow: p.allowRequest})
 	if err != nil {
 		return err
 	}
 	defer page.Close()
 	var holders []struct{ Kind, Value string }
-	if err := page.Eval(ctx, page.ours("holders", p.canary), &holders); err != nil {
+	if err := page.Eval(ctx, page.scriptCall("holders", p.canary), &holders); err != nil {
 		return nil //nolint:nilerr // not a document
 	}
 	for _, h := range holders {
@@ -329,64 +349,72 @@ func (p *prober) watch(ctx context.Context) error {
 		case "base href":
 			kind = "base"
 		}
-		p.flow(flow{sink: h.Kind, kind: kind, value: h.Value})
+		p.recordFlow(flow{sink: h.Kind, kind: kind, value: h.Value})
 	}
 	return nil
 }
 
-// allow refuses to leave the page for an address with the canary, which is a sink of
+// allowRequest refuses to leave the page for an address with the canary, which is a sink of
 // its own.
-func (p *prober) allow(s *Sent) error {
+func (p *prober) allowRequest(s *Sent) error {
 	if s.Kind == "document" && s.Method == http.MethodGet {
 		last := s.Path[strings.LastIndexByte(s.Path, '/')+1:]
-		own := p.joint != "" && strings.HasPrefix(last, p.canary+p.find("path", "").id)
+		own := p.joint != "" && strings.HasPrefix(last, p.canary+p.findSource("path", "").id)
 		if strings.HasPrefix(last, p.canary) && !own {
-			p.flow(flow{sink: "navigation", kind: "navigation", value: last})
+			p.recordFlow(flow{sink: "navigation", kind: "navigation", value: last})
 			return errors.New("the page leaves for an address that somebody else chose")
 		}
 	}
 	return nil
 }
 
-// report takes what our script tells.
-func (p *prober) report(kind string, text json.RawMessage) {
+// handleReport takes what our script tells.
+func (p *prober) handleReport(kind string, text json.RawMessage) {
 	switch kind {
 	case "sink":
 		var s struct{ Sink, Type, Value, At string }
 		if json.Unmarshal(text, &s) == nil {
-			p.flow(flow{sink: s.Sink, kind: s.Type, value: s.Value, script: caller(s.At)})
+			p.recordFlow(flow{sink: s.Sink, kind: s.Type, value: s.Value, script: firstCaller(s.At)})
 		}
 	case "parameter":
 		var r struct{ Name, Of string }
 		if json.Unmarshal(text, &r) == nil {
-			p.parameter(r.Name, r.Of)
+			p.recordParameter(r.Name, r.Of)
 		}
 	case "kept":
 		var r struct{ Kind, Name string }
 		if json.Unmarshal(text, &r) == nil {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			s := source{kind: r.Kind, name: r.Name}
-			if s.kept() && len(p.read) < 30+maxKept && !slices.Contains(p.read, s) {
-				p.read = append(p.read, s)
-			}
+			p.recordStored(source{kind: r.Kind, name: r.Name})
 		}
 	case "message":
 		var s string
-		if json.Unmarshal(text, &s) != nil {
-			return
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if len(p.listeners) < 10 && !slices.Contains(p.listeners, s) {
-			p.listeners = append(p.listeners, s)
+		if json.Unmarshal(text, &s) == nil {
+			p.recordListener(s)
 		}
 	}
 }
 
-// parameter keeps a name that scripts have asked for; the text in which they did tells
+// recordStored keeps the name of a cookie or of an entry of the storage that scripts read.
+func (p *prober) recordStored(s source) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.isStored() && len(p.read) < maxParameters+maxKept && !slices.Contains(p.read, s) {
+		p.read = append(p.read, s)
+	}
+}
+
+// recordListener keeps the source of a listener for messages of other windows.
+func (p *prober) recordListener(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.listeners) < maxListeners && !slices.Contains(p.listeners, text) {
+		p.listeners = append(p.listeners, text)
+	}
+}
+
+// recordParameter keeps a name that scripts have asked for; the text in which they did tells
 // by its canary whether it is the query or the fragment.
-func (p *prober) parameter(name, text string) {
+func (p *prober) recordParameter(name, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	read := source{kind: "query", name: name}
@@ -395,25 +423,27 @@ func (p *prober) parameter(name, text string) {
 			read.kind = s.kind
 		}
 	}
-	if len(p.read) < 30+maxKept && name != "" && !slices.Contains(p.read, read) {
+	if len(p.read) < maxParameters+maxKept && name != "" && !slices.Contains(p.read, read) {
 		p.read = append(p.read, read)
 	}
 }
 
-// place is a line of a stack that names a script: its address, query, line and column.
-var place = lazyregexp.New(`(https?://[^\s()?#]+)([^\s()]*?)(:\d+:\d+)`)
+// stackPlace is a line of a stack that names a script: its address, query, line and column.
+var stackPlace = lazyregexp.New(`(https?://[^\s()?#]+)([^\s()]*?)(:\d+:\d+)`)
 
-// caller returns the first place of a stack, without a query.
-func caller(stack string) string {
-	m := place.FindStringSubmatch(stack)
+// firstCaller returns the first place of a stack, without a query. Two reports of one
+// call then have the same script.
+func firstCaller(stack string) string {
+	m := stackPlace.FindStringSubmatch(stack)
 	if m == nil {
 		return ""
 	}
 	return m[1] + m[3]
 }
 
-// flow keeps a flow for every source whose canary the value holds.
-func (p *prober) flow(f flow) {
+// recordFlow keeps a flow for every source whose canary the value holds. A value may
+// hold the canaries of several sources.
+func (p *prober) recordFlow(f flow) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.sources {
@@ -427,19 +457,19 @@ func (p *prober) flow(f flow) {
 	}
 }
 
-// prove tries payloads for what has reached a sink, one vulnerability for each source and sink.
-func (p *prober) prove(ctx context.Context) ([]DOMAlert, error) {
+// proveFlows tries payloads for what has reached a sink, one vulnerability for each source and sink.
+func (p *prober) proveFlows(ctx context.Context) ([]DOMAlert, error) {
 	p.mu.Lock()
 	flows := slices.Clone(p.flows)
 	p.mu.Unlock()
-	slices.SortStableFunc(flows, func(a, b flow) int { return cmp.Compare(rank(a.source), rank(b.source)) })
+	slices.SortStableFunc(flows, func(a, b flow) int { return cmp.Compare(rankSource(a.source), rankSource(b.source)) })
 	var out []DOMAlert
 	tried := map[source][]string{}
 	for _, f := range flows {
 		if slices.ContainsFunc(out, func(d DOMAlert) bool { return d.Sink == f.sink && d.Script == f.script }) {
 			continue // the same sink by another source
 		}
-		for _, shape := range payloads(f.kind, f.value, p.canary+f.source.id) {
+		for _, shape := range flowPayloads(f.kind, f.value, p.canary+f.source.id) {
 			if slices.Contains(tried[f.source], shape) {
 				continue // whatever it reaches, it has reached then
 			}
@@ -447,7 +477,7 @@ func (p *prober) prove(ctx context.Context) ([]DOMAlert, error) {
 				return out, ctx.Err()
 			}
 			tried[f.source] = append(tried[f.source], shape)
-			flaw, err := p.attempt(ctx, f, shape)
+			flaw, err := p.tryPayload(ctx, f, shape)
 			if err != nil {
 				return out, err
 			}
@@ -460,21 +490,24 @@ func (p *prober) prove(ctx context.Context) ([]DOMAlert, error) {
 	return out, nil
 }
 
-// rank orders sources by how easily somebody else chooses them.
-func rank(s source) int {
+// rankSource orders sources by how easily somebody else chooses them. A link is easier
+// to send than a cookie is to set.
+func rankSource(s source) int {
 	return slices.Index([]string{"query", "fragment", "path", "message", "name", "referrer", "cookie", "session",
 		"local"}, s.kind)*2 + min(1, 1-min(1, len(s.name)))
 }
 
-// attempt loads the page with one payload; nil: nothing was executed.
-func (p *prober) attempt(ctx context.Context, f flow, shape string) (*DOMAlert, error) {
+// tryPayload loads the page with one payload; nil: nothing was executed. The name of
+// the function is random, so that no script of the page calls it by chance.
+func (p *prober) tryPayload(ctx context.Context, f flow, shape string) (*DOMAlert, error) {
 	p.attempts++
 	name := "f" + strings.ToLower(rand.Text()[:10])
-	payload := strings.NewReplacer("F()", name+"()", "=F#", "="+name+"#", "HOST", p.lure).Replace(shape)
+	payload := strings.NewReplacer("F()", name+"()", "=F#", "="+name+"#", "HOST", p.attackerHost).Replace(shape)
 	var mu sync.Mutex
 	var done []Execution
 	v := values{f.source: payload}
-	page, err := p.load(ctx, v, PageOptions{names: []string{name}, lureBody: name + "()//<img src=x onerror=" + name +
+	page, err := p.loadPage(ctx, v, PageOptions{names: []string{name}, attackerBody: name + "()//<img src=x onerror=" +
+		name +
 		"()>", Agree: true, report: func(kind string, _ json.RawMessage) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -492,19 +525,19 @@ func (p *prober) attempt(ctx context.Context, f flow, shape string) (*DOMAlert, 
 		return len(done) > 0
 	}
 	if !ran() {
-		page.provoke(ctx, name, f.sink == "Function", ran) // a function may be called later
+		page.provokeMarker(ctx, name, f.sink == "Function", ran) // a function may be called later
 	}
 	if !ran() {
 		return nil, nil
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	r, fragment := p.address(v)
+	r, fragment := p.buildAddress(v)
 	for i := range done {
 		done[i].Address = page.Address()
 	}
 	return &DOMAlert{Source: f.source.kind, Parameter: f.source.name, Sink: f.sink, Payload: payload,
-		Address: spaced(r.Address() + fragment), Script: f.script, Executions: done}, nil
+		Address: encodeSpaces(r.Address() + fragment), Script: f.script, Executions: done}, nil
 }
 
 // What a listener for messages looks at: its data's properties, and the values that
@@ -520,9 +553,9 @@ var (
 // foreignOrigin is that of a window that sends messages.
 const foreignOrigin = "https://message.example"
 
-// origins are foreign ones that a listener may take for one that it knows, when it looks
+// messageOrigins are foreign ones that a listener may take for one that it knows, when it looks
 // for a part of a name.
-func origins(listener string) []string {
+func messageOrigins(listener string) []string {
 	out := []string{foreignOrigin}
 	if !strings.Contains(listener, "origin") {
 		return out
@@ -537,11 +570,11 @@ func origins(listener string) []string {
 	return out
 }
 
-// post sends messages of another window to the page: the text, and objects of the
+// postMessages sends messages of another window to the page: the text, and objects of the
 // shape that its listeners look for. Their origin is a foreign one.
-func (p *prober) post(ctx context.Context, page *Page, text string) error {
+func (p *prober) postMessages(ctx context.Context, page *Page, text string) error {
 	own := ""
-	if err := page.Eval(ctx, page.ours("listening"), &own); err != nil {
+	if err := page.Eval(ctx, page.scriptCall("listening"), &own); err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -550,44 +583,57 @@ func (p *prober) post(ctx context.Context, page *Page, text string) error {
 	if own != "" {
 		listeners = append(listeners, own)
 	}
-	all := []any{text}
-	for _, l := range listeners {
-		object := map[string]any{}
-		for _, expression := range []*lazyregexp.Regexp{property, anyProp} {
-			for _, m := range expression.FindAllStringSubmatch(l, 40) {
-				if name := m[1]; name != "" {
-					object[name] = text
-				} else if len(m) > 2 && m[2] != "" {
-					object[m[2]] = text
-				}
-			}
-		}
-		for _, m := range compared.FindAllStringSubmatch(l, 20) {
-			object[m[1]] = m[2]
-		}
-		if len(object) == 0 {
-			continue
-		}
-		encoded, err := json.Marshal(object)
-		if err != nil {
-			return err
-		}
-		all = append(all, object, string(encoded))
-		for _, m := range cased.FindAllStringSubmatch(l, 5) {
-			for _, name := range []string{"type", "action", "kind", "command", "event"} {
-				if _, ok := object[name]; ok {
-					variant := maps.Clone(object)
-					variant[name] = m[1]
-					all = append(all, variant)
-				}
-			}
-		}
-	}
 	if len(listeners) == 0 {
 		return nil
 	}
-	if err := page.Eval(ctx, page.ours("post", all, origins(strings.Join(listeners, "\n"))), nil); err != nil {
+	all := []any{text}
+	for _, l := range listeners {
+		shaped, err := messagesFor(l, text)
+		if err != nil {
+			return err
+		}
+		all = append(all, shaped...)
+	}
+	origins := messageOrigins(strings.Join(listeners, "\n"))
+	if err := page.Eval(ctx, page.scriptCall("post", all, origins), nil); err != nil {
 		return err
 	}
 	return page.Settle(ctx, 2*time.Second)
+}
+
+// messagesFor returns messages with the text in every property that the source of a
+// listener reads, as objects and as JSON, with the values that it compares properties
+// with. None are returned for one that reads no property.
+func messagesFor(listener, text string) ([]any, error) {
+	object := map[string]any{}
+	for _, expression := range []*lazyregexp.Regexp{property, anyProp} {
+		for _, m := range expression.FindAllStringSubmatch(listener, 40) {
+			if name := m[1]; name != "" {
+				object[name] = text
+			} else if len(m) > 2 && m[2] != "" {
+				object[m[2]] = text
+			}
+		}
+	}
+	for _, m := range compared.FindAllStringSubmatch(listener, 20) {
+		object[m[1]] = m[2]
+	}
+	if len(object) == 0 {
+		return nil, nil
+	}
+	encoded, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	all := []any{object, string(encoded)}
+	for _, m := range cased.FindAllStringSubmatch(listener, 5) {
+		for _, name := range []string{"type", "action", "kind", "command", "event"} {
+			if _, ok := object[name]; ok {
+				variant := maps.Clone(object)
+				variant[name] = m[1]
+				all = append(all, variant)
+			}
+		}
+	}
+	return all, nil
 }

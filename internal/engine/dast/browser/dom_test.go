@@ -179,7 +179,7 @@ func TestPayloads(t *testing.T) {
 		{"TrustedHTML", `nothing`, ""},
 	} {
 		got := ""
-		if list := payloads(c.kind, c.value, "C"); len(list) > 0 {
+		if list := flowPayloads(c.kind, c.value, "C"); len(list) > 0 {
 			got = list[0]
 		}
 		if got != c.want {
@@ -193,12 +193,12 @@ func FuzzPayloads(f *testing.F) {
 	f.Add("TrustedHTML", `<a title="C'"<>`)
 	f.Add("TrustedScript", "x = `${C")
 	f.Fuzz(func(t *testing.T, kind, value string) {
-		for _, text := range payloads(kind, value, "C") {
+		for _, text := range flowPayloads(kind, value, "C") {
 			if !strings.Contains(text, "F()") && !strings.Contains(text, "=F#") && !strings.Contains(text, "HOST/") {
 				t.Errorf("%q runs nothing", text)
 			}
 		}
-		_ = caller(value)
+		_ = firstCaller(value)
 	})
 }
 
@@ -208,19 +208,19 @@ func FuzzBody(f *testing.F) {
 	f.Add("--x\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--x--", "multipart/form-data; boundary=x")
 	f.Add(`{"a":`, "application/json")
 	f.Fuzz(func(_ *testing.T, content, contentType string) {
-		b := body([]byte(content), contentType)
+		b := parseBody([]byte(content), contentType)
 		(&message.Request{Body: b}).Content()
-		_ = shape(content)
+		_ = addressShape(content)
 		_, _, _ = splitFragment(content)
 	})
 }
 
 func TestPayloadsForATextThatIsWrittenTwice(t *testing.T) {
-	got := payloads("TrustedHTML", `<option value='cnry%27%22%3C'>cnry'"<</option>`, "cnry")
+	got := flowPayloads("TrustedHTML", `<option value='cnry%27%22%3C'>cnry'"<</option>`, "cnry")
 	if !slices.ContainsFunc(got, func(p string) bool { return strings.HasPrefix(p, "</option></select><img") }) {
 		t.Errorf("payloads %q", got)
 	}
-	if got := payloads("TrustedHTML", `<option value='cnry%27%22%3C'>cnry&#39;&quot;&lt;</option>`,
+	if got := flowPayloads("TrustedHTML", `<option value='cnry%27%22%3C'>cnry&#39;&quot;&lt;</option>`,
 		"cnry"); len(got) != 0 {
 		t.Errorf("payloads of an encoded text %q", got)
 	}

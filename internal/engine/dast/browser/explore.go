@@ -79,7 +79,8 @@ type ExplorationResult struct {
 	Entered *SignInState
 }
 
-func (e *Exploration) defaults() {
+// setDefaults replaces what is not given.
+func (e *Exploration) setDefaults() {
 	for _, d := range []struct {
 		field *int
 		value int
@@ -99,23 +100,23 @@ func (e *Exploration) defaults() {
 // harmful are words on controls that take something away or cost something.
 var harmful = lazyregexp.New(`(?i)\b(delete|remove|erase|wipe|clear all|pay( now)?|purchase|buy( now)?|place order|order now|empty|discard|enable|disable|activate|deactivate|publish|revoke|regenerate|löschen|entfernen|bezahlen|aktivieren|deaktivieren|supprimer|payer|activer|désactiver|eliminar|borrar|pagar|activar|desactivar|elimina|rimuovi|paga|attiva|disattiva|excluir|remover|ativar|desativar)\b`)
 
-// static are files that are no pages.
-var static = lazyregexp.New(`(?i)\.(js|mjs|css|map|png|jpe?g|gif|svg|ico|webp|avif|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|pdf|zip|gz|tgz|tar|rar|7z|exe|dmg|apk|jar|docx?|xlsx?|pptx?|csv|wasm)$`)
+// staticFile are files that are no pages.
+var staticFile = lazyregexp.New(`(?i)\.(js|mjs|css|map|png|jpe?g|gif|svg|ico|webp|avif|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|pdf|zip|gz|tgz|tar|rar|7z|exe|dmg|apk|jar|docx?|xlsx?|pptx?|csv|wasm)$`)
 
 // A snapshot is what a page offers, as expected interaction.js collects it.
 type snapshot struct {
-	Links     []string  `json:"links"`
-	Forms     []formed  `json:"forms"`
-	Elements  []element `json:"elements"`
-	Storage   []string  `json:"storage"`
-	Address   string    `json:"address"`
-	Signature string    `json:"signature"`
-	Document  string    `json:"document"`
-	Secrets   int       `json:"secrets"` // visible fields for passwords
+	Links     []string   `json:"links"`
+	Forms     []pageForm `json:"forms"`
+	Elements  []element  `json:"elements"`
+	Storage   []string   `json:"storage"`
+	Address   string     `json:"address"`
+	Signature string     `json:"signature"`
+	Document  string     `json:"document"`
+	Secrets   int        `json:"secrets"` // visible fields for passwords
 }
 
-// formed is a form of a page.
-type formed struct {
+// pageForm is a form of a page.
+type pageForm struct {
 	Index   int      `json:"index"`
 	Method  string   `json:"method"`
 	Action  string   `json:"action"`
@@ -138,18 +139,18 @@ type element struct {
 	Href   string `json:"href"`
 }
 
-// key is the same for the same element of another visit; what stands around all pages
+// elementKey is the same for the same element of another visit; what stands around all pages
 // is the same on each.
-func (s *snapshot) key(el *element) string {
-	return el.Kind + " " + el.Label + " " + el.Does + " " + s.where(el)
+func (s *snapshot) elementKey(el *element) string {
+	return el.Kind + " " + el.Label + " " + el.Does + " " + s.elementPlace(el)
 }
 
-// where is the same for elements that are likely to do the same kind of thing.
-func (s *snapshot) where(el *element) string {
+// elementPlace is the same for elements that are likely to do the same kind of thing.
+func (s *snapshot) elementPlace(el *element) string {
 	if el.Frame || el.Dialog {
 		return el.Place
 	}
-	return shape(s.Address) + " " + el.Place
+	return addressShape(s.Address) + " " + el.Place
 }
 
 // A state is a page as it was reached: an address, and events from there on.
@@ -165,71 +166,74 @@ type state struct {
 // An explorer is one exploration under way.
 type explorer struct {
 	Exploration
-	b    *Browser
-	p    *Page
-	walk ExplorationResult
+	b      *Browser
+	p      *Page
+	result ExplorationResult
 
-	mu     sync.Mutex
-	told   map[string]bool // observations
-	opened map[string]bool // shapes of addresses
-	acted  map[string]bool // keys of elements
-	alike  map[string]int  // by place
-	seen   map[string]bool // signatures
+	mu       sync.Mutex
+	reported map[string]bool // observations
+	opened   map[string]bool // shapes of addresses
+	acted    map[string]bool // keys of elements
+	alike    map[string]int  // by place
+	seen     map[string]bool // signatures
 
 	addresses []string
 	frontier  []state
-	revived   int
+	renewals  int
 }
 
 // Explore walks through an application: opens addresses, dispatches the events that
 // visible elements listen to, fills in forms, and follows what comes of it until
-// nothing new appears. Its error says that the browser could not be used at all.
+// nothing new appears. Its error says that the browser could not be used at all. It is
+// a depth-first search, in which each state remembers how it was reached.
 func (b *Browser) Explore(ctx context.Context, o Exploration) (ExplorationResult, error) {
-	o.defaults()
-	e := &explorer{Exploration: o, b: b, told: map[string]bool{}, opened: map[string]bool{}, acted: map[string]bool{},
+	o.setDefaults()
+	e := &explorer{Exploration: o, b: b, reported: map[string]bool{}, opened: map[string]bool{},
+		acted: map[string]bool{},
 		alike: map[string]int{}, seen: map[string]bool{}}
 	limited, cancel := context.WithTimeout(ctx, o.Time)
 	defer cancel()
 	for _, seed := range o.Seeds {
-		e.enqueue(seed, true)
+		e.enqueueAddress(seed, true)
 	}
-	err := e.renew(limited)
+	err := e.renewPage(limited)
 	if err == nil {
-		err = e.begin(limited)
+		err = e.startExploration(limited)
 	}
 	if err == nil {
-		err = e.run(limited)
+		err = e.runExploration(limited)
 	}
 	if e.p != nil {
 		e.p.Close()
 	}
 	switch {
 	case ctx.Err() != nil:
-		return e.walk, ctx.Err()
+		return e.result, ctx.Err()
 	case limited.Err() != nil:
-		e.walk.Left, err = "the time of the exploration was up", nil
-	case err == nil && e.walk.Events >= o.Events:
-		e.walk.Left = "the number of events was used up"
-	case err == nil && e.walk.States >= o.States:
-		e.walk.Left = "the number of states was used up"
+		e.result.Left, err = "the time of the exploration was up", nil
+	case err == nil && e.result.Events >= o.Events:
+		e.result.Left = "the number of events was used up"
+	case err == nil && e.result.States >= o.States:
+		e.result.Left = "the number of states was used up"
 	}
-	return e.walk, err
+	return e.result, err
 }
 
-// renew opens a page, in the place of one that has died.
-func (e *explorer) renew(ctx context.Context) error {
+// renewPage opens a page, in the place of one that has died.
+func (e *explorer) renewPage(ctx context.Context) error {
 	if e.p != nil {
 		e.p.Close()
 	}
-	p, err := e.b.Page(ctx, PageOptions{As: e.As, Observe: e.event, report: e.report, allow: e.allow, hurry: true})
+	p, err := e.b.Page(ctx, PageOptions{As: e.As, Observe: e.handleEvent, report: e.handleReport, allow: e.allowRequest,
+		hurry: true})
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.p = p
 	return err
 }
 
-// page is the address that is open.
-func (e *explorer) page() string {
+// pageAddress is the address that is open.
+func (e *explorer) pageAddress() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.p == nil {
@@ -238,34 +242,34 @@ func (e *explorer) page() string {
 	return e.p.Address()
 }
 
-// run takes addresses and states until there are none.
-func (e *explorer) run(ctx context.Context) error {
-	for ctx.Err() == nil && e.walk.Events < e.Events && e.walk.States < e.States {
+// runExploration takes addresses and states until there are none.
+func (e *explorer) runExploration(ctx context.Context) error {
+	for ctx.Err() == nil && e.result.Events < e.Events && e.result.States < e.States {
 		var err error
 		var at string
 		switch {
 		case len(e.addresses) > 0:
 			next := e.addresses[0]
 			e.addresses = e.addresses[1:]
-			at, err = next, e.visit(ctx, state{address: next})
+			at, err = next, e.visitState(ctx, state{address: next})
 		case len(e.frontier) > 0:
 			next := e.frontier[len(e.frontier)-1]
 			e.frontier = e.frontier[:len(e.frontier)-1]
-			at, err = next.address, e.visit(ctx, next)
+			at, err = next.address, e.visitState(ctx, next)
 		default:
 			return nil
 		}
 		if err != nil && ctx.Err() == nil {
-			e.tell(Observation{Kind: "error", Text: err.Error()}, err.Error())
-			if e.p.alive(ctx) == nil {
+			e.reportOnce(Observation{Kind: "error", Text: err.Error()}, err.Error())
+			if e.p.checkAlive(ctx) == nil {
 				continue
 			}
-			e.walk.Ended = append(e.walk.Ended, at+": "+err.Error())
-			if e.revived++; e.revived > maxRevived {
-				e.walk.Left = err.Error()
+			e.result.Ended = append(e.result.Ended, at+": "+err.Error())
+			if e.renewals++; e.renewals > maxRevived {
+				e.result.Left = err.Error()
 				return nil
 			}
-			if err := e.renew(ctx); err != nil {
+			if err := e.renewPage(ctx); err != nil {
 				return err
 			}
 		}
@@ -273,61 +277,70 @@ func (e *explorer) run(ctx context.Context) error {
 	return nil
 }
 
-// visit reaches a state and tries what it offers, going on into new states.
-func (e *explorer) visit(ctx context.Context, s state) error {
-	if err := e.p.Open(ctx, s.address, openLimit); err != nil {
-		return err
-	}
-	e.walk.Pages++
-	closed := 0
-	if err := e.p.Eval(ctx, e.p.ours("dismiss"), &closed); err == nil && closed > 0 {
-		if err := e.p.Settle(ctx, actLimit); err != nil {
-			return err
-		}
-	}
-	now, err := e.collect(ctx)
+// visitState reaches a state and tries what it offers, going on into new states.
+func (e *explorer) visitState(ctx context.Context, s state) error {
+	now, err := e.openState(ctx, s)
 	if err != nil {
 		return err
 	}
 	for _, key := range s.path { // back to where it was
-		i := now.index(key)
+		i := now.indexOf(key)
 		if i < 0 {
 			return nil // the application has moved on
 		}
-		if now, err = e.act(ctx, i); err != nil {
+		if now, err = e.actOn(ctx, i); err != nil {
 			return err
 		}
 	}
 	if s.other != nil && now.Signature != s.looks {
-		return e.visit(ctx, *s.other)
+		return e.visitState(ctx, *s.other)
 	}
-	if e.walk.Entered != nil && now.Secrets == 1 {
+	if e.result.Entered != nil && now.Secrets == 1 {
 		return nil // to sign in again as somebody else would end the session
 	}
-	return e.exhaust(ctx, s, now)
+	return e.exhaustPage(ctx, s, now)
 }
 
-func (s *snapshot) index(key string) int {
+// openState opens the address of a state, closes the banners that lie over the page, and
+// collects what it offers.
+func (e *explorer) openState(ctx context.Context, s state) (*snapshot, error) {
+	if err := e.p.Open(ctx, s.address, openLimit); err != nil {
+		return nil, err
+	}
+	e.result.Pages++
+	closed := 0
+	if err := e.p.Eval(ctx, e.p.scriptCall("dismiss"), &closed); err == nil && closed > 0 {
+		if err := e.p.Settle(ctx, actLimit); err != nil {
+			return nil, err
+		}
+	}
+	return e.collectSnapshot(ctx)
+}
+
+// indexOf finds an element in a later snapshot by its key, since its index may have
+// changed; -1: it is gone.
+func (s *snapshot) indexOf(key string) int {
 	for i := range s.Elements {
-		if s.key(&s.Elements[i]) == key {
+		if s.elementKey(&s.Elements[i]) == key {
 			return s.Elements[i].Index
 		}
 	}
 	return -1
 }
 
-// exhaust tries what the page offers as long as there is something new.
-func (e *explorer) exhaust(ctx context.Context, at state, now *snapshot) error {
+// exhaustPage tries what the page offers as long as there is something new. An element
+// that changes nothing costs one event; one that changes the page leads to a new state.
+func (e *explorer) exhaustPage(ctx context.Context, at state, now *snapshot) error {
 	before := &snapshot{}
-	for ctx.Err() == nil && e.walk.Events < e.Events && e.walk.States < e.States {
-		c := e.next(now, before)
+	for ctx.Err() == nil && e.result.Events < e.Events && e.result.States < e.States {
+		c := e.nextChoice(now, before)
 		if c == nil {
 			return nil
 		}
 		e.acted[c.key] = true
 		e.alike[c.place]++
-		e.walk.Events++
-		after, err := e.act(ctx, c.index)
+		e.result.Events++
+		after, err := e.actOn(ctx, c.index)
 		if err != nil {
 			return err
 		}
@@ -335,11 +348,11 @@ func (e *explorer) exhaust(ctx context.Context, at state, now *snapshot) error {
 			now = after // nothing has changed: the way here need not grow
 			continue
 		}
-		if e.next(now, now) != nil && len(e.frontier) < maxQueued {
+		if e.nextChoice(now, now) != nil && len(e.frontier) < maxQueued {
 			at.looks = now.Signature
 			e.frontier = append(e.frontier, at)
 		}
-		if at = at.then(c.key, now, after); len(at.path) > e.Depth {
+		if at = at.afterEvent(c.key, now, after); len(at.path) > e.Depth {
 			return nil
 		}
 		before, now = now, after
@@ -347,8 +360,9 @@ func (e *explorer) exhaust(ctx context.Context, at state, now *snapshot) error {
 	return nil
 }
 
-// then is the state that an event has led to.
-func (s state) then(key string, before, after *snapshot) state {
+// afterEvent is the state that an event has led to. A new document begins a way of its
+// own: the events before it need not be done again.
+func (s state) afterEvent(key string, before, after *snapshot) state {
 	longer := state{address: s.address, path: append(s.path[:len(s.path):len(s.path)], key), looks: after.Signature}
 	switch {
 	case before.Document != after.Document:
@@ -370,18 +384,18 @@ type choice struct {
 	index      int
 }
 
-// next chooses: what lies over the page, then what was not there before, then forms,
+// nextChoice chooses: what lies over the page, then what was not there before, then forms,
 // then the rest; nil: there is nothing.
-func (e *explorer) next(s, before *snapshot) *choice {
+func (e *explorer) nextChoice(s, before *snapshot) *choice {
 	var old *choice
 	known := map[string]bool{}
 	for i := range before.Elements {
-		known[before.key(&before.Elements[i])] = true
+		known[before.elementKey(&before.Elements[i])] = true
 	}
 	for i := range s.Elements {
 		el := &s.Elements[i]
-		c := &choice{s.key(el), s.where(el), el.Index}
-		if !e.wants(c.key, c.place, el.Label+" "+el.Href) {
+		c := &choice{s.elementKey(el), s.elementPlace(el), el.Index}
+		if !e.mayTry(c.key, c.place, el.Label+" "+el.Href) {
 			continue
 		}
 		if el.Dialog || !known[c.key] && len(known) > 0 {
@@ -391,34 +405,50 @@ func (e *explorer) next(s, before *snapshot) *choice {
 			old = c
 		}
 	}
-	for _, f := range s.Forms {
-		if key := formKey(&f); f.Visible && e.Submit && e.wants(key, f.Place, f.Label+" "+f.Action) && e.sendable(&f) {
-			return &choice{key, f.Place, f.Index}
-		}
+	if c := e.nextForm(s); c != nil {
+		return c
 	}
 	return old
 }
 
-func formKey(f *formed) string {
-	return "form " + f.Method + " " + strings.Join(f.Names, ",") + " " + shape(f.Action)
+// nextForm chooses a form that is sent; nil: there is none, or forms are only seen.
+func (e *explorer) nextForm(s *snapshot) *choice {
+	if !e.Submit {
+		return nil
+	}
+	for _, f := range s.Forms {
+		key := formKey(&f)
+		if f.Visible && e.mayTry(key, f.Place, f.Label+" "+f.Action) && e.leadsToTarget(&f) {
+			return &choice{key, f.Place, f.Index}
+		}
+	}
+	return nil
 }
 
-func (e *explorer) wants(key, place, words string) bool {
+// formKey is the same for a form of the same fields that leads to the same place.
+func formKey(f *pageForm) string {
+	return "form " + f.Method + " " + strings.Join(f.Names, ",") + " " + addressShape(f.Action)
+}
+
+// mayTry reports whether an element is tried: once, with few of the same kind, and
+// never one whose words say that it does harm.
+func (e *explorer) mayTry(key, place, words string) bool {
 	return !e.acted[key] && e.alike[place] < alikeLimit && !sitemap.IsDangerous(words) &&
 		(e.Bold || !harmful.MatchString(words))
 }
 
-// sendable reports whether a form leads to the target.
-func (e *explorer) sendable(f *formed) bool {
+// leadsToTarget reports whether a form leads to the target.
+func (e *explorer) leadsToTarget(f *pageForm) bool {
 	r, err := message.Parse(f.Action)
 	return err != nil || e.b.o.Within(r) // a form of scripts leads nowhere by itself
 }
 
-// act dispatches events on an element of the last snapshot.
-func (e *explorer) act(ctx context.Context, index int) (*snapshot, error) {
-	e.p.begin()
-	if err := e.p.Eval(ctx, e.p.ours("act", index), nil); err != nil {
-		if dead := e.p.alive(ctx); dead != nil {
+// actOn dispatches events on an element of the last snapshot. Events go to the element
+// as a user's would, in the same order.
+func (e *explorer) actOn(ctx context.Context, index int) (*snapshot, error) {
+	e.p.resetCounters()
+	if err := e.p.Eval(ctx, e.p.scriptCall("act", index), nil); err != nil {
+		if dead := e.p.checkAlive(ctx); dead != nil {
 			return nil, dead
 		}
 		// The document was left while its events were dispatched.
@@ -426,14 +456,15 @@ func (e *explorer) act(ctx context.Context, index int) (*snapshot, error) {
 	if err := e.p.Settle(ctx, actLimit); err != nil {
 		return nil, err
 	}
-	return e.collect(ctx)
+	return e.collectSnapshot(ctx)
 }
 
-// collect takes a snapshot and tells what it shows.
-func (e *explorer) collect(ctx context.Context) (*snapshot, error) {
+// collectSnapshot takes a snapshot and tells what it shows. A new shape with a new
+// signature is a new state.
+func (e *explorer) collectSnapshot(ctx context.Context) (*snapshot, error) {
 	s := &snapshot{}
 	for range 3 { // a document may just be replaced by the next
-		err := e.p.Eval(ctx, e.p.ours("collect"), s)
+		err := e.p.Eval(ctx, e.p.scriptCall("collect"), s)
 		if err == nil && s.Signature != "" {
 			break
 		}
@@ -444,46 +475,47 @@ func (e *explorer) collect(ctx context.Context) (*snapshot, error) {
 	if s.Signature == "" {
 		return s, nil // no document that scripts run in
 	}
-	if key := shape(s.Address) + " " + s.Signature; !e.seen[key] {
+	if key := addressShape(s.Address) + " " + s.Signature; !e.seen[key] {
 		e.seen[key] = true
-		e.walk.States++
+		e.result.States++
 	}
 	for _, link := range s.Links {
-		e.link(link, s.Address)
+		e.recordLink(link, s.Address)
 	}
 	for i := range s.Forms {
-		e.form(ctx, &s.Forms[i], s.Address)
+		e.recordForm(ctx, &s.Forms[i], s.Address)
 	}
 	for _, name := range s.Storage {
-		e.tell(Observation{Kind: "storage", Text: name, Page: s.Address}, name)
+		e.reportOnce(Observation{Kind: "storage", Text: name, Page: s.Address}, name)
 	}
 	return s, nil
 }
 
-// link tells of an address, and queues it.
-func (e *explorer) link(address, page string) {
-	r, fragment, err := split(address)
+// recordLink tells of an address, and queues it.
+func (e *explorer) recordLink(address, page string) {
+	r, fragment, err := splitAddress(address)
 	if err != nil {
 		return
 	}
 	r.Origin, r.Referer = "link", page
-	e.tell(Observation{Kind: "link", Request: r, Fragment: fragment, Page: page, Foreign: !e.b.o.Within(r)},
+	e.reportOnce(Observation{Kind: "link", Request: r, Fragment: fragment, Page: page, Foreign: !e.b.o.Within(r)},
 		r.Address()+fragment)
-	within, _, err := split(page)
+	within, _, err := splitAddress(page)
 	route := err == nil && fragment != "" && within.Address() == r.Address()
 	if route || e.Follow {
-		e.enqueue(address, false)
+		e.enqueueAddress(address, false)
 	}
 }
 
-// enqueue plans an address, once for all of its shape.
-func (e *explorer) enqueue(address string, given bool) {
-	r, fragment, err := split(address)
-	if err != nil || !given && (!e.b.o.Within(r) || static.MatchString(path.Base(r.Path)) ||
+// enqueueAddress plans an address, once for all of its shape. The addresses that were
+// given are opened in any case.
+func (e *explorer) enqueueAddress(address string, given bool) {
+	r, fragment, err := splitAddress(address)
+	if err != nil || !given && (!e.b.o.Within(r) || staticFile.MatchString(path.Base(r.Path)) ||
 		sitemap.IsDangerous(r.Address()+fragment)) {
 		return
 	}
-	key := shape(address)
+	key := addressShape(address)
 	if given {
 		key = address
 	}
@@ -498,8 +530,8 @@ func (e *explorer) enqueue(address string, given bool) {
 	e.addresses = append(e.addresses, address)
 }
 
-// split separates an address from its fragment.
-func split(address string) (*message.Request, string, error) {
+// splitAddress separates an address from its fragment.
+func splitAddress(address string) (*message.Request, string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, "", err
@@ -516,9 +548,9 @@ func split(address string) (*message.Request, string, error) {
 // maxRemembered bounds the routes that are kept of one document, and the documents.
 const maxRemembered = 300
 
-// remember keeps a fragment of a document that is a route or has parameters.
-func (b *Browser) remember(r *message.Request, fragment string) {
-	if !words.MatchString(fragment) && !strings.Contains(fragment, "=") {
+// rememberRoute keeps a fragment of a document that is a route or has parameters.
+func (b *Browser) rememberRoute(r *message.Request, fragment string) {
+	if !routeFragment.MatchString(fragment) && !strings.Contains(fragment, "=") {
 		return
 	}
 	b.mu.Lock()
@@ -541,7 +573,7 @@ func (b *Browser) Routes(r *message.Request, n int) []string {
 	})
 	seen := map[string]bool{}
 	out := slices.DeleteFunc(all, func(fragment string) bool {
-		key := shape(r.Address() + fragment)
+		key := addressShape(r.Address() + fragment)
 		again := seen[key]
 		seen[key] = true
 		return again
@@ -552,37 +584,38 @@ func (b *Browser) Routes(r *message.Request, n int) []string {
 // maxAsking bounds the pages that are kept of one request of scripts.
 const maxAsking = 3
 
-// asked keeps the page whose script has asked for something.
-func (b *Browser) asked(s *Sent, page string) {
+// recordAsking keeps the page whose script has asked for something.
+func (b *Browser) recordAsking(s *Sent, page string) {
 	if s.Foreign || s.Refused != "" || page == "" {
 		return
 	}
-	key := asking(s.Request)
+	key := askingKey(s.Request)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if pages := b.asking[key]; len(pages) < maxAsking && len(b.asking) < maxQueued &&
-		!slices.ContainsFunc(pages, func(p string) bool { return shape(p) == shape(page) }) {
+		!slices.ContainsFunc(pages, func(p string) bool { return addressShape(p) == addressShape(page) }) {
 		b.asking[key] = append(pages, page)
 	}
 }
 
-// asking is the same for requests to the same place.
-func asking(r *message.Request) string {
+// askingKey is the same for requests to the same place.
+func askingKey(r *message.Request) string {
 	return r.Method + " " + r.Base() + strings.TrimSuffix(sitemap.PathShape(r), "/")
 }
 
-// words are the fragments that look like routes; others are places in a text.
-var words = lazyregexp.New(`^#!?/`)
+// routeFragment are the fragments that look like routes; others are places in a text.
+var routeFragment = lazyregexp.New(`^#!?/`)
 
-// shape is the same for addresses of the same page: identifiers in the path and
-// values of parameters do not count, nor do fragments that are no routes.
-func shape(address string) string {
-	r, fragment, err := split(address)
+// addressShape is the same for addresses of the same page: identifiers in the path and
+// values of parameters do not count, nor do fragments that are no routes. Without it an
+// exploration would open every item of a list.
+func addressShape(address string) string {
+	r, fragment, err := splitAddress(address)
 	if err != nil {
 		return address
 	}
 	out := sitemap.OperationKey(r)
-	if words.MatchString(fragment) {
+	if routeFragment.MatchString(fragment) {
 		if route, err := message.Parse("http://route/" + strings.TrimLeft(fragment, "#!/")); err == nil {
 			out += sitemap.OperationKey(route)
 		}
@@ -590,9 +623,10 @@ func shape(address string) string {
 	return out
 }
 
-// form tells of a form as the request that it makes.
-func (e *explorer) form(ctx context.Context, f *formed, page string) {
-	r, _, err := split(f.Action)
+// recordForm tells of a form as the request that it makes. The values are those that
+// the page and our script would send.
+func (e *explorer) recordForm(ctx context.Context, f *pageForm, page string) {
+	r, _, err := splitAddress(f.Action)
 	if err != nil {
 		return
 	}
@@ -600,7 +634,7 @@ func (e *explorer) form(ctx context.Context, f *formed, page string) {
 		Name, Value, Kind string
 		File, Shown       bool
 	}
-	if err := e.p.Eval(ctx, e.p.ours("pairs", f.Index), &pairs); err != nil {
+	if err := e.p.Eval(ctx, e.p.scriptCall("pairs", f.Index), &pairs); err != nil {
 		return
 	}
 	var params []message.Param
@@ -631,60 +665,63 @@ func (e *explorer) form(ctx context.Context, f *formed, page string) {
 			r.Shown = append(r.Shown, p.Name)
 		}
 	}
-	e.tell(Observation{Kind: "form", Request: r, Page: page, Foreign: !e.b.o.Within(r)}, sitemap.OperationKey(r))
+	e.reportOnce(Observation{Kind: "form", Request: r, Page: page, Foreign: !e.b.o.Within(r)}, sitemap.OperationKey(r))
 }
 
-// tell passes an observation on, once.
-func (e *explorer) tell(o Observation, key string) {
+// reportOnce passes an observation on, once. Found is called under the lock, so that
+// observations keep their order.
+func (e *explorer) reportOnce(o Observation, key string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if key = o.Kind + " " + key; !e.told[key] && len(e.told) < 100_000 {
-		e.told[key] = true
+	if key = o.Kind + " " + key; !e.reported[key] && len(e.reported) < 100_000 {
+		e.reported[key] = true
 		if o.Request != nil && o.Fragment != "" && !o.Foreign {
-			e.b.remember(o.Request, o.Fragment)
+			e.b.rememberRoute(o.Request, o.Fragment)
 		}
 		e.Found(o)
 	}
 }
 
-// event tells what the page does by itself.
-func (e *explorer) event(ev Event) {
-	page := e.page()
+// handleEvent tells what the page does by itself.
+func (e *explorer) handleEvent(ev Event) {
+	page := e.pageAddress()
 	switch {
 	case ev.Request != nil:
 		s := ev.Request
 		if s.Kind == "xhr" || s.Kind == "fetch" {
-			e.b.asked(s, page)
+			e.b.recordAsking(s, page)
 		}
-		e.tell(Observation{Kind: "request", Request: s.Request, Type: s.Kind, Foreign: s.Foreign, Refused: s.Refused,
-			Page: page},
+		e.reportOnce(Observation{Kind: "request", Request: s.Request, Type: s.Kind, Foreign: s.Foreign,
+			Refused: s.Refused,
+			Page:    page},
 			s.Kind+sitemap.OperationKey(s.Request)+s.Address()+s.Refused)
 	case ev.Route != "":
-		if r, fragment, err := split(ev.Route); err == nil {
+		if r, fragment, err := splitAddress(ev.Route); err == nil {
 			r.Origin = "browser"
-			e.tell(Observation{Kind: "route", Request: r, Fragment: fragment, Page: page, Foreign: !e.b.o.Within(r)},
+			e.reportOnce(Observation{Kind: "route", Request: r, Fragment: fragment, Page: page,
+				Foreign: !e.b.o.Within(r)},
 				r.Address()+fragment)
 		}
 	case ev.Popup != "":
 		o := Observation{Kind: "popup", Text: ev.Popup, Page: page}
-		if r, fragment, err := split(ev.Popup); err == nil {
+		if r, fragment, err := splitAddress(ev.Popup); err == nil {
 			r.Origin = "browser"
 			o.Request, o.Fragment, o.Foreign = r, fragment, !e.b.o.Within(r)
 		}
-		e.tell(o, ev.Popup)
+		e.reportOnce(o, ev.Popup)
 	case ev.Socket != "":
 		o := Observation{Kind: "socket", Text: ev.Socket, Page: page}
 		if r, err := message.Parse(strings.Replace(ev.Socket, "ws", "http", 1)); err == nil {
 			o.Request, o.Foreign = r, !e.b.o.Within(r)
 		}
-		e.tell(o, ev.Socket)
+		e.reportOnce(o, ev.Socket)
 	}
 }
 
 var errChanges = errors.New("it may change something, which this exploration does not")
 
-// allow refuses what may do harm.
-func (e *explorer) allow(s *Sent) error {
+// allowRequest refuses what may do harm.
+func (e *explorer) allowRequest(s *Sent) error {
 	switch {
 	case sitemap.IsDangerous(s.Address()):
 		return errors.New("it ends the session or destroys something")
@@ -696,19 +733,19 @@ func (e *explorer) allow(s *Sent) error {
 	return nil
 }
 
-// report takes what our script tells of a page.
-func (e *explorer) report(kind string, text json.RawMessage) {
+// handleReport takes what our script tells of a page.
+func (e *explorer) handleReport(kind string, text json.RawMessage) {
 	var s string
 	if json.Unmarshal(text, &s) != nil {
 		return
 	}
-	page := e.page()
+	page := e.pageAddress()
 	switch kind {
 	case "message", "error": // of listeners for messages, their source
-		e.tell(Observation{Kind: kind, Text: s, Page: page}, s)
+		e.reportOnce(Observation{Kind: kind, Text: s, Page: page}, s)
 	case "worker":
-		if r, _, err := split(s); err == nil {
-			e.tell(Observation{Kind: "link", Request: r, Page: page, Foreign: !e.b.o.Within(r)}, s)
+		if r, _, err := splitAddress(s); err == nil {
+			e.reportOnce(Observation{Kind: "link", Request: r, Page: page, Foreign: !e.b.o.Within(r)}, s)
 		}
 	}
 }

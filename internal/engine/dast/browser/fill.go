@@ -18,7 +18,7 @@ type Field struct {
 // them. Nothing is sent but what the page asks for by itself.
 func (b *Browser) Fill(ctx context.Context, as Session, r *message.Request,
 	values map[string]string) ([][]Field, error) {
-	p, err := b.Page(ctx, PageOptions{As: as, hurry: true, values: values, allow: reads})
+	p, err := b.Page(ctx, PageOptions{As: as, hurry: true, values: values, allow: refuseChanges})
 	if err != nil {
 		return nil, err
 	}
@@ -27,14 +27,14 @@ func (b *Browser) Fill(ctx context.Context, as Session, r *message.Request,
 		return nil, err
 	}
 	var forms [][]Field
-	if err := p.Eval(ctx, p.ours("filled"), &forms); err != nil {
+	if err := p.Eval(ctx, p.scriptCall("filled"), &forms); err != nil {
 		return nil, err
 	}
 	return forms, nil
 }
 
-// reads refuses what may change something.
-func reads(s *Sent) error {
+// refuseChanges refuses what may change something.
+func refuseChanges(s *Sent) error {
 	if s.Method != "GET" && s.Method != "HEAD" && s.Method != "OPTIONS" {
 		return errChanges
 	}

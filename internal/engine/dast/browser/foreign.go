@@ -11,10 +11,10 @@ import (
 
 const foreignLimit = 15 * time.Second
 
-// library fetches a script or style sheet of another host for a page, without
-// anything that tells who asks. The browser itself never connects there: a host that
-// it may connect to could be sent anything.
-func (b *Browser) library(ctx context.Context, e *fetch.EventRequestPaused) (*fetch.FulfillRequestParams, error) {
+// fetchLibrary fetches a script or style sheet of another host for a page, without
+// anything that tells who asks. The browser itself never connects there: a host that it
+// may connect to could be sent anything. The browser gets the answer from us.
+func (b *Browser) fetchLibrary(ctx context.Context, e *fetch.EventRequestPaused) (*fetch.FulfillRequestParams, error) {
 	ctx, cancel := context.WithTimeout(ctx, foreignLimit)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.Request.URL, nil)
@@ -39,5 +39,5 @@ func (b *Browser) library(ctx context.Context, e *fetch.EventRequestPaused) (*fe
 	}
 	got.Header.Del("Set-Cookie")
 	return &fetch.FulfillRequestParams{ResponseCode: int64(got.StatusCode),
-		ResponseHeaders: plainHeaders(entries(got.Header)), Body: body}, nil
+		ResponseHeaders: plainHeaders(headerEntries(got.Header)), Body: body}, nil
 }

@@ -39,6 +39,7 @@ type guard struct {
 	refused  int
 }
 
+// newGuard makes a proxy with a random credential, which only the browser is told.
 func newGuard(dial Dial) *guard {
 	g := &guard{dial: dial, user: rand.Text(), password: rand.Text(), admitted: map[string]chan struct{}{}}
 	g.plain = &http.Transport{
@@ -50,18 +51,19 @@ func newGuard(dial Dial) *guard {
 	return g
 }
 
-// serve answers a browser until its listener or the guard is closed.
-func (g *guard) serve(browser net.Listener) {
+// serveBrowser answers a browser until its listener or the guard is closed.
+func (g *guard) serveBrowser(browser net.Listener) {
 	go func() { _ = g.server.Serve(browser) }()
 }
 
-func (g *guard) close() {
+// closeGuard ends the proxy and its connections.
+func (g *guard) closeGuard() {
 	_ = g.server.Close()
 	g.plain.CloseIdleConnections()
 }
 
-// admit lets connections to the host of the address through from now on.
-func (g *guard) admit(u *url.URL) {
+// admitHost lets connections to the host of the address through from now on.
+func (g *guard) admitHost(u *url.URL) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	host := hostPort(u)
@@ -80,8 +82,9 @@ func (g *guard) admit(u *url.URL) {
 	}
 }
 
-// isAdmitted waits a moment for the host to be admitted: the event that a WebSocket
-// is about to be opened may arrive after its connection.
+// isAdmitted waits a moment for the host to be admitted: the event that a WebSocket is
+// about to be opened may arrive after its connection. An address that is never admitted
+// is refused after that.
 func (g *guard) isAdmitted(ctx context.Context, host string) bool {
 	g.mu.Lock()
 	door, known := g.admitted[host]
@@ -122,8 +125,10 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
+// ServeHTTP serves one request of the browser: a tunnel for TLS, or a plain request
+// that is sent on.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !g.authorized(r.Header.Get("Proxy-Authorization")) {
+	if !g.isAuthorized(r.Header.Get("Proxy-Authorization")) {
 		w.Header().Set("Proxy-Authenticate", `Basic realm="scan"`)
 		http.Error(w, "this proxy serves one browser", http.StatusProxyAuthRequired)
 		return
@@ -140,21 +145,24 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodConnect {
-		g.tunnel(w, r, host)
+		g.tunnelTLS(w, r, host)
 		return
 	}
-	g.forward(w, r)
+	g.forwardPlain(w, r)
 }
 
-func (g *guard) authorized(header string) bool {
+// isAuthorized compares the credential in constant time. Any program on the machine can
+// reach the proxy; only the browser may use it.
+func (g *guard) isAuthorized(header string) bool {
 	kind, credential, _ := strings.Cut(header, " ")
 	got, err := base64.StdEncoding.DecodeString(credential)
 	return err == nil && strings.EqualFold(kind, "Basic") &&
 		subtle.ConstantTimeCompare(got, []byte(g.user+":"+g.password)) == 1
 }
 
-// tunnel copies bytes both ways.
-func (g *guard) tunnel(w http.ResponseWriter, r *http.Request, host string) {
+// tunnelTLS copies bytes both ways. What is in it is encrypted for the target and was
+// decided about before.
+func (g *guard) tunnelTLS(w http.ResponseWriter, r *http.Request, host string) {
 	ctx, cancel := context.WithTimeout(r.Context(), 30*time.Second)
 	up, err := g.dial(ctx, "tcp", host)
 	cancel()
@@ -201,8 +209,8 @@ func copyBounded(to io.Writer, from io.Reader, conn net.Conn) {
 var hopHeaders = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authorization", "Proxy-Authenticate",
 	"Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
-// forward sends a plain request on.
-func (g *guard) forward(w http.ResponseWriter, r *http.Request) {
+// forwardPlain sends a plain request on.
+func (g *guard) forwardPlain(w http.ResponseWriter, r *http.Request) {
 	out := r.Clone(r.Context())
 	out.RequestURI = ""
 	for _, name := range hopHeaders {

@@ -35,8 +35,9 @@ var unneeded = map[network.ResourceType]bool{
 	network.ResourceTypeManifest:  true, network.ResourceTypeCSPViolationReport: true,
 }
 
-// paused decides about a request, or an answer, that Chromium holds.
-func (p *Page) paused(s *session, e *fetch.EventRequestPaused) {
+// handlePaused decides about a request, or an answer, that Chromium holds. Each is
+// decided in a goroutine of its own, because the gate may wait for its turn.
+func (p *Page) handlePaused(s *session, e *fetch.EventRequestPaused) {
 	p.mu.Lock()
 	p.held++
 	over := p.held > maxHeld
@@ -47,7 +48,7 @@ func (p *Page) paused(s *session, e *fetch.EventRequestPaused) {
 		p.mu.Unlock()
 	}
 	if over {
-		p.fail("it made more requests at once than can be held")
+		p.failPage("it made more requests at once than can be held")
 		done()
 		return
 	}
@@ -57,93 +58,106 @@ func (p *Page) paused(s *session, e *fetch.EventRequestPaused) {
 		defer cancel()
 		switch {
 		case e.ResponseStatusCode != 0 || e.ResponseErrorReason != "":
-			p.answered(ctx, s, e)
+			p.handleResponse(ctx, s, e)
 		default:
-			p.decide(ctx, s, e)
+			p.decideRequest(ctx, s, e)
 		}
 	}()
 }
 
-// decide lets a request through or fails it.
-func (p *Page) decide(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
+// decideRequest lets a request through or fails it.
+func (p *Page) decideRequest(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
 	u, err := url.Parse(e.Request.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		p.local(ctx, s, e)
+		p.continueLocal(ctx, s, e)
 		return
 	}
-	if host := u.Hostname(); p.o.lure != "" && (host == p.o.lure || strings.HasSuffix(host, "."+p.o.lure)) {
-		p.lured(ctx, s, e)
+	if p.isAttackerHost(u.Hostname()) {
+		p.answerAttackerHost(ctx, s, e)
 		return
 	}
 	out := fetch.ContinueRequestParams{RequestID: e.RequestID}
-	r, err := p.replaced(e, &out)
+	r, err := p.replaceFirst(e, &out)
 	if r == nil {
-		r, err = observed(e.Request)
+		r, err = toRequest(e.Request)
 	}
 	if err != nil {
-		p.refuse(ctx, s, e)
+		p.failRequest(ctx, s, e)
 		return
 	}
-	if answer := p.browser.cache.get(p.cacheKey(e)); answer != nil {
+	if answer := p.browser.cache.findEntry(p.cacheKey(e)); answer != nil {
 		answer.RequestID = e.RequestID
-		_, _ = call(ctx, s, fetch.FulfillRequest, *answer)
+		_, _ = runCommand(ctx, s, fetch.FulfillRequest, *answer)
 		return
 	}
 	sent := Sent{Request: r, Kind: strings.ToLower(string(e.ResourceType)), Foreign: !p.browser.o.Within(r)}
-	if err := p.admit(ctx, &sent, e.ResourceType); err != nil {
+	if err := p.admitRequest(ctx, &sent, e.ResourceType); err != nil {
 		sent.Refused = err.Error()
-		p.observe(Event{Request: &sent})
-		p.refuse(ctx, s, e)
+		p.notifyObserver(Event{Request: &sent})
+		p.failRequest(ctx, s, e)
 		return
 	}
-	p.observe(Event{Request: &sent})
+	p.notifyObserver(Event{Request: &sent})
 	if sent.Foreign {
-		p.foreign(ctx, s, e)
+		p.fulfillForeign(ctx, s, e)
 		return
 	}
-	p.browser.guard.admit(u)
-	if err := p.identify(ctx, r, e, &out); err != nil {
-		p.refuse(ctx, s, e)
+	p.browser.guard.admitHost(u)
+	p.continueRequest(ctx, s, e, r, out)
+}
+
+// isAttackerHost reports whether the host is the one that is answered for here, or below it.
+func (p *Page) isAttackerHost(host string) bool {
+	return p.o.attackerHost != "" && (host == p.o.attackerHost || strings.HasSuffix(host, "."+p.o.attackerHost))
+}
+
+// continueRequest sends a request of the target on with the headers of the scan. The
+// response is held too when it is kept or gets another policy.
+func (p *Page) continueRequest(ctx context.Context, s *session, e *fetch.EventRequestPaused, r *message.Request,
+	out fetch.ContinueRequestParams) {
+	if err := p.addIdentity(ctx, r, e, &out); err != nil {
+		p.failRequest(ctx, s, e)
 		return
 	}
 	if p.cacheKey(e) != "" || p.o.trusted && e.ResourceType == network.ResourceTypeDocument {
-		out.InterceptResponse = ptr(true)
+		out.InterceptResponse = pointerTo(true)
 	}
-	_, _ = call(ctx, s, fetch.ContinueRequest, out)
+	_, _ = runCommand(ctx, s, fetch.ContinueRequest, out)
 }
 
-// lured answers for a host of an attacker, which nothing is sent to: scripts and data
+// answerAttackerHost answers for a host of an attacker, which nothing is sent to: scripts and data
 // that anybody may read. A page from there would be his own, and proves nothing.
-func (p *Page) lured(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
+func (p *Page) answerAttackerHost(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
 	kind := map[network.ResourceType]string{network.ResourceTypeScript: "text/javascript",
 		network.ResourceTypeOther: "text/javascript",
 		network.ResourceTypeXHR:   "text/html", network.ResourceTypeFetch: "text/html",
 		network.ResourceTypePreflight: "text/html"}[e.ResourceType]
-	if kind == "" || p.o.lureBody == "" {
-		p.refuse(ctx, s, e)
+	if kind == "" || p.o.attackerBody == "" {
+		p.failRequest(ctx, s, e)
 		return
 	}
 	headers := http.Header{"Content-Type": {kind}, "Access-Control-Allow-Origin": {"*"},
 		"Access-Control-Allow-Headers": {"*"}}
-	_, _ = call(ctx, s, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID,
-		ResponseCode: http.StatusOK, ResponseHeaders: entries(headers), Body: []byte(p.o.lureBody)})
+	_, _ = runCommand(ctx, s, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID,
+		ResponseCode: http.StatusOK, ResponseHeaders: headerEntries(headers), Body: []byte(p.o.attackerBody)})
 }
 
-// foreign answers for another host.
-func (p *Page) foreign(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
-	answer, err := p.browser.library(ctx, e)
+// fulfillForeign answers for another host.
+func (p *Page) fulfillForeign(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
+	answer, err := p.browser.fetchLibrary(ctx, e)
 	if err != nil {
-		p.refuse(ctx, s, e)
+		p.failRequest(ctx, s, e)
 		return
 	}
-	p.browser.cache.put(p.cacheKey(e), answer)
+	p.browser.cache.storeEntry(p.cacheKey(e), answer)
 	out := *answer
 	out.RequestID = e.RequestID
-	_, _ = call(ctx, s, fetch.FulfillRequest, out)
+	_, _ = runCommand(ctx, s, fetch.FulfillRequest, out)
 }
 
-// admit says why a request is not sent.
-func (p *Page) admit(ctx context.Context, sent *Sent, kind network.ResourceType) error {
+// admitRequest says why a request is not sent. A request that is refused is still
+// recorded, since its address tells of the application.
+func (p *Page) admitRequest(ctx context.Context, sent *Sent, kind network.ResourceType) error {
 	if sent.Foreign {
 		needed := kind == network.ResourceTypeScript || kind == network.ResourceTypeStylesheet
 		if !needed || sent.Method != http.MethodGet || !p.browser.takeForeign(sent.Host) {
@@ -162,8 +176,8 @@ func (p *Page) admit(ctx context.Context, sent *Sent, kind network.ResourceType)
 	return p.browser.o.Gate.Admit(ctx, sent.Request)
 }
 
-// replaced makes the main document's request the one of Send.
-func (p *Page) replaced(e *fetch.EventRequestPaused, out *fetch.ContinueRequestParams) (*message.Request, error) {
+// replaceFirst makes the main document's request the one of Send.
+func (p *Page) replaceFirst(e *fetch.EventRequestPaused, out *fetch.ContinueRequestParams) (*message.Request, error) {
 	if e.ResourceType != network.ResourceTypeDocument || string(e.FrameID) != string(p.target) {
 		return nil, nil
 	}
@@ -187,12 +201,13 @@ func (p *Page) replaced(e *fetch.EventRequestPaused, out *fetch.ContinueRequestP
 	for _, h := range r.Header {
 		headers.Set(h.Name, h.Value)
 	}
-	out.Method, out.PostData, out.Headers = r.Method, content, entries(headers)
+	out.Method, out.PostData, out.Headers = r.Method, content, headerEntries(headers)
 	return r, nil
 }
 
-// identify adds the headers of the scan and of the session.
-func (p *Page) identify(ctx context.Context, r *message.Request, e *fetch.EventRequestPaused,
+// addIdentity adds the headers of the scan and of the session. Cookies are left out:
+// the profile of the page has them.
+func (p *Page) addIdentity(ctx context.Context, r *message.Request, e *fetch.EventRequestPaused,
 	out *fetch.ContinueRequestParams) error {
 	headers := http.Header{}
 	if out.Headers != nil {
@@ -220,11 +235,12 @@ func (p *Page) identify(ctx context.Context, r *message.Request, e *fetch.EventR
 		req.Header.Del("Cookie") // they are in the profile
 		maps.Copy(headers, req.Header)
 	}
-	out.Headers = entries(headers)
+	out.Headers = headerEntries(headers)
 	return nil
 }
 
-func entries(h http.Header) []*fetch.HeaderEntry {
+// headerEntries writes headers as the protocol does, in a fixed order.
+func headerEntries(h http.Header) []*fetch.HeaderEntry {
 	var out []*fetch.HeaderEntry
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, value := range h[name] {
@@ -234,28 +250,28 @@ func entries(h http.Header) []*fetch.HeaderEntry {
 	return out
 }
 
-// local lets addresses through that lead nowhere.
-func (p *Page) local(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
+// continueLocal lets addresses through that lead nowhere.
+func (p *Page) continueLocal(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
 	for _, scheme := range []string{"data:", "blob:", "about:"} {
 		if strings.HasPrefix(e.Request.URL, scheme) {
-			_, _ = call(ctx, s, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+			_, _ = runCommand(ctx, s, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
 			return
 		}
 	}
-	p.refuse(ctx, s, e)
+	p.failRequest(ctx, s, e)
 }
 
-// refuse fails a request. A page that wanted to go elsewhere stays where it is.
-func (p *Page) refuse(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
+// failRequest fails a request. A page that wanted to go elsewhere stays where it is.
+func (p *Page) failRequest(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
 	reason := network.ErrorReasonBlockedByClient
 	if e.ResourceType == network.ResourceTypeDocument {
 		reason = network.ErrorReasonAborted
 	}
-	_, _ = call(ctx, s, fetch.FailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason})
+	_, _ = runCommand(ctx, s, fetch.FailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason})
 }
 
-// authenticate answers our proxy, and nobody else.
-func (p *Page) authenticate(s *session, e *fetch.EventAuthRequired) {
+// authenticateProxy answers our proxy, and nobody else.
+func (p *Page) authenticateProxy(s *session, e *fetch.EventAuthRequired) {
 	answer := fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseCancelAuth}
 	if c := e.AuthChallenge; c.Source == fetch.AuthChallengeSourceProxy &&
 		strings.HasSuffix(c.Origin, "://"+p.in.process.Proxy.Addr().String()) {
@@ -264,13 +280,13 @@ func (p *Page) authenticate(s *session, e *fetch.EventAuthRequired) {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, commandLimit)
 	defer cancel()
-	_, _ = call(ctx, s, fetch.ContinueWithAuth, fetch.ContinueWithAuthParams{RequestID: e.RequestID,
+	_, _ = runCommand(ctx, s, fetch.ContinueWithAuth, fetch.ContinueWithAuthParams{RequestID: e.RequestID,
 		AuthChallengeResponse: &answer})
 }
 
-// socket decides about a WebSocket, which is not held: its host is admitted or not.
-func (p *Page) socket(address string) {
-	p.observe(Event{Socket: message.Truncate(address, 8000)})
+// decideSocket decides about a WebSocket, which is not held: its host is admitted or not.
+func (p *Page) decideSocket(address string) {
+	p.notifyObserver(Event{Socket: message.Truncate(address, 8000)})
 	u, err := url.Parse(address)
 	if err != nil {
 		return
@@ -285,46 +301,49 @@ func (p *Page) socket(address string) {
 		ctx, cancel := context.WithTimeout(p.ctx, guardAdmission)
 		defer cancel()
 		if p.browser.o.Gate.Admit(ctx, r) == nil {
-			p.browser.guard.admit(u)
+			p.browser.guard.admitHost(u)
 		}
 	}()
 }
 
-// answered looks at an answer that was asked for: a script is kept, a document gets
-// the policy that makes sinks tell.
-func (p *Page) answered(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
+// handleResponse looks at an answer that was asked for: a script is kept, a document
+// gets the policy that makes sinks tell. The body is read only where it is needed.
+func (p *Page) handleResponse(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
 	if e.ResponseErrorReason == "" && e.ResponseStatusCode == http.StatusOK {
-		if key := p.cacheKey(e); key != "" && p.browser.cache.wants(e.ResponseHeaders) {
-			if body, err := call(ctx, s, fetch.GetResponseBody,
+		if key := p.cacheKey(e); key != "" && p.browser.cache.mayKeep(e.ResponseHeaders) {
+			if body, err := runCommand(ctx, s, fetch.GetResponseBody,
 				fetch.GetResponseBodyParams{RequestID: e.RequestID}); err == nil {
-				p.browser.cache.put(key, &fetch.FulfillRequestParams{ResponseCode: e.ResponseStatusCode,
+				p.browser.cache.storeEntry(key, &fetch.FulfillRequestParams{ResponseCode: e.ResponseStatusCode,
 					ResponseHeaders: plainHeaders(e.ResponseHeaders), Body: body.Body})
 			}
 		}
 	}
 	if p.o.trusted && e.ResourceType == network.ResourceTypeDocument && e.ResponseErrorReason == "" &&
 		!hasTrustedTypes(e.ResponseHeaders) {
-		if p.restrict(ctx, s, e) == nil {
+		if p.enforceTrustedTypes(ctx, s, e) == nil {
 			return
 		}
 	}
-	_, _ = call(ctx, s, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+	_, _ = runCommand(ctx, s, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
 }
 
-// restrict answers with the same document under a policy by which all sinks ask our
-// script. Headers that are changed without the body have no effect on policies.
-func (p *Page) restrict(ctx context.Context, s *session, e *fetch.EventRequestPaused) error {
-	body, err := call(ctx, s, fetch.GetResponseBody, fetch.GetResponseBodyParams{RequestID: e.RequestID})
+// enforceTrustedTypes answers with the same document under a policy by which all sinks
+// ask our script. Headers that are changed without the body have no effect on policies.
+// The default policy of our script then sees every text that reaches a sink.
+func (p *Page) enforceTrustedTypes(ctx context.Context, s *session, e *fetch.EventRequestPaused) error {
+	body, err := runCommand(ctx, s, fetch.GetResponseBody, fetch.GetResponseBodyParams{RequestID: e.RequestID})
 	if err != nil {
 		return err
 	}
 	headers := append(plainHeaders(e.ResponseHeaders), &fetch.HeaderEntry{Name: "Content-Security-Policy",
 		Value: "require-trusted-types-for 'script'"})
-	_, err = call(ctx, s, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID,
+	_, err = runCommand(ctx, s, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID,
 		ResponseCode: e.ResponseStatusCode, ResponseHeaders: headers, Body: body.Body})
 	return err
 }
 
+// hasTrustedTypes reports whether the page has a policy of Trusted Types already. A
+// second one would be stricter than the page expects and break it.
 func hasTrustedTypes(headers []*fetch.HeaderEntry) bool {
 	return slices.ContainsFunc(headers, func(h *fetch.HeaderEntry) bool {
 		return strings.EqualFold(h.Name, "Content-Security-Policy") && strings.Contains(h.Value, "trusted-types")
@@ -339,9 +358,9 @@ func plainHeaders(headers []*fetch.HeaderEntry) []*fetch.HeaderEntry {
 	})
 }
 
-// track and untrack keep the requests that are under way. Streams never end, so
+// trackRequest and untrack keep the requests that are under way. Streams never end, so
 // nobody waits for them.
-func (p *Page) track(id network.RequestID, kind network.ResourceType) {
+func (p *Page) trackRequest(id network.RequestID, kind network.ResourceType) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.active = time.Now()
@@ -350,15 +369,16 @@ func (p *Page) track(id network.RequestID, kind network.ResourceType) {
 	}
 }
 
-func (p *Page) untrack(id network.RequestID) {
+// untrackRequest forgets a request that has ended.
+func (p *Page) untrackRequest(id network.RequestID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.active = time.Now()
 	delete(p.pending, id)
 }
 
-// observed makes a request of ours from one of the protocol.
-func observed(in *network.Request) (*message.Request, error) {
+// toRequest makes a request of ours from one of the protocol.
+func toRequest(in *network.Request) (*message.Request, error) {
 	r, err := message.Parse(in.URL)
 	if err != nil {
 		return nil, err
@@ -382,13 +402,13 @@ func observed(in *network.Request) (*message.Request, error) {
 		for _, part := range in.PostDataEntries {
 			content = append(content, part.Bytes...)
 		}
-		r.Body = body(content, contentType)
+		r.Body = parseBody(content, contentType)
 	}
 	return r, nil
 }
 
-// body reads the body of a request by its type.
-func body(content []byte, contentType string) message.Body {
+// parseBody reads the body of a request by its type.
+func parseBody(content []byte, contentType string) message.Body {
 	media, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		media = message.MediaType(contentType)
@@ -398,7 +418,7 @@ func body(content []byte, contentType string) message.Body {
 	case media == "application/x-www-form-urlencoded":
 		return message.Body{Kind: message.Form, Params: message.ParseQuery(string(content)), Type: contentType}
 	case media == "multipart/form-data":
-		if parts, ok := parts(content, params["boundary"]); ok {
+		if parts, ok := parseMultipart(content, params["boundary"]); ok {
 			return message.Body{Kind: message.Multipart, Params: parts}
 		}
 	case media == "application/json" || strings.HasSuffix(media, "+json"):
@@ -409,7 +429,9 @@ func body(content []byte, contentType string) message.Body {
 	return text
 }
 
-func parts(content []byte, boundary string) ([]message.Param, bool) {
+// parseMultipart reads the parts of a body; false: it is malformed. The number and size
+// of parts are bounded, since the page makes them.
+func parseMultipart(content []byte, boundary string) ([]message.Param, bool) {
 	if boundary == "" {
 		return nil, false
 	}
@@ -442,6 +464,7 @@ type cache struct {
 	bytes int
 }
 
+// newCache makes an empty cache.
 func newCache() *cache { return &cache{kept: map[string]*fetch.FulfillRequestParams{}} }
 
 // cacheKey is empty for what is not kept. Users do not share what they see.
@@ -457,8 +480,8 @@ func (p *Page) cacheKey(e *fetch.EventRequestPaused) string {
 	return who + " " + e.Request.URL
 }
 
-// get returns a copy of what is kept; nil: nothing is.
-func (c *cache) get(key string) *fetch.FulfillRequestParams {
+// findEntry returns a copy of what is kept; nil: nothing is.
+func (c *cache) findEntry(key string) *fetch.FulfillRequestParams {
 	if key == "" {
 		return nil
 	}
@@ -471,8 +494,8 @@ func (c *cache) get(key string) *fetch.FulfillRequestParams {
 	return nil
 }
 
-// wants reports whether an answer with the headers may be kept.
-func (c *cache) wants(headers []*fetch.HeaderEntry) bool {
+// mayKeep reports whether an answer with the headers may be kept.
+func (c *cache) mayKeep(headers []*fetch.HeaderEntry) bool {
 	for _, h := range headers {
 		switch strings.ToLower(h.Name) {
 		case "set-cookie":
@@ -486,7 +509,8 @@ func (c *cache) wants(headers []*fetch.HeaderEntry) bool {
 	return true
 }
 
-func (c *cache) put(key string, answer *fetch.FulfillRequestParams) {
+// storeEntry keeps an answer while there is room. The first one of an address stays.
+func (c *cache) storeEntry(key string, answer *fetch.FulfillRequestParams) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(answer.Body) > maxCached || c.bytes+len(answer.Body) > maxCachedAll || c.kept[key] != nil {

@@ -53,10 +53,10 @@ type PageOptions struct {
 	values map[string]string
 	// windowName is the name that the opener of the page has given it.
 	windowName string
-	// OAST request is a host that is answered for here, with lureBody, as an attacker's would be.
-	lure, lureBody string
+	// OAST request is a host that is answered for here, with attackerBody, as an attacker's would be.
+	attackerHost, attackerBody string
 	// kept are cookies and entries of the storage that every document begins with.
-	kept []kept
+	kept []storedValue
 	// allow refuses requests to the target beside the Gate; nil: none.
 	allow func(*Sent) error
 	// names are functions that exist in every document and report their call.
@@ -67,7 +67,7 @@ type PageOptions struct {
 
 // Kept is something that a browser keeps for an application: a "cookie", an entry of the
 // "local" or of the "session" storage.
-type kept struct {
+type storedValue struct {
 	Kind  string `json:"kind"`
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -136,17 +136,18 @@ func (b *Browser) Page(ctx context.Context, o PageOptions) (*Page, error) {
 	return p, nil
 }
 
+// openPage makes a profile with one tab, and sets the tab up before it may run.
 func (b *Browser) openPage(ctx context.Context, o PageOptions) (*Page, error) {
-	i, err := b.instance(ctx)
+	i, err := b.runningInstance(ctx)
 	if err != nil {
 		return nil, err
 	}
 	limited, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	made, err := call(limited, i.root, target.CreateBrowserContext,
-		target.CreateBrowserContextParams{DisposeOnDetach: ptr(true)})
+	made, err := runCommand(limited, i.root, target.CreateBrowserContext,
+		target.CreateBrowserContextParams{DisposeOnDetach: pointerTo(true)})
 	if err != nil {
-		return nil, i.late(limited, ctx, err)
+		return nil, i.openingError(limited, ctx, err)
 	}
 	p := &Page{browser: b, in: i, o: o, context: made.BrowserContextID, key: "k" + strings.ToLower(rand.Text()),
 		claimed: make(chan struct{}), pending: map[network.RequestID]time.Time{}, active: time.Now()}
@@ -154,7 +155,7 @@ func (b *Browser) openPage(ctx context.Context, o PageOptions) (*Page, error) {
 	i.mu.Lock()
 	i.pages[p.context] = p
 	i.mu.Unlock()
-	if _, err = call(limited, i.root, target.CreateTarget, target.CreateTargetParams{URL: "about:blank",
+	if _, err = runCommand(limited, i.root, target.CreateTarget, target.CreateTargetParams{URL: "about:blank",
 		BrowserContextID: p.context}); err == nil {
 		select {
 		case <-p.claimed:
@@ -164,15 +165,16 @@ func (b *Browser) openPage(ctx context.Context, o PageOptions) (*Page, error) {
 		}
 	}
 	if err != nil {
-		err = i.late(limited, ctx, err)
-		p.dispose()
+		err = i.openingError(limited, ctx, err)
+		p.disposeProfile()
 		return nil, err
 	}
 	return p, nil
 }
 
-// claim makes the session the page's, when it has none.
-func (p *Page) claim(s *session, id target.ID) bool {
+// claimTarget makes the session the page's, when it has none. The first tab of its
+// profile is the page; any other one is a popup.
+func (p *Page) claimTarget(s *session, id target.ID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.session != nil {
@@ -187,62 +189,67 @@ func (p *Page) claim(s *session, id target.ID) bool {
 // a process of its own. Workers know fewer commands.
 func (p *Page) setUp(ctx context.Context, s *session, frame bool) error {
 	go func() {
-		if !s.serve(func(ev any) { p.event(s, ev) }) {
-			p.fail("it made more events than can be looked at")
+		if !s.serveEvents(func(ev any) { p.handleEvent(s, ev) }) {
+			p.failPage("it made more events than can be looked at")
 		}
 	}()
-	err := p.intercept(ctx, s)
+	err := p.enableInterception(ctx, s)
 	if frame && err == nil {
-		err = p.instrument(ctx, s)
+		err = p.injectScript(ctx, s)
 	}
 	if err == nil || !frame {
-		_, err = call(ctx, s, target.SetAutoAttach,
-			target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: ptr(true)})
+		_, err = runCommand(ctx, s, target.SetAutoAttach,
+			target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: pointerTo(true)})
 	}
 	if err == nil || !frame {
-		_, err = call(ctx, s, runtime.RunIfWaitingForDebugger, cdp.Empty{})
+		_, err = runCommand(ctx, s, runtime.RunIfWaitingForDebugger, cdp.Empty{})
 	}
 	return err
 }
 
-func (p *Page) intercept(ctx context.Context, s *session) error {
+// enableInterception holds every request of a session until it is decided about, proxy
+// authentication included.
+func (p *Page) enableInterception(ctx context.Context, s *session) error {
 	patterns := []*fetch.RequestPattern{{URLPattern: "*"}}
-	_, err := call(ctx, s, fetch.Enable, fetch.EnableParams{Patterns: patterns, HandleAuthRequests: ptr(true)})
+	_, err := runCommand(ctx, s, fetch.Enable,
+		fetch.EnableParams{Patterns: patterns, HandleAuthRequests: pointerTo(true)})
 	if err == nil {
-		_, err = call(ctx, s, network.Enable, network.EnableParams{MaxPostDataSize: ptr(int64(1 << 20)),
-			MaxTotalBufferSize: ptr(int64(1 << 20)), MaxResourceBufferSize: ptr(int64(1 << 20))})
+		_, err = runCommand(ctx, s, network.Enable, network.EnableParams{MaxPostDataSize: pointerTo(int64(1 << 20)),
+			MaxTotalBufferSize: pointerTo(int64(1 << 20)), MaxResourceBufferSize: pointerTo(int64(1 << 20))})
 	}
 	return err
 }
 
-// samples are what our script types into fields.
-func samples(v *formvalue.Generator) map[string]string {
+// sampleValues are what our script types into fields.
+func sampleValues(v *formvalue.Generator) map[string]string {
 	return map[string]string{"mail": v.Email(), "url": v.URL(), "password": v.Password("browser"), "text": v.Mark()}
 }
 
-// instrument puts our script into every document.
-func (p *Page) instrument(ctx context.Context, s *session) error {
+// injectScript puts our script into every document. It runs before any script of the
+// page, so that the page cannot hide from it.
+func (p *Page) injectScript(ctx context.Context, s *session) error {
 	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted,
 		"canary": p.o.canary, "name": p.o.windowName, "hurry": p.o.hurry, "values": p.o.values, "kept": p.o.kept,
-		"samples": samples(p.browser.o.Values), "storage": storageConfig(p.browser.storageOf(p.o.As))})
+		"samples": sampleValues(p.browser.o.Values), "storage": storageConfig(p.browser.storageOf(p.o.As))})
 	if err != nil {
 		return err
 	}
-	if _, err = call(ctx, s, cdppage.Enable, cdppage.EnableParams{}); err == nil {
-		_, err = call(ctx, s, runtime.Enable, cdp.Empty{})
+	if _, err = runCommand(ctx, s, cdppage.Enable, cdppage.EnableParams{}); err == nil {
+		_, err = runCommand(ctx, s, runtime.Enable, cdp.Empty{})
 	}
 	if err == nil {
-		_, err = call(ctx, s, inspector.Enable, cdp.Empty{})
+		_, err = runCommand(ctx, s, inspector.Enable, cdp.Empty{})
 	}
 	if err == nil {
-		_, err = call(ctx, s, runtime.AddBinding, runtime.AddBindingParams{Name: p.key})
+		_, err = runCommand(ctx, s, runtime.AddBinding, runtime.AddBindingParams{Name: p.key})
 	}
 	if err == nil {
-		_, err = call(ctx, s, network.SetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true})
+		_, err = runCommand(ctx, s, network.SetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true})
 	}
 	if err == nil {
-		_, err = call(ctx, s, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{
-			Source: strings.Replace(hookScript, "CONFIG", string(config), 1), RunImmediately: ptr(true)})
+		_, err = runCommand(ctx, s, cdppage.AddScriptToEvaluateOnNewDocument,
+			cdppage.AddScriptToEvaluateOnNewDocumentParams{
+				Source: strings.Replace(hookScript, "CONFIG", string(config), 1), RunImmediately: pointerTo(true)})
 	}
 	return err
 }
@@ -250,24 +257,25 @@ func (p *Page) instrument(ctx context.Context, s *session) error {
 // Close ends the page and forgets its profile.
 func (p *Page) Close() {
 	p.once.Do(func() {
-		p.dispose()
+		p.disposeProfile()
 		<-p.browser.slots
 	})
 }
 
-func (p *Page) dispose() {
+// disposeProfile ends the page with its profile: cookies, storage and cache go with it.
+func (p *Page) disposeProfile() {
 	p.cancel()
 	p.in.mu.Lock()
 	delete(p.in.pages, p.context)
 	p.in.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 	defer cancel()
-	_, _ = call(ctx, p.in.root, target.DisposeBrowserContext,
+	_, _ = runCommand(ctx, p.in.root, target.DisposeBrowserContext,
 		target.DisposeBrowserContextParams{BrowserContextID: p.context})
 }
 
-// fail closes a page that does too much.
-func (p *Page) fail(reason string) {
+// failPage closes a page that does too much. The first reason is kept.
+func (p *Page) failPage(reason string) {
 	p.mu.Lock()
 	first := p.failure == nil
 	if first {
@@ -280,8 +288,8 @@ func (p *Page) fail(reason string) {
 	}
 }
 
-// err returns why the page cannot be used any more.
-func (p *Page) err(err error) error {
+// pageError returns why the page cannot be used any more.
+func (p *Page) pageError(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.failure != nil {
@@ -290,25 +298,25 @@ func (p *Page) err(err error) error {
 	return err
 }
 
-// event handles what a session tells.
-func (p *Page) event(s *session, ev any) {
+// handleEvent handles what a session tells.
+func (p *Page) handleEvent(s *session, ev any) {
 	switch e := ev.(type) {
 	case *fetch.EventRequestPaused:
-		p.paused(s, e)
+		p.handlePaused(s, e)
 	case *fetch.EventAuthRequired:
-		go p.authenticate(s, e)
+		go p.authenticateProxy(s, e)
 	case *network.EventRequestWillBeSent:
-		p.track(e.RequestID, e.Type)
+		p.trackRequest(e.RequestID, e.Type)
 	case *network.EventLoadingFinished:
-		p.untrack(e.RequestID)
+		p.untrackRequest(e.RequestID)
 	case *network.EventLoadingFailed:
-		p.untrack(e.RequestID)
+		p.untrackRequest(e.RequestID)
 	case *network.EventWebSocketCreated:
-		p.socket(e.URL)
+		p.decideSocket(e.URL)
 	case *cdppage.EventJavascriptDialogOpening:
-		p.dialog(s, e)
+		p.handleDialog(s, e)
 	case *cdppage.EventWindowOpen:
-		p.popup(e.URL)
+		p.handlePopup(e.URL)
 	case *cdppage.EventFrameNavigated:
 		if e.Frame.ParentID == "" && s == p.session {
 			p.mu.Lock()
@@ -319,19 +327,20 @@ func (p *Page) event(s *session, ev any) {
 		p.mu.Lock()
 		p.address = e.URL
 		p.mu.Unlock()
-		p.observe(Event{Route: e.URL})
+		p.notifyObserver(Event{Route: e.URL})
 	case *runtime.EventBindingCalled:
-		p.binding(e)
+		p.handleBinding(e)
 	case *target.EventAttachedToTarget:
-		p.child(e)
+		p.prepareChild(e)
 	case *inspector.EventTargetCrashed:
-		p.fail("it crashed")
+		p.failPage("it crashed")
 	}
 }
 
-// child prepares a frame or worker of another process.
-func (p *Page) child(e *target.EventAttachedToTarget) {
-	s := p.in.root.session(e.SessionID)
+// prepareChild prepares a frame or worker of another process. A frame of another site
+// has a process and a session of its own.
+func (p *Page) prepareChild(e *target.EventAttachedToTarget) {
+	s := p.in.root.sessionOf(e.SessionID)
 	if e.TargetInfo.Type == "service_worker" || e.TargetInfo.Type == "shared_worker" {
 		go p.in.closeTarget(e.TargetInfo.TargetID)
 		return
@@ -345,7 +354,8 @@ func (p *Page) child(e *target.EventAttachedToTarget) {
 	}()
 }
 
-func (p *Page) observe(e Event) {
+// notifyObserver tells the owner of the page of an event, one at a time.
+func (p *Page) notifyObserver(e Event) {
 	if p.o.Observe == nil {
 		return
 	}
@@ -354,36 +364,40 @@ func (p *Page) observe(e Event) {
 	p.o.Observe(e)
 }
 
-func (p *Page) dialog(s *session, e *cdppage.EventJavascriptDialogOpening) {
-	p.observe(Event{Dialog: &Dialog{Kind: string(e.Type), Text: message.Truncate(e.Message, 2000)}})
+// handleDialog records a dialog and closes it, since scripts stand still while one is
+// open. A question is accepted only where the owner agrees.
+func (p *Page) handleDialog(s *session, e *cdppage.EventJavascriptDialogOpening) {
+	p.notifyObserver(Event{Dialog: &Dialog{Kind: string(e.Type), Text: message.Truncate(e.Message, 2000)}})
 	p.mu.Lock()
 	p.dialogs++
 	over := p.dialogs > maxDialogs
 	p.mu.Unlock()
 	if over {
-		p.fail(fmt.Sprintf("it opened more than %d dialogs", maxDialogs))
+		p.failPage(fmt.Sprintf("it opened more than %d dialogs", maxDialogs))
 	}
 	accept := p.o.Agree || e.Type == cdppage.DialogTypeAlert || e.Type == cdppage.DialogTypeBeforeunload
 	ctx, cancel := context.WithTimeout(p.ctx, commandLimit)
 	defer cancel()
-	_, _ = call(ctx, s, cdppage.HandleJavaScriptDialog, cdppage.HandleJavaScriptDialogParams{Accept: accept,
+	_, _ = runCommand(ctx, s, cdppage.HandleJavaScriptDialog, cdppage.HandleJavaScriptDialogParams{Accept: accept,
 		PromptText: e.DefaultPrompt})
 }
 
-func (p *Page) popup(address string) {
+// handlePopup records a window that the page wanted to open; the window itself is
+// closed.
+func (p *Page) handlePopup(address string) {
 	p.mu.Lock()
 	p.popups++
 	over := p.popups > maxPopups
 	p.mu.Unlock()
 	if over {
-		p.fail(fmt.Sprintf("it opened more than %d windows", maxPopups))
+		p.failPage(fmt.Sprintf("it opened more than %d windows", maxPopups))
 		return
 	}
-	p.observe(Event{Popup: message.Truncate(address, 8000)})
+	p.notifyObserver(Event{Popup: message.Truncate(address, 8000)})
 }
 
-// binding takes a report of our script.
-func (p *Page) binding(e *runtime.EventBindingCalled) {
+// handleBinding takes a report of our script.
+func (p *Page) handleBinding(e *runtime.EventBindingCalled) {
 	var report struct {
 		Kind string          `json:"kind"`
 		Text json.RawMessage `json:"text"`
@@ -397,9 +411,9 @@ func (p *Page) binding(e *runtime.EventBindingCalled) {
 	p.o.report(report.Kind, report.Text)
 }
 
-// begin says that something is done with the page: what it opens then, it opens because
-// of that.
-func (p *Page) begin() {
+// resetCounters says that something is done with the page: what it opens then, it opens
+// because of that. The limits of dialogs and windows hold for each thing that is done.
+func (p *Page) resetCounters() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dialogs, p.popups = 0, 0
@@ -415,7 +429,7 @@ func (p *Page) Address() string {
 // Open goes to an address and waits until the page has settled, or the limit has
 // passed. A page that never ends loading is no error; one that could not be loaded is.
 func (p *Page) Open(ctx context.Context, address string, limit time.Duration) error {
-	return p.open(ctx, cdppage.NavigateParams{URL: address}, limit)
+	return p.navigate(ctx, cdppage.NavigateParams{URL: address}, limit)
 }
 
 // Send opens a request of any method as a page, and waits as Open does.
@@ -425,39 +439,42 @@ func (p *Page) Send(ctx context.Context, r *message.Request, fragment string, li
 		p.o.first = r
 		p.mu.Unlock()
 	}
-	return p.open(ctx, cdppage.NavigateParams{URL: r.Address() + fragment, Referrer: r.Referer}, limit)
+	return p.navigate(ctx, cdppage.NavigateParams{URL: r.Address() + fragment, Referrer: r.Referer}, limit)
 }
 
-func (p *Page) open(ctx context.Context, to cdppage.NavigateParams, limit time.Duration) error {
+// navigate goes to an address and waits until the page has settled. A page that never
+// ends loading is stopped, and analyzed as it is.
+func (p *Page) navigate(ctx context.Context, to cdppage.NavigateParams, limit time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	p.begin()
-	if err := p.signIn(limited, to.URL); err != nil {
+	p.resetCounters()
+	if err := p.addSessionCookies(limited, to.URL); err != nil {
 		return err
 	}
 	began := time.Now()
-	result, err := call(limited, p.session, cdppage.Navigate, to)
+	result, err := runCommand(limited, p.session, cdppage.Navigate, to)
 	if err != nil {
-		if limited.Err() != nil && ctx.Err() == nil && p.err(nil) == nil {
+		if limited.Err() != nil && ctx.Err() == nil && p.pageError(nil) == nil {
 			return p.stopLoading(ctx) // it never ends loading: what is there is looked at
 		}
-		return p.err(err)
+		return p.pageError(err)
 	}
 	if result.ErrorText != "" && result.ErrorText != "net::ERR_ABORTED" {
-		return p.err(fmt.Errorf("the page %s does not load: %s", message.Truncate(to.URL, 200), result.ErrorText))
+		return p.pageError(fmt.Errorf("the page %s does not load: %s", message.Truncate(to.URL, 200), result.ErrorText))
 	}
 	return p.Settle(ctx, limit-time.Since(began))
 }
 
+// stopLoading ends the navigation that is under way.
 func (p *Page) stopLoading(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
-	_, err := call(limited, p.session, cdppage.StopLoading, cdp.Empty{})
-	return p.err(err)
+	_, err := runCommand(limited, p.session, cdppage.StopLoading, cdp.Empty{})
+	return p.pageError(err)
 }
 
-// signIn puts the cookies of the session into the page's profile.
-func (p *Page) signIn(ctx context.Context, address string) error {
+// addSessionCookies puts the cookies of the session into the page's profile.
+func (p *Page) addSessionCookies(ctx context.Context, address string) error {
 	if p.o.As == nil {
 		return nil
 	}
@@ -481,25 +498,27 @@ func (p *Page) signIn(ctx context.Context, address string) error {
 	if len(cookies) == 0 {
 		return nil
 	}
-	_, err = call(ctx, p.in.root, storage.SetCookies,
+	_, err = runCommand(ctx, p.in.root, storage.SetCookies,
 		storage.SetCookiesParams{Cookies: cookies, BrowserContextID: p.context})
 	return err
 }
 
-// Eval evaluates an expression in the main frame and decodes its value, which may be
-// a promise's, into out; nil: it is thrown away. An endless loop is ended.
+// Eval evaluates an expression in the main frame and decodes its value, which may be a
+// promise's, into out; nil: it is thrown away. An endless loop is ended. The page's own
+// Content Security Policy stays in force.
 func (p *Page) Eval(ctx context.Context, expression string, out any) error {
 	limited, cancel := context.WithTimeout(ctx, commandLimit+time.Second)
 	defer cancel()
-	result, err := call(limited, p.session, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: expression, ReturnByValue: ptr(true), AwaitPromise: ptr(true), UserGesture: ptr(true),
-		AllowUnsafeEvalBlockedByCSP: ptr(false), // or a page's own policy would not hold in what we cause
+	result, err := runCommand(limited, p.session, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: expression, ReturnByValue: pointerTo(true), AwaitPromise: pointerTo(true),
+		UserGesture:                 pointerTo(true),
+		AllowUnsafeEvalBlockedByCSP: pointerTo(false), // or a page's own policy would not hold in what we cause
 		Timeout:                     runtime.TimeDelta(commandLimit.Milliseconds())})
 	if err != nil {
 		if limited.Err() != nil && ctx.Err() == nil {
-			p.fail("its scripts do not end")
+			p.failPage("its scripts do not end")
 		}
-		return p.err(err)
+		return p.pageError(err)
 	}
 	if result.ExceptionDetails != nil {
 		text := result.ExceptionDetails.Text
@@ -514,8 +533,8 @@ func (p *Page) Eval(ctx context.Context, expression string, out any) error {
 	return json.Unmarshal(result.Result.Value, out)
 }
 
-// ours is the expression of our object in the page with a method's call.
-func (p *Page) ours(method string, args ...any) string {
+// scriptCall is the expression of our object in the page with a method's call.
+func (p *Page) scriptCall(method string, args ...any) string {
 	parts := make([]string, len(args))
 	for i, a := range args {
 		text, err := json.Marshal(a)

@@ -48,18 +48,19 @@ type ScriptProbe struct {
 	Then []scan.BrowserStep
 }
 
-// identifier is a marker that is a name of a function.
-var identifier = lazyregexp.New(`^[a-zA-Z_][a-zA-Z0-9_]{3,63}$`)
+// functionName is a marker that is a name of a function.
+var functionName = lazyregexp.New(`^[a-zA-Z_][a-zA-Z0-9_]{3,63}$`)
 
 // RunProbe opens a page, lets what holds the marker and waits for a person happen, and
 // returns what was executed, nothing when nothing was. A dialog counts when it shows
 // the marker alone, and the request does not hold it as a whole value: a page that
-// shows what it was sent in a dialog of its own executes nothing.
+// shows what it was sent in a dialog of its own executes nothing. The limit of the
+// proof is no error: nothing was executed until then.
 func (b *Browser) RunProbe(ctx context.Context, t ScriptProbe) ([]Execution, error) {
 	var mu sync.Mutex
 	var out []Execution
 	var p *Page
-	echoed := echoes(t.Request, t.Fragment, t.Marker)
+	echoed := echoesMarker(t.Request, t.Fragment, t.Marker)
 	add := func(e Execution) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -81,7 +82,7 @@ func (b *Browser) RunProbe(ctx context.Context, t ScriptProbe) ([]Execution, err
 				add(Execution{Kind: "call", Text: t.Marker})
 			}
 		}}
-	if identifier.MatchString(t.Marker) {
+	if functionName.MatchString(t.Marker) {
 		o.names = []string{t.Marker}
 	}
 	opened, err := b.Page(ctx, o)
@@ -94,7 +95,7 @@ func (b *Browser) RunProbe(ctx context.Context, t ScriptProbe) ([]Execution, err
 	mu.Unlock()
 	limited, cancel := context.WithTimeout(ctx, proofLimit)
 	defer cancel()
-	err = opened.attempt(limited, t, func() bool {
+	err = opened.runScriptProbe(limited, t, func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(out) > 0
@@ -110,7 +111,9 @@ func (b *Browser) RunProbe(ctx context.Context, t ScriptProbe) ([]Execution, err
 	return nil, err
 }
 
-func (p *Page) attempt(ctx context.Context, t ScriptProbe, ran func() bool) error {
+// runScriptProbe opens the page of a probe, does its steps, and causes what waits for a
+// person.
+func (p *Page) runScriptProbe(ctx context.Context, t ScriptProbe, ran func() bool) error {
 	if err := p.Send(ctx, t.Request, t.Fragment, proofLimit/2); err != nil {
 		return err
 	}
@@ -120,17 +123,17 @@ func (p *Page) attempt(ctx context.Context, t ScriptProbe, ran func() bool) erro
 		}
 	}
 	if !ran() {
-		p.provoke(ctx, t.Marker, false, ran)
+		p.provokeMarker(ctx, t.Marker, false, ran)
 	}
 	return nil
 }
 
-// provoke lets what holds the marker and waits for a person happen, or what any element
-// listens for, and waits a moment for what comes of it: addresses of scripts are
-// followed later.
-func (p *Page) provoke(ctx context.Context, marker string, listening bool, ran func() bool) {
+// provokeMarker lets what holds the marker and waits for a person happen, or what any
+// element listens for, and waits a moment for what comes of it: addresses of scripts
+// are followed later. Handlers of events run only when the event happens.
+func (p *Page) provokeMarker(ctx context.Context, marker string, listening bool, ran func() bool) {
 	tried := 0
-	if err := p.Eval(ctx, p.ours("provoke", marker, listening), &tried); err != nil || tried == 0 {
+	if err := p.Eval(ctx, p.scriptCall("provoke", marker, listening), &tried); err != nil || tried == 0 {
 		return // a document without our script, such as a picture, executes nothing
 	}
 	for end := time.Now().Add(lingerLimit); time.Now().Before(end) && ctx.Err() == nil && !ran(); {
@@ -138,8 +141,9 @@ func (p *Page) provoke(ctx context.Context, marker string, listening bool, ran f
 	}
 }
 
-// echoes reports whether a value of the request is the marker.
-func echoes(r *message.Request, fragment, marker string) bool {
+// echoesMarker reports whether a value of the request is the marker. Such a page shows
+// its input in a dialog, which is no execution.
+func echoesMarker(r *message.Request, fragment, marker string) bool {
 	if strings.TrimPrefix(fragment, "#") == marker {
 		return true
 	}
@@ -172,10 +176,10 @@ func (p Prover) Execute(ctx context.Context, r *message.Request, marker string) 
 // returns how the marker was executed, nothing when it was not; see Browser.Run.
 func (p Prover) ExecuteShown(ctx context.Context, r *message.Request, marker string) ([]string, error) {
 	p.Browser.mu.Lock()
-	pages := slices.Clone(p.Browser.asking[asking(r)])
+	pages := slices.Clone(p.Browser.asking[askingKey(r)])
 	p.Browser.mu.Unlock()
 	for _, address := range pages {
-		page, fragment, err := split(address)
+		page, fragment, err := splitAddress(address)
 		if err != nil {
 			continue
 		}

@@ -190,10 +190,10 @@ func TestCrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := call(t.Context(), w.now.root, cdpbrowser.Crash, cdp.Empty{}); err == nil {
+	if _, err := runCommand(t.Context(), w.running.root, cdpbrowser.Crash, cdp.Empty{}); err == nil {
 		t.Fatal("the browser goes on")
 	}
-	<-w.now.root.lost
+	<-w.running.root.lost
 	if err := p.Open(t.Context(), w.server.URL+"/", 5*time.Second); err == nil {
 		t.Error("a page of a dead browser opened")
 	}
@@ -206,7 +206,7 @@ func TestCrash(t *testing.T) {
 	if p, err = w.Page(t.Context(), PageOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = call(t.Context(), p.session, cdppage.Crash, cdp.Empty{})
+	_, _ = runCommand(t.Context(), p.session, cdppage.Crash, cdp.Empty{})
 	if err := p.Open(t.Context(), w.server.URL+"/", 5*time.Second); err == nil ||
 		!strings.Contains(err.Error(), "crashed") {
 		t.Errorf("a page that has crashed opened: %v", err)
@@ -219,7 +219,7 @@ func TestCrash(t *testing.T) {
 func TestMemory(t *testing.T) {
 	w := newWorld(t, html(`<script>globalThis.kept = []; setInterval(() => { const b = new Uint8Array(5e7); for (let i = 0; i < b.length; i += 1024) b[i] = i; kept.push(b) }, 1)</script>`),
 		func(o *Options) { o.Memory = 700 << 20 })
-	running := w.now
+	running := w.running
 	p, err := w.Page(t.Context(), PageOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -240,12 +240,12 @@ func TestMemory(t *testing.T) {
 func TestBegin(t *testing.T) {
 	p := &Page{}
 	for range 3 {
-		p.begin()
+		p.resetCounters()
 		for range maxPopups {
-			p.popup("https://example.com/help")
+			p.handlePopup("https://example.com/help")
 		}
 	}
-	if err := p.err(nil); err != nil {
+	if err := p.pageError(nil); err != nil {
 		t.Error(err)
 	}
 }

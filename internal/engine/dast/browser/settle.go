@@ -20,7 +20,7 @@ func (p *Page) Settle(ctx context.Context, limit time.Duration) error {
 	deadline := time.Now().Add(limit)
 	var calm time.Time // since when the network has been
 	for time.Now().Before(deadline) {
-		if err := p.alive(ctx); err != nil {
+		if err := p.checkAlive(ctx); err != nil {
 			return err
 		}
 		if !p.networkQuiet() {
@@ -31,7 +31,7 @@ func (p *Page) Settle(ctx context.Context, limit time.Duration) error {
 		if !calm.IsZero() {
 			quiet := false
 			limited, cancel := context.WithDeadline(ctx, deadline)
-			err := p.Eval(limited, p.ours("quiet", quietTree.Milliseconds()), &quiet)
+			err := p.Eval(limited, p.scriptCall("quiet", quietTree.Milliseconds()), &quiet)
 			cancel()
 			if err == nil && (quiet || time.Since(calm) > restless) && p.networkQuiet() {
 				return nil
@@ -43,9 +43,11 @@ func (p *Page) Settle(ctx context.Context, limit time.Duration) error {
 			return ctx.Err()
 		}
 	}
-	return p.alive(ctx)
+	return p.checkAlive(ctx)
 }
 
+// networkQuiet reports whether no request has begun or ended for a while, and none of
+// those under way is new.
 func (p *Page) networkQuiet() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,16 +59,16 @@ func (p *Page) networkQuiet() bool {
 	return time.Since(p.active) > quietNetwork
 }
 
-// alive returns why the page cannot go on; nil: it can.
-func (p *Page) alive(ctx context.Context) error {
-	if err := p.err(ctx.Err()); err != nil {
+// checkAlive returns why the page cannot go on; nil: it can.
+func (p *Page) checkAlive(ctx context.Context) error {
+	if err := p.pageError(ctx.Err()); err != nil {
 		return err
 	}
 	select {
 	case <-p.session.gone:
 		return errors.New("the page is gone")
 	case <-p.session.lost:
-		return p.in.why()
+		return p.in.endReason()
 	default:
 		return nil
 	}

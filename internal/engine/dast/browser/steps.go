@@ -30,15 +30,16 @@ func (p *Page) Step(ctx context.Context, step scan.BrowserStep) error {
 	case step.Open != "":
 		return p.Open(ctx, step.Open, stepLimit)
 	case step.Click != "":
-		if err := p.until(limited, p.ours("click", step.Click), "there is nothing to "+
+		if err := p.waitUntil(limited, p.scriptCall("click", step.Click), "there is nothing to "+
 			"click at "+step.Click); err != nil {
 			return err
 		}
 		return p.Settle(ctx, stepLimit/2)
 	case step.Fill != "":
-		return p.until(limited, p.ours("fill", step.Fill, step.Value), "there is nothing to fill in at "+step.Fill)
+		return p.waitUntil(limited, p.scriptCall("fill", step.Fill, step.Value), "there is nothing to "+
+			"fill in at "+step.Fill)
 	case step.Wait != "":
-		return p.until(limited, p.ours("present", step.Wait), "nothing appeared at "+step.Wait)
+		return p.waitUntil(limited, p.scriptCall("present", step.Wait), "nothing appeared at "+step.Wait)
 	case step.Sleep > 0:
 		select {
 		case <-time.After(min(step.Sleep, maxSleep)):
@@ -49,8 +50,9 @@ func (p *Page) Step(ctx context.Context, step scan.BrowserStep) error {
 	return nil
 }
 
-// until evaluates the expression until it is true.
-func (p *Page) until(ctx context.Context, expression, otherwise string) error {
+// waitUntil evaluates the expression until it is true. Elements appear when scripts
+// have run.
+func (p *Page) waitUntil(ctx context.Context, expression, otherwise string) error {
 	for {
 		done := false
 		err := p.Eval(ctx, expression, &done)
@@ -60,7 +62,7 @@ func (p *Page) until(ctx context.Context, expression, otherwise string) error {
 		if err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "SyntaxError") {
 			return fmt.Errorf("%s: not a CSS selector", otherwise)
 		}
-		if dead := p.alive(ctx); dead != nil && ctx.Err() == nil {
+		if dead := p.checkAlive(ctx); dead != nil && ctx.Err() == nil {
 			return dead
 		}
 		select {
@@ -118,27 +120,10 @@ func (b *Browser) SignIn(ctx context.Context, l Login) (*SignInState, error) {
 		return nil, err
 	}
 	defer p.Close()
-	if l.Form != nil {
-		err = p.form(ctx, l)
-	}
-	for i, step := range l.Steps {
-		if err != nil {
-			break
-		}
-		if step.Value, err = oneTime(step.Value, l.TOTP); err == nil {
-			err = p.Step(ctx, step)
-		}
-		if err != nil {
-			err = fmt.Errorf("step %d of the sign-in: %w", i+1, err)
-		}
-	}
-	if err == nil {
-		err = p.Settle(ctx, stepLimit/2)
-	}
-	if err != nil {
+	if err := p.runLogin(ctx, l); err != nil {
 		return nil, err
 	}
-	state, err := p.state(ctx)
+	state, err := p.readState(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -148,29 +133,48 @@ func (b *Browser) SignIn(ctx context.Context, l Login) (*SignInState, error) {
 	return state, nil
 }
 
-// form fills in the form of a sign-in, which may ask for the name first and for the
+// runLogin fills in the form, does the steps, and waits until the page has settled.
+func (p *Page) runLogin(ctx context.Context, l Login) error {
+	if l.Form != nil {
+		if err := p.fillSignInForm(ctx, l); err != nil {
+			return err
+		}
+	}
+	for i, step := range l.Steps {
+		var err error
+		if step.Value, err = insertTOTP(step.Value, l.TOTP); err == nil {
+			err = p.Step(ctx, step)
+		}
+		if err != nil {
+			return fmt.Errorf("step %d of the sign-in: %w", i+1, err)
+		}
+	}
+	return p.Settle(ctx, stepLimit/2)
+}
+
+// fillSignInForm fills in the form of a sign-in, which may ask for the name first and for the
 // password on a second page.
-func (p *Page) form(ctx context.Context, l Login) error {
+func (p *Page) fillSignInForm(ctx context.Context, l Login) error {
 	if err := p.Open(ctx, l.Form.URL, stepLimit); err != nil {
 		return err
 	}
-	_ = p.Eval(ctx, p.ours("dismiss"), nil) // nothing may lie over the page
-	fields, err := l.fields()
+	_ = p.Eval(ctx, p.scriptCall("dismiss"), nil) // nothing may lie over the page
+	fields, err := l.extraFields()
 	if err != nil {
 		return err
 	}
-	asked, err := p.login(ctx, l, fields, false)
+	asked, err := p.submitLogin(ctx, l, fields, false)
 	if err == nil && asked == "user" { // the password is asked for next
-		_, err = p.login(ctx, l, fields, true)
+		_, err = p.submitLogin(ctx, l, fields, true)
 	}
 	return err
 }
 
-// fields are the further values of the form.
-func (l Login) fields() (map[string]string, error) {
+// extraFields are the further values of the form.
+func (l Login) extraFields() (map[string]string, error) {
 	fields := map[string]string{}
 	for name, value := range l.Form.Fields {
-		value, err := oneTime(value, l.TOTP)
+		value, err := insertTOTP(value, l.TOTP)
 		if err != nil {
 			return nil, err
 		}
@@ -183,8 +187,8 @@ func (l Login) fields() (map[string]string, error) {
 // returns "password", "user" when only the name was asked for, or nothing.
 func (p *Page) fillLogin(ctx context.Context, l Login, fields map[string]string,
 	password bool) (asked string, err error) {
-	if err := p.Eval(ctx, p.ours("login", l.Form.User, l.Form.Password, fields, password), &asked); err != nil {
-		return "", p.alive(ctx)
+	if err := p.Eval(ctx, p.scriptCall("login", l.Form.User, l.Form.Password, fields, password), &asked); err != nil {
+		return "", p.checkAlive(ctx)
 	}
 	if asked != "" {
 		return asked, p.Settle(ctx, stepLimit/2)
@@ -192,9 +196,11 @@ func (p *Page) fillLogin(ctx context.Context, l Login, fields map[string]string,
 	return "", nil
 }
 
-// login waits for fields of a sign-in, fills them in and sends them. It returns
-// "password", or "user" when only the name was asked for.
-func (p *Page) login(ctx context.Context, l Login, fields map[string]string, password bool) (asked string, err error) {
+// submitLogin waits for fields of a sign-in, fills them in and sends them. It returns
+// "password", or "user" when only the name was asked for. The form may be made by
+// scripts, and appear late.
+func (p *Page) submitLogin(ctx context.Context, l Login, fields map[string]string,
+	password bool) (asked string, err error) {
 	limited, cancel := context.WithTimeout(ctx, stepLimit)
 	defer cancel()
 	for {
@@ -212,8 +218,8 @@ func (p *Page) login(ctx context.Context, l Login, fields map[string]string, pas
 	}
 }
 
-// oneTime puts a one-time password into a value.
-func oneTime(value string, totp func() (string, error)) (string, error) {
+// insertTOTP puts a one-time password into a value.
+func insertTOTP(value string, totp func() (string, error)) (string, error) {
 	if !strings.Contains(value, "{{totp}}") {
 		return value, nil
 	}
@@ -227,19 +233,20 @@ func oneTime(value string, totp func() (string, error)) (string, error) {
 	return strings.ReplaceAll(value, "{{totp}}", code), nil
 }
 
-// state reads cookies and storage.
-func (p *Page) state(ctx context.Context) (*SignInState, error) {
+// readState reads cookies and storage. Cookies are those of the whole profile, HttpOnly
+// ones included.
+func (p *Page) readState(ctx context.Context) (*SignInState, error) {
 	out := &SignInState{Address: p.Address()}
-	got, err := call(ctx, p.in.root, storage.GetCookies, storage.GetCookiesParams{BrowserContextID: p.context})
+	got, err := runCommand(ctx, p.in.root, storage.GetCookies, storage.GetCookiesParams{BrowserContextID: p.context})
 	if err != nil {
-		return nil, p.err(err)
+		return nil, p.pageError(err)
 	}
 	for _, c := range got.Cookies {
 		out.Cookies = append(out.Cookies, &http.Cookie{Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path,
 			Secure: c.Secure, HttpOnly: c.HTTPOnly})
 	}
 	var kept Storage
-	if err := p.Eval(ctx, p.ours("stored"), &kept); err == nil && (len(kept.Local) > 0 || len(kept.Session) > 0) {
+	if err := p.Eval(ctx, p.scriptCall("stored"), &kept); err == nil && (len(kept.Local) > 0 || len(kept.Session) > 0) {
 		out.Storage = append(out.Storage, kept)
 	}
 	var text string
