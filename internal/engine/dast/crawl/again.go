@@ -15,10 +15,11 @@ import (
 // This file asks again: with fresh tokens, for pages that forms may have put something on,
 // and for forms that other forms lead to.
 
-// send asks for a request. One that is refused, of a form with a token, is asked again with
-// the token of a new copy of its page, while nothing else is asked: pages that were asked for
-// meanwhile may have made the first one worthless.
-func (c *Crawler) send(ctx context.Context, r *message.Request) (*message.Response, error) {
+// sendRenewed asks for a request. One that is refused, of a form with a token, is asked
+// again with the token of a new copy of its page, while nothing else is asked: pages
+// that were asked for meanwhile may have made the first one worthless. Requests with
+// fresh tokens exclude all others for that reason.
+func (c *Crawler) sendRenewed(ctx context.Context, r *message.Request) (*message.Response, error) {
 	c.renewing.RLock()
 	resp, err := c.Client.Send(ctx, r, c.As)
 	c.renewing.RUnlock()
@@ -40,9 +41,10 @@ func (c *Crawler) send(ctx context.Context, r *message.Request) (*message.Respon
 // maxReread bounds the pages that are asked for again.
 const maxReread = 40
 
-// reread returns pages that may name more since a form was taken: one that is answered by a
-// redirect has most likely stored something, and lists name what there is.
-func (c *Crawler) reread() []item {
+// pagesToReread returns pages that may name more since a form was taken: one that is
+// answered by a redirect has most likely stored something, and lists name what there
+// is. One page of each shape is enough.
+func (c *Crawler) pagesToReread() []item {
 	if !c.stored {
 		return nil
 	}
@@ -65,17 +67,17 @@ const (
 	maxChain = 4
 )
 
-// before is the form by which a request was come to; nil: none.
-func (c *Crawler) before(r *message.Request) *message.Request {
+// formBefore is the form by which a request was come to; nil: none.
+func (c *Crawler) formBefore(r *message.Request) *message.Request {
 	if r.Method != http.MethodGet {
 		return r
 	}
 	return c.behindForm[r]
 }
 
-// steps finds the forms that are taken after another one alone, such as the second page of
+// findFormSteps finds the forms that are taken after another one alone, such as the second page of
 // several: they get another answer by themselves, and the same as before after the other one.
-func (c *Crawler) steps(ctx context.Context) error {
+func (c *Crawler) findFormSteps(ctx context.Context) error {
 	tried := 0
 	chain := map[*message.Request]*message.Request{} // forms with those before them
 	for _, e := range c.Surface.Entries() {
@@ -91,14 +93,7 @@ func (c *Crawler) steps(ctx context.Context) error {
 		}
 		next := e.Request.Clone()
 		next.Via = via
-		alone, err := c.again(ctx, e, e.Request)
-		if err == nil && alone { // what came before may have led here, and not a second time
-			alone, err = c.again(ctx, e, e.Request)
-		}
-		behind := false
-		if err == nil && !alone {
-			behind, err = c.again(ctx, e, next)
-		}
+		behind, err := c.needsFormBefore(ctx, e, next)
 		if err != nil {
 			return err
 		}
@@ -110,18 +105,35 @@ func (c *Crawler) steps(ctx context.Context) error {
 	return nil
 }
 
-// again reports whether the request gets the answer that the operation got when it was found.
+// needsFormBefore reports whether the form gets another response by itself than after the
+// other form, which next is sent behind. It is tried alone twice: what came before may have
+// led here, and not a second time.
+func (c *Crawler) needsFormBefore(ctx context.Context, e sitemap.Entry, next *message.Request) (bool, error) {
+	for range 2 {
+		alone, err := c.repeatsResponse(ctx, e, e.Request)
+		if err != nil {
+			return false, err
+		}
+		if !alone {
+			return c.repeatsResponse(ctx, e, next)
+		}
+	}
+	return false, nil
+}
+
+// repeatsResponse reports whether the request gets the answer that the operation got when it was found.
 // Its error is one that ends the scan.
-func (c *Crawler) again(ctx context.Context, e sitemap.Entry, r *message.Request) (bool, error) {
+func (c *Crawler) repeatsResponse(ctx context.Context, e sitemap.Entry, r *message.Request) (bool, error) {
 	resp, err := c.Client.Send(ctx, c.renew(ctx, r), c.As)
 	if traffic.IsFinal(err) {
 		return false, err
 	}
-	return err == nil && arrives(resp, e.Response), nil
+	return err == nil && isSameDestination(resp, e.Response), nil
 }
 
-// arrives reports whether two answers are the same page, or lead to the same.
-func arrives(a, b *message.Response) bool {
+// isSameDestination reports whether two answers are the same page, or lead to the same.
+// Values in the address of a redirect differ between requests.
+func isSameDestination(a, b *message.Response) bool {
 	to, other := a.Location(), b.Location()
 	if to != nil && other != nil {
 		return to.Path == other.Path
@@ -129,9 +141,10 @@ func arrives(a, b *message.Response) bool {
 	return to == nil && other == nil && sitemap.Outline(a) == sitemap.Outline(b)
 }
 
-// created looks at the page of a form whose answer does not tell whether it has stored
-// something: the page then shows what was sent.
-func (c *Crawler) created(ctx context.Context, resp *message.Response) error {
+// checkCreated looks at the page of a form whose answer does not tell whether it has
+// stored something: the page then shows what was sent. Such an object is then known to
+// be the scan's own.
+func (c *Crawler) checkCreated(ctx context.Context, resp *message.Response) error {
 	r := resp.Request
 	mark := c.Values.Mark()
 	if c.Keeper == nil || r.Effect != message.Creates || resp.Status != http.StatusOK || !resp.IsHTML() ||

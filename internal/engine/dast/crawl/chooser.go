@@ -17,11 +17,11 @@ import (
 
 // A chooser is such a form.
 type chooser struct {
-	request *message.Request // with the first choice
-	name    string           // of the list
-	left    []string         // values that were not sent
-	led     map[string]bool  // where the others have led to
-	again   int              // choices in a row that led to where others had
+	request      *message.Request // with the first choice
+	name         string           // of the list
+	left         []string         // values that were not sent
+	destinations map[string]bool  // where the others have led to
+	again        int              // choices in a row that led to where others had
 }
 
 const (
@@ -30,48 +30,52 @@ const (
 	rich       = 8   // places that a list has led to, for each more that may
 )
 
-// chooser returns the form with the list that alone decides what it does; nil: something
+// choiceList returns the form with the list that alone decides what it does; nil: something
 // is typed in it, several lists are there, or a button says that it removes something.
-func (f *form) chooser(r *message.Request) *chooser {
-	var list *html.Node
-	for _, n := range f.controls {
-		switch kind := strings.ToLower(attributeOf(n, "type")); {
-		case slices.ContainsFunc(strings.Fields(Text(n)+" "+attributeOf(n, "value")), sitemap.NamesRemoval) &&
-			isSubmitButton(n):
-
-			return nil
-		case attributeOf(n, "name") == "", n.Data == "button", kind == "submit", kind == "image", kind == "hidden",
-			kind == "button", kind == "reset":
-		case n.Data == "select" && list == nil:
-			list = n
-		default:
-			return nil
-		}
-	}
+func (f *form) choiceList(r *message.Request) *chooser {
+	list := f.soleList()
 	if list == nil {
 		return nil
 	}
-	c := &chooser{request: r, name: attributeOf(list, "name"), led: map[string]bool{}}
+	c := &chooser{request: r, name: attributeValue(list, "name"), destinations: map[string]bool{}}
 	chosen := selectedOption(list)
-	for o := range list.Descendants() {
-		if o.Type != html.ElementNode || o.Data != "option" {
-			continue
-		}
-		value, ok := lookup(o, "value")
-		if !ok {
-			value = strings.TrimSpace(Text(o))
-		}
+	for value, o := range optionsOf(list) {
 		if value != "" && value != chosen && !slices.Contains(c.left, value) && len(c.left) < maxChoices &&
-			!sitemap.IsDangerous(Text(o)) && !sitemap.IsRemovalLabel(Text(o)) && !sitemap.IsRemovalLabel(value) {
+			isHarmlessOption(value, Text(o)) {
 			c.left = append(c.left, value)
 		}
 	}
 	return c
 }
 
-// next returns the form with the next choice; nil: the answer leads nowhere, or too many
-// have led to where others had.
-func (c *chooser) next(resp *message.Response) *message.Request {
+// soleList returns the list of a form that has no other control but buttons and hidden
+// ones; nil: it has, or a button of it removes something.
+func (f *form) soleList() *html.Node {
+	var list *html.Node
+	for _, n := range f.controls {
+		switch kind := strings.ToLower(attributeValue(n, "type")); {
+		case isSubmitButton(n) && isRemovalButton(n):
+			return nil
+		case attributeValue(n, "name") == "", n.Data == "button",
+			slices.Contains([]string{"submit", "image", "hidden", "button", "reset"}, kind):
+		case n.Data == "select" && list == nil:
+			list = n
+		default:
+			return nil
+		}
+	}
+	return list
+}
+
+// isRemovalButton reports whether a word on the button says that it removes something.
+func isRemovalButton(n *html.Node) bool {
+	return slices.ContainsFunc(strings.Fields(Text(n)+" "+attributeValue(n, "value")), sitemap.NamesRemoval)
+}
+
+// nextChoice returns the form with the next choice; nil: the answer leads nowhere, or
+// too many have led to where others had. The list is given up after some choices that
+// lead to known pages.
+func (c *chooser) nextChoice(resp *message.Response) *message.Request {
 	to := resp.Location()
 	if to == nil || len(c.left) == 0 {
 		return nil
@@ -81,10 +85,10 @@ func (c *chooser) next(resp *message.Response) *message.Request {
 		return nil
 	}
 	place := sitemap.OperationKey(at) + " " + sitemap.PageKey(at)
-	if c.again++; !c.led[place] {
-		c.led[place], c.again = true, 0
+	if c.again++; !c.destinations[place] {
+		c.destinations[place], c.again = true, 0
 	}
-	if c.again >= maxAgain+len(c.led)/rich {
+	if c.again >= maxAgain+len(c.destinations)/rich {
 		return nil
 	}
 	value := c.left[0]
@@ -100,12 +104,12 @@ func (c *chooser) next(resp *message.Response) *message.Request {
 	return r
 }
 
-// choose queues the next choice of the form that was answered.
-func (c *Crawler) choose(it item, resp *message.Response) {
+// enqueueChoice queues the next choice of the form that was answered.
+func (c *Crawler) enqueueChoice(it item, resp *message.Response) {
 	if it.list == nil {
 		return
 	}
-	next := it.list.next(resp)
+	next := it.list.nextChoice(resp)
 	if next == nil || sitemap.ForbiddenReason(next) != "" {
 		return
 	}

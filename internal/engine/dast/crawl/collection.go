@@ -16,27 +16,28 @@ import (
 // This file knows the convention of APIs by which a list at /things has its things at
 // /things/ID, and takes new ones by POST.
 
-// lists are members of an answer that hold the list itself.
-var lists = []string{"data", "items", "results", "content", "rows", "records", "value"}
+// listMembers are members of an answer that hold the list itself.
+var listMembers = []string{"data", "items", "results", "content", "rows", "records", "value"}
 
-// identifiers are members that name an object.
-var identifiers = []string{"id", "_id", "uuid", "guid"}
+// identifierMembers are members that name an object.
+var identifierMembers = []string{"id", "_id", "uuid", "guid"}
 
-// given are members that the application sets by itself.
-var given = lazyregexp.New(`(?i)^(_?id|uuid|guid|__v|_links|links|href|self|url|(created|updated|deleted|modified)_?(at|on|by|date)?|version)$`)
+// generatedMember are members that the application sets by itself.
+var generatedMember = lazyregexp.New(`(?i)^(_?id|uuid|guid|__v|_links|links|href|self|url|(created|updated|deleted|modified)_?(at|on|by|date)?|version)$`)
 
-// named are members that people choose freely.
-var named = lazyregexp.New(`(?i)^(name|title|label|subject|text|comment|message|content|body|description|note)$`)
+// freeTextMember are members that people choose freely.
+var freeTextMember = lazyregexp.New(`(?i)^(name|title|label|subject|text|comment|message|content|body|description|note)$`)
 
-// objects returns the objects of an answer that is a list of objects with identifiers;
-// nil: it is none.
-func objects(text []byte) []map[string]any {
+// listObjects returns the objects of an answer that is a list of objects with
+// identifiers; nil: it is none. Every object needs an identifier, or the list is
+// something else.
+func listObjects(text []byte) []map[string]any {
 	var root any
 	if json.Unmarshal(text, &root) != nil {
 		return nil
 	}
 	if object, ok := root.(map[string]any); ok {
-		for _, name := range lists {
+		for _, name := range listMembers {
 			if list, ok := object[name].([]any); ok {
 				root = list
 				break
@@ -50,7 +51,7 @@ func objects(text []byte) []map[string]any {
 	var out []map[string]any
 	for _, e := range list {
 		object, ok := e.(map[string]any)
-		if !ok || identifier(object) == "" {
+		if !ok || objectIdentifier(object) == "" {
 			return nil
 		}
 		out = append(out, object)
@@ -58,10 +59,10 @@ func objects(text []byte) []map[string]any {
 	return out
 }
 
-// identifier is the identifier of an object, as it stands in an address; empty: it has
-// none.
-func identifier(object map[string]any) string {
-	for _, name := range identifiers {
+// objectIdentifier is the identifier of an object, as it stands in an address; empty:
+// it has none. A text above 100 characters is no identifier.
+func objectIdentifier(object map[string]any) string {
+	for _, name := range identifierMembers {
 		switch v := object[name].(type) {
 		case string:
 			if len(v) < 100 {
@@ -74,28 +75,29 @@ func identifier(object map[string]any) string {
 	return ""
 }
 
-// collection returns the request for the first object of a list, and the one that would
-// add another like it; nil: the answer is no list.
-func collection(resp *message.Response, values *formvalue.Generator) (item, add *message.Request) {
+// collectionRequests returns the request for the first object of a list, and the one
+// that would add another like it; nil: the answer is no list. The new object has the
+// members of the first one, but those that the application sets.
+func collectionRequests(resp *message.Response, values *formvalue.Generator) (item, add *message.Request) {
 	r := resp.Request
 	if r.Method != http.MethodGet || resp.Status != http.StatusOK || !strings.Contains(resp.MediaType(), "json") {
 		return nil, nil
 	}
-	all := objects(resp.Body)
+	all := listObjects(resp.Body)
 	if all == nil {
 		return nil, nil
 	}
 	at := strings.TrimSuffix(r.Path, "/")
-	item = &message.Request{Method: http.MethodGet, Scheme: r.Scheme, Host: r.Host, Path: at + "/" + identifier(all[0]),
+	item = &message.Request{Method: http.MethodGet, Scheme: r.Scheme, Host: r.Host, Path: at + "/" + objectIdentifier(all[0]),
 		Origin: "list"}
 	fields := map[string]any{}
 	for name, value := range all[0] {
 		switch value.(type) {
 		case string, float64, bool:
-			if given.MatchString(name) {
+			if generatedMember.MatchString(name) {
 				continue
 			}
-			if _, text := value.(string); text && named.MatchString(name) {
+			if _, text := value.(string); text && freeTextMember.MatchString(name) {
 				value = values.Mark()
 			}
 			fields[name] = value

@@ -20,8 +20,8 @@ import (
 // This file keeps the cookies that the application sets for itself: what it reads from
 // them it reads from whoever sends the request.
 
-// A crumb is a cookie with the page that set it.
-type crumb struct {
+// A cookieSource is a cookie with the page that set it.
+type cookieSource struct {
 	message.Param
 	path string // requests below it get the cookie (RFC 6265, section 5.1.4)
 	by   *message.Request
@@ -29,45 +29,47 @@ type crumb struct {
 }
 
 const (
-	// maxCrumbs bounds the cookies that are attacked. Browsers keep some 180 of one site, so
+	// maxCookies bounds the cookies that are attacked. Browsers keep some 180 of one site, so
 	// that no application needs many.
-	maxCrumbs   = 100
-	maxPerCrumb = 3  // operations that one cookie is attacked on
-	maxReaders  = 40 // pages that are asked whether they read a cookie
+	maxCookies   = 100
+	maxPerCookie = 3  // operations that one cookie is attacked on
+	maxReaders   = 40 // pages that are asked whether they read a cookie
 )
 
-// credential is in the names of cookies that hold a session, or a secret that belongs to
+// credentialCookie is in the names of cookies that hold a session, or a secret that belongs to
 // it: another value is another visitor, and tells nothing of what a value does.
-var credential = lazyregexp.New(`(?i)sess|(^|[^a-z])s?sid($|[^a-z])|token|auth|jwt|csrf|xsrf|ticket|remember|verification|^__(Host|Secure)-|^(_ga|_gid|_fbp|__utm|__cf|cf_|awsalb|incap_|visid_|bigip|bnsc)`)
+var credentialCookie = lazyregexp.New(`(?i)sess|(^|[^a-z])s?sid($|[^a-z])|token|auth|jwt|csrf|xsrf|ticket|remember|verification|^__(Host|Secure)-|^(_ga|_gid|_fbp|__utm|__cf|cf_|awsalb|incap_|visid_|bigip|bnsc)`)
 
-// bound is in the names of cookies that no page reads by its value: secrets that bind a form to a
+// unreadCookie is in the names of cookies that no page reads by its value: secrets that bind a form to a
 // session, and what counts visitors and spreads load.
-var bound = lazyregexp.New(`(?i)csrf|xsrf|verification|^(_ga|_gid|_fbp|__utm|__cf|cf_|awsalb|incap_|visid_|bigip|bnsc)`)
+var unreadCookie = lazyregexp.New(`(?i)csrf|xsrf|verification|^(_ga|_gid|_fbp|__utm|__cf|cf_|awsalb|incap_|visid_|bigip|bnsc)`)
 
-// chosen reports whether the value of a cookie that is named as a session was chosen and not drawn,
-// as a user's name or a small document. A number is not: another one may be another user's.
-func chosen(value string) bool {
-	return words.MatchString(value) || structured.MatchString(value)
+// isChosenValue reports whether the value of a cookie that is named as a session was
+// chosen and not drawn, as a user's name or a small document. A number is not: another
+// one may be another user's. Only such a value can be changed with effect.
+func isChosenValue(value string) bool {
+	return wordsValue.MatchString(value) || structuredValue.MatchString(value)
 }
 
 var (
-	words      = lazyregexp.New(`^[A-Za-z]{2,12}([ _.@-][A-Za-z]{2,12}){0,4}$`)
-	structured = lazyregexp.New(`^[\[{].*[\]}]$|^[A-Za-z_]{2,20}[=:][A-Za-z]{2,12}([&|;,][A-Za-z_]{2,20}[=:][A-Za-z]{2,12})*$`)
+	wordsValue      = lazyregexp.New(`^[A-Za-z]{2,12}([ _.@-][A-Za-z]{2,12}){0,4}$`)
+	structuredValue = lazyregexp.New(`^[\[{].*[\]}]$|^[A-Za-z_]{2,20}[=:][A-Za-z]{2,12}([&|;,][A-Za-z_]{2,20}[=:][A-Za-z]{2,12})*$`)
 )
 
 // Signed keeps the cookies of an answer to a sign-in that are no credentials: who somebody
 // is, what he may, or how he likes it.
-func (c *Crawler) Signed(resp *message.Response) { c.crumbs(resp, true) }
+func (c *Crawler) Signed(resp *message.Response) { c.recordCookies(resp, true) }
 
-// crumbs keeps the cookies of an answer.
-func (c *Crawler) crumbs(resp *message.Response, in bool) {
+// recordCookies keeps the cookies of an answer. Those that hold a session or a random
+// value are left out: changing them proves nothing.
+func (c *Crawler) recordCookies(resp *message.Response, in bool) {
 	for _, set := range (&http.Response{Header: resp.Header}).Cookies() {
 		value, err := url.PathUnescape(set.Value)
 		if err != nil {
 			value = set.Value
 		}
-		named := credential.MatchString(set.Name)
-		if value == "" || set.MaxAge < 0 || named && (bound.MatchString(set.Name) || !chosen(value)) || secret(value) {
+		named := credentialCookie.MatchString(set.Name)
+		if value == "" || set.MaxAge < 0 || named && (unreadCookie.MatchString(set.Name) || !isChosenValue(value)) || isSecretValue(value) {
 			continue
 		}
 		below := set.Path
@@ -78,51 +80,53 @@ func (c *Crawler) crumbs(resp *message.Response, in bool) {
 		c.mu.Lock()
 		switch _, known := c.cookies[key]; {
 		case known:
-		case len(c.cookies) < maxCrumbs:
-			c.cookies[key] = crumb{message.Param{Name: set.Name, Value: value}, below, resp.Request, in || named}
+		case len(c.cookies) < maxCookies:
+			c.cookies[key] = cookieSource{message.Param{Name: set.Name, Value: value}, below, resp.Request, in || named}
 		default:
-			c.result.crumbs = true
+			c.result.tooManyCookies = true
 		}
 		c.mu.Unlock()
 	}
 }
 
-// secret reports whether a value looks like one that was drawn: long, with letters and
-// digits, and without what words and numbers are put together by. What is written in
-// base 64 and holds words was made of something.
-func secret(value string) bool {
-	return len(value) >= 20 && drawn.MatchString(value) && strings.ContainsAny(value, "0123456789") &&
-		strings.ContainsAny(strings.ToLower(value), "abcdefghijklmnopqrstuvwxyz") && !worded(value)
+// isSecretValue reports whether a value looks like one that was drawn: long, with
+// letters and digits, and without what words and numbers are put together by. What is
+// written in base 64 and holds words was made of something. Such values are drawn anew
+// for each visitor.
+func isSecretValue(value string) bool {
+	return len(value) >= 20 && randomValue.MatchString(value) && strings.ContainsAny(value, "0123456789") &&
+		strings.ContainsAny(strings.ToLower(value), "abcdefghijklmnopqrstuvwxyz") && !holdsWord(value)
 }
 
-// worded reports whether a text in base 64 holds a word.
-func worded(value string) bool {
+// holdsWord reports whether a text in base 64 holds a word.
+func holdsWord(value string) bool {
 	plain, err := base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_",
 		"/").Replace(strings.TrimRight(value, "=")))
-	return err == nil && word.Match(plain)
+	return err == nil && wordPattern.Match(plain)
 }
 
-// word is what one in 300 random texts of 40 characters holds.
-var word = lazyregexp.New(`[a-z]{4}`)
+// wordPattern is what one in 300 random texts of 40 characters holds.
+var wordPattern = lazyregexp.New(`[a-z]{4}`)
 
-var drawn = lazyregexp.New(`^(s:)?[A-Za-z0-9+/=_.-]+$`)
+var randomValue = lazyregexp.New(`^(s:)?[A-Za-z0-9+/=_.-]+$`)
 
-// bake gives the cookies to the operations that are most likely to read them: those of
-// the address that set them, forms of that page before others, then those below the
-// cookie's path. Which pages read what a sign-in has set is asked.
-func (c *Crawler) bake(ctx context.Context) error {
+// enrichWithCookies gives the cookies to the operations that are most likely to read
+// them: those of the address that set them, forms of that page before others, then
+// those below the cookie's path. Which pages read what a sign-in has set is asked. A
+// cookie is tested on few operations, because most read none.
+func (c *Crawler) enrichWithCookies(ctx context.Context) error {
 	entries := c.Surface.Entries()
 	for _, key := range slices.Sorted(maps.Keys(c.cookies)) {
 		cookie := c.cookies[key]
 		var fit []sitemap.Entry
 		for _, e := range entries {
-			if e.Request.Host == cookie.by.Host && within(e.Request.Path, cookie.path) &&
+			if e.Request.Host == cookie.by.Host && isWithinPath(e.Request.Path, cookie.path) &&
 				sitemap.ForbiddenReason(e.Request) == "" {
 				fit = append(fit, e)
 			}
 		}
 		if cookie.in {
-			readers, err := c.readers(ctx, cookie, fit)
+			readers, err := c.cookieReaders(ctx, cookie, fit)
 			if err != nil {
 				return err
 			}
@@ -130,18 +134,19 @@ func (c *Crawler) bake(ctx context.Context) error {
 			delete(c.cookies, key)
 		}
 		slices.SortStableFunc(fit, func(a, b sitemap.Entry) int {
-			return cookie.distance(a.Request) - cookie.distance(b.Request)
+			return cookie.distanceTo(a.Request) - cookie.distanceTo(b.Request)
 		})
-		for _, e := range fit[:min(len(fit), maxPerCrumb)] {
+		for _, e := range fit[:min(len(fit), maxPerCookie)] {
 			c.Surface.Enrich(e.Request, nil, []message.Param{cookie.Param})
 		}
 	}
 	return nil
 }
 
-// readers returns the pages that answer otherwise when a cookie has another value of the
-// same kind, and the same as before when it has its own again.
-func (c *Crawler) readers(ctx context.Context, cookie crumb, pages []sitemap.Entry) ([]sitemap.Entry, error) {
+// cookieReaders returns the pages that answer otherwise when a cookie has another value
+// of the same kind, and the same as before when it has its own again. The second
+// request shows that the difference is not by chance.
+func (c *Crawler) cookieReaders(ctx context.Context, cookie cookieSource, pages []sitemap.Entry) ([]sitemap.Entry, error) {
 	other := cookie.Value + "x"
 	if n, err := strconv.Atoi(cookie.Value); err == nil {
 		other = strconv.Itoa(n + 7919)
@@ -149,7 +154,7 @@ func (c *Crawler) readers(ctx context.Context, cookie crumb, pages []sitemap.Ent
 	var out []sitemap.Entry
 	asked := 0
 	for _, e := range pages {
-		if e.Request.Method != http.MethodGet || e.Response == nil || !c.Submit || len(out) == maxPerCrumb {
+		if e.Request.Method != http.MethodGet || e.Response == nil || !c.Submit || len(out) == maxPerCookie {
 			continue
 		}
 		if asked++; asked > maxReaders {
@@ -163,7 +168,7 @@ func (c *Crawler) readers(ctx context.Context, cookie crumb, pages []sitemap.Ent
 			if traffic.IsFinal(err) {
 				return nil, err
 			}
-			if like := err == nil && alike(e.Response, resp); like == (r == changed) {
+			if like := err == nil && isAlike(e.Response, resp); like == (r == changed) {
 				differs = false
 				break
 			}
@@ -175,13 +180,14 @@ func (c *Crawler) readers(ctx context.Context, cookie crumb, pages []sitemap.Ent
 	return out, nil
 }
 
-// alike reports whether two answers are the same but for digits, and for what they set.
-func alike(a, b *message.Response) bool {
+// isAlike reports whether two answers are the same but for digits, and for what they set.
+func isAlike(a, b *message.Response) bool {
 	return a.Status == b.Status && digits.ReplaceAllString(a.Text(), "0") == digits.ReplaceAllString(b.Text(), "0")
 }
 
-// distance is how far an operation is from what a cookie was set for.
-func (c *crumb) distance(r *message.Request) int {
+// distanceTo is how far an operation is from what a cookie was set for. The nearest
+// operations are tested first.
+func (c *cookieSource) distanceTo(r *message.Request) int {
 	far := 0
 	if r.Referer != c.by.Address() && r.Path != c.by.Path {
 		far += 4
@@ -195,8 +201,9 @@ func (c *crumb) distance(r *message.Request) int {
 	return far
 }
 
-// within reports whether a request for the path gets a cookie of the other one.
-func within(at, cookie string) bool {
+// isWithinPath reports whether a request for the path gets a cookie of the other one.
+// This is the path match of RFC 6265, section 5.1.4.
+func isWithinPath(at, cookie string) bool {
 	rest, ok := strings.CutPrefix(at, cookie)
 	return ok && (rest == "" || strings.HasSuffix(cookie, "/") || strings.HasPrefix(rest, "/"))
 }

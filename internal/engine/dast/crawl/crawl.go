@@ -57,13 +57,13 @@ type Options struct {
 
 // A Result is what a crawl saw beside the operations.
 type Result struct {
-	Asked   int
-	Sockets []string           // addresses of WebSockets, at most maxSockets
-	Routes  []string           // that script shows in the browser, in the order of finding
-	Pages   []*message.Request // that answered with a page, in the order of asking
-	left    leftOut            // that found no room
-	cut     leftOut            // that were to be asked when the scan ended
-	crumbs  bool               // so did cookies
+	Asked          int
+	Sockets        []string           // addresses of WebSockets, at most maxSockets
+	Routes         []string           // that script shows in the browser, in the order of finding
+	Pages          []*message.Request // that answered with a page, in the order of asking
+	left           leftOut            // that found no room
+	cut            leftOut            // that were to be asked when the scan ended
+	tooManyCookies bool               // so did cookies
 }
 
 const (
@@ -90,10 +90,10 @@ func New(o Options) *Crawler {
 		o.Parallel = 4
 	}
 	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, spare: map[string][]item{},
-		room: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, soft: map[string]*soft{},
-		large: map[[sha256.Size]byte]*int{}, cookies: map[string]crumb{},
-		codes: map[string]code{}, sent: map[*message.Request]*scripted{}, vain: map[string]int{}}
-	c.standing, c.behindForm = map[string]*standing{}, map[*message.Request]*message.Request{}
+		room: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, soft: map[string]*softNotFound{},
+		large: map[[sha256.Size]byte]*int{}, cookies: map[string]cookieSource{},
+		codes: map[string]scriptCode{}, sent: map[*message.Request]*scriptForm{}, addedInVain: map[string]int{}}
+	c.frameForms, c.behindForm = map[string]*frameForm{}, map[*message.Request]*message.Request{}
 	c.renew = TokenRenewer(o.Client, o.As)
 	c.ready = sync.NewCond(&c.mu)
 	return c
@@ -123,20 +123,20 @@ func (c *Crawler) Run(ctx context.Context, seeds ...*message.Request) (*Result, 
 // not asked again. The result is that of everything so far.
 func (c *Crawler) CrawlMore(ctx context.Context, found ...*message.Request) (*Result, error) {
 	for _, r := range found {
-		c.push(item{r: r})
+		c.enqueue(item{r: r})
 	}
-	return c.run(ctx)
+	return c.runAll(ctx)
 }
 
 // An item is a request to be asked, with its distance from a seed.
 type item struct {
 	r     *message.Request
 	depth int
-	of    *scripted // that r is a variant of
-	list  *chooser  // that r chooses of; nil: of none
-	again bool      // it was asked before, see reread
-	from  string    // shape of the request whose answer led here
-	on    *int      // how often the large page came that names r, see known; nil: it is not large
+	of    *scriptForm // that r is a variant of
+	list  *chooser    // that r chooses of; nil: of none
+	again bool        // it was asked before, see reread
+	from  string      // shape of the request whose answer led here
+	on    *int        // how often the large page came that names r, see known; nil: it is not large
 	// wanted are parameters that r has because an answer missed them.
 	wanted []string
 }
@@ -144,73 +144,73 @@ type item struct {
 // A Crawler asks for pages. Run and More are called one after another.
 type Crawler struct {
 	Options
-	mu         sync.Mutex
-	ready      *sync.Cond
-	queue      []item
-	busy       int
-	stopped    error
-	seen       map[string]bool // exact requests
-	shapes     map[string]int
-	spare      map[string][]item // by shape, that wait for what others of it lead to
-	room       map[string]int    // by shape, beyond maxPerShape
-	kinds      sitemap.Variants
-	folders    map[string]int
-	sockets    map[string]bool
-	soft       map[string]*soft
-	large      map[[sha256.Size]byte]*int // addresses of a large page, see known
-	lists      []*message.Request         // see Lists
-	cookies    map[string]crumb           // by name and path
-	codes      map[string]code            // by address of the file
-	scripts    []*scripted
-	sent       map[*message.Request]*scripted        // the same by request
-	vain       map[string]int                        // parameters that were added in vain, see want
-	wanted     int                                   // requests that want has pushed
-	standing   map[string]*standing                  // by fields
-	behindForm map[*message.Request]*message.Request // see before
-	stored     bool                                  // a form was answered by a redirect, see reread
-	renewing   sync.RWMutex                          // held while a request with a fresh token is under way
-	renew      func(context.Context, *message.Request) *message.Request
-	result     Result
-	gaps       sitemap.CoverageGaps // that gave no answer, or none that could be read
+	mu          sync.Mutex
+	ready       *sync.Cond
+	queue       []item
+	busy        int
+	stopped     error
+	seen        map[string]bool // exact requests
+	shapes      map[string]int
+	spare       map[string][]item // by shape, that wait for what others of it lead to
+	room        map[string]int    // by shape, beyond maxPerShape
+	kinds       sitemap.Variants
+	folders     map[string]int
+	sockets     map[string]bool
+	soft        map[string]*softNotFound
+	large       map[[sha256.Size]byte]*int // addresses of a large page, see known
+	lists       []*message.Request         // see Lists
+	cookies     map[string]cookieSource    // by name and path
+	codes       map[string]scriptCode      // by address of the file
+	scripts     []*scriptForm
+	sent        map[*message.Request]*scriptForm      // the same by request
+	addedInVain map[string]int                        // parameters that were added in vain, see want
+	wanted      int                                   // requests that want has pushed
+	frameForms  map[string]*frameForm                 // by fields
+	behindForm  map[*message.Request]*message.Request // see before
+	stored      bool                                  // a form was answered by a redirect, see reread
+	renewing    sync.RWMutex                          // held while a request with a fresh token is under way
+	renew       func(context.Context, *message.Request) *message.Request
+	result      Result
+	gaps        sitemap.CoverageGaps // that gave no answer, or none that could be read
 }
 
-// run works until the queue is empty and nobody is busy; then it sends forms as script
-// might.
-func (c *Crawler) run(ctx context.Context) (*Result, error) {
-	stop := context.AfterFunc(ctx, func() { c.end(ctx.Err()) })
+// runAll works until the queue is empty and nobody is busy; then it sends forms as
+// script might. Each phase may add requests for the next.
+func (c *Crawler) runAll(ctx context.Context) (*Result, error) {
+	stop := context.AfterFunc(ctx, func() { c.stopCrawl(ctx.Err()) })
 	defer stop()
-	c.work(ctx)
+	c.runWorkers(ctx)
 	c.queue = c.formVariants()
-	c.work(ctx)
-	c.queue = c.reread()
-	c.work(ctx)
-	for _, last := range []func(context.Context) error{c.bake, c.steps} {
+	c.runWorkers(ctx)
+	c.queue = c.pagesToReread()
+	c.runWorkers(ctx)
+	for _, last := range []func(context.Context) error{c.enrichWithCookies, c.findFormSteps} {
 		if err := last(ctx); err != nil {
-			c.end(err)
+			c.stopCrawl(err)
 		}
 	}
 	c.dropFrameForms()
 	c.Surface.MarkDuplicates(isSamePage)
-	c.limits()
+	c.reportLimits()
 	c.result.Sockets = slices.Sorted(maps.Keys(c.sockets))
 	return &c.result, c.stopped
 }
 
-// work asks until the queue is empty and nobody is busy.
-func (c *Crawler) work(ctx context.Context) {
+// runWorkers asks until the queue is empty and nobody is busy.
+func (c *Crawler) runWorkers(ctx context.Context) {
 	var workers sync.WaitGroup
 	for range c.Parallel {
 		workers.Go(func() {
 			for {
-				it, ok := c.next()
+				it, ok := c.nextItem()
 				if !ok {
 					return
 				}
-				err := c.ask(ctx, it)
-				c.done()
+				err := c.requestItem(ctx, it)
+				c.finishItem()
 				if traffic.IsFinal(err) {
 					c.recordCutOff(it)
-					c.end(err)
+					c.stopCrawl(err)
 				}
 			}
 		})
@@ -221,11 +221,12 @@ func (c *Crawler) work(ctx context.Context) {
 // UnreadReasons returns a reason for each place that gave no answer, or none that could be read.
 func (c *Crawler) UnreadReasons() []scan.Reason { return c.gaps.Take("unreadable", true) }
 
-// limits says what was left out.
-func (c *Crawler) limits() {
+// reportLimits says what was left out. A limit that is reached is part of the result:
+// the user must know what was not tested.
+func (c *Crawler) reportLimits() {
 	if c.result.left.n > 0 {
 		c.Degrade(scan.Reason{Code: "too-many-pages", Beyond: true,
-			Message: plural(c.result.left.n, "page was", "pages were") + " not asked: the crawl is limited: " +
+			Message: pluralize(c.result.left.n, "page was", "pages were") + " not asked: the crawl is limited: " +
 				c.result.left.describePages()})
 		c.result.left = leftOut{}
 	}
@@ -234,29 +235,31 @@ func (c *Crawler) limits() {
 		if c.stopped == nil || errors.Is(c.stopped, context.DeadlineExceeded) {
 			code = "timeout"
 		}
-		c.Degrade(scan.Reason{Code: code, Beyond: true, Message: plural(c.result.cut.n, "page was", "pages were") +
+		c.Degrade(scan.Reason{Code: code, Beyond: true, Message: pluralize(c.result.cut.n, "page was", "pages were") +
 			" found and not asked before the scan ended: " + c.result.cut.describePages()})
 		c.result.cut = leftOut{}
 	}
-	if c.result.crumbs {
+	if c.result.tooManyCookies {
 		c.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("the target sets too many cookies: "+
-			"the first %d were attacked", maxCrumbs)})
-		c.result.crumbs = false
+			"the first %d were attacked", maxCookies)})
+		c.result.tooManyCookies = false
 	}
 	if n := c.Surface.OmittedCount(); n > 0 {
 		c.Degrade(scan.Reason{Code: "too-many-operations", Beyond: true,
-			Message: plural(n, "operation is", "operations are") + " not examined: there are too many"})
+			Message: pluralize(n, "operation is", "operations are") + " not examined: there are too many"})
 	}
 }
 
-func plural(n int, one, many string) string {
+// pluralize counts for people: "1 page was", "3 pages were".
+func pluralize(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return itoa(n) + " " + many
+	return formatInt(n) + " " + many
 }
 
-func (c *Crawler) end(err error) {
+// stopCrawl ends the crawl with the first error; workers that wait are woken.
+func (c *Crawler) stopCrawl(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped == nil {
@@ -265,7 +268,9 @@ func (c *Crawler) end(err error) {
 	c.ready.Broadcast()
 }
 
-func (c *Crawler) next() (item, bool) {
+// nextItem takes the next request from the queue, waiting while others may still add to
+// it; false: the crawl is over. What is left then is recorded as not requested.
+func (c *Crawler) nextItem() (item, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// The first answer may begin a session, which the others shall go on with.
@@ -290,7 +295,9 @@ func (c *Crawler) next() (item, bool) {
 	return it, true
 }
 
-func (c *Crawler) done() {
+// finishItem counts a request that has been sent, and wakes who waits for what it led
+// to.
+func (c *Crawler) finishItem() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy--
@@ -301,8 +308,8 @@ func (c *Crawler) done() {
 	c.ready.Broadcast()
 }
 
-// push takes a request into the queue when it is new and may be asked.
-func (c *Crawler) push(it item) {
+// enqueue takes a request into the queue when it is new and may be sent.
+func (c *Crawler) enqueue(it item) {
 	r := it.r
 	if c.Scope.Allows(r) != nil {
 		return
@@ -316,33 +323,21 @@ func (c *Crawler) push(it item) {
 	r.Effect = c.Keeper.Classify(r, "")
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	shape := sitemap.OperationKey(r)
-	if page := sitemap.PageKey(r); page != "" && c.shapes[shape+" "] < maxChosen {
-		if c.shapes[shape+"="+page] == 0 {
-			c.shapes[shape+" "]++
-		}
-		shape += "=" + page
-	}
-	if c.seen[key] || it.depth > maxDepth || trap(r.Path) {
+	shape := c.shapeOf(r)
+	if c.seen[key] || it.depth > maxDepth || isCrawlTrap(r.Path) {
 		return
 	}
 	c.seen[key] = true
-	if c.shapes[shape] == 0 {
-		if taken, covered := c.kinds.Take(r); !taken {
-			if !covered {
-				c.result.left.addPage(r)
-			}
-			c.shapes[shape] = maxPerShape
-			return
-		}
+	if c.shapes[shape] == 0 && !c.takesKind(r) {
+		c.shapes[shape] = maxPerShape
+		return
 	}
-	if r.Method == http.MethodGet && c.shapes[shape] >= maxPerShape+c.room[shape] && len(c.seen) <= c.Pages &&
-		len(c.spare[shape]) < maxSpare {
+	full := c.shapes[shape] >= maxPerShape+c.room[shape]
+	if r.Method == http.MethodGet && full && len(c.seen) <= c.Pages && len(c.spare[shape]) < maxSpare {
 		c.spare[shape] = append(c.spare[shape], it)
 		return
 	}
-	if c.shapes[shape] >= maxPerShape+c.room[shape] || len(c.seen) > c.Pages || len(r.Query) == 0 &&
-		c.folders[folder] >= maxPerPlace {
+	if full || len(c.seen) > c.Pages || len(r.Query) == 0 && c.folders[folder] >= maxPerPlace {
 		if c.shapes[shape] == 0 {
 			c.result.left.addPage(r)
 		}
@@ -354,9 +349,33 @@ func (c *Crawler) push(it item) {
 	c.ready.Signal()
 }
 
-// leadsOn makes room for more requests of a shape, one of which has led to an operation
-// that is new: pages of a catalogue may differ in more than a number.
-func (c *Crawler) leadsOn(shape string) {
+// shapeOf is the same for requests that differ in values only. Pages that a parameter
+// chooses are shapes of their own, up to maxChosen. mu is held.
+func (c *Crawler) shapeOf(r *message.Request) string {
+	shape := sitemap.OperationKey(r)
+	if page := sitemap.PageKey(r); page != "" && c.shapes[shape+" "] < maxChosen {
+		if c.shapes[shape+"="+page] == 0 {
+			c.shapes[shape+" "]++
+		}
+		shape += "=" + page
+	}
+	return shape
+}
+
+// takesKind reports whether there is room for another shape of its kind. One that is left
+// out counts unless another stands for it. mu is held.
+func (c *Crawler) takesKind(r *message.Request) bool {
+	taken, covered := c.kinds.Take(r)
+	if !taken && !covered {
+		c.result.left.addPage(r)
+	}
+	return taken
+}
+
+// makeRoom makes room for more requests of a shape, one of which has led to an
+// operation that is new: pages of a catalogue may differ in more than a number. Two at
+// a time, so that a catalogue whose pages are alike ends soon.
+func (c *Crawler) makeRoom(shape string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for range 2 {
@@ -372,8 +391,9 @@ func (c *Crawler) leadsOn(shape string) {
 	}
 }
 
-// trap reports whether the path looks like one that goes on for ever.
-func trap(p string) bool {
+// isCrawlTrap reports whether the path looks like one that goes on for ever. Calendars
+// and relative links that resolve below themselves make such paths.
+func isCrawlTrap(p string) bool {
 	segments := strings.Split(p, "/")
 	if len(segments) > maxSegments || len(p) > 2000 {
 		return true
@@ -387,32 +407,13 @@ func trap(p string) bool {
 	return false
 }
 
-// ask asks for a request and reads the answer.
-func (c *Crawler) ask(ctx context.Context, it item) error {
+// requestItem sends a request and reads the response.
+func (c *Crawler) requestItem(ctx context.Context, it item) error {
 	r := it.r
-	if why := sitemap.ForbiddenReason(r); why != "" {
-		c.Surface.Add(r)
-		c.Surface.RecordFailure(r, why)
+	if c.isWithheld(r) {
 		return nil
 	}
-	if why := c.Keeper.RefusalReason(r); why != "" {
-		c.Surface.Withhold(r, why)
-		return nil
-	}
-	if c.Keeper.KindExhausted(r) {
-		c.Surface.Withhold(r, sideeffect.Enough)
-		return nil
-	}
-	if r.Method != http.MethodGet && !c.Submit {
-		c.Surface.Withhold(r, "the profile sends no forms that may store something")
-		return nil
-	}
-	if sitemap.IsDelete(r) && !c.Remove {
-		c.Surface.Add(r)
-		c.Surface.RecordFailure(r, "the profile removes nothing")
-		return nil
-	}
-	resp, err := c.send(ctx, r)
+	resp, err := c.sendRenewed(ctx, r)
 	if err != nil {
 		if !traffic.IsFinal(err) {
 			c.Surface.Add(r)
@@ -422,10 +423,10 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		}
 		return err
 	}
-	if err := c.created(ctx, resp); err != nil {
+	if err := c.checkCreated(ctx, resp); err != nil {
 		return err
 	}
-	on, known := c.known(resp)
+	on, known := c.countLargePage(resp)
 	if c.Look != nil && !known {
 		c.Look(resp)
 	}
@@ -436,38 +437,73 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		return nil
 	}
 	c.recordFormResponse(r, resp)
-	c.choose(it, resp)
-	c.leads(resp)
+	c.enqueueChoice(it, resp)
+	c.reportRedirectOutside(resp)
+	there := c.recordOperation(ctx, it, resp)
+	c.recordPage(it, resp, there)
+	c.recordCookies(resp, false)
+	// otherwise it was read where it is, and its relative addresses lead nowhere
+	if !known && (there || resp.Status != http.StatusOK) {
+		c.readResponse(it, resp, on)
+	}
+	return nil
+}
+
+// isWithheld reports whether a request is not sent, and records why: it would end the
+// session, the guard against side effects refuses it, or the profile sends no such request.
+func (c *Crawler) isWithheld(r *message.Request) bool {
+	if why := sitemap.ForbiddenReason(r); why != "" {
+		c.Surface.Add(r)
+		c.Surface.RecordFailure(r, why)
+		return true
+	}
+	if why := c.Keeper.RefusalReason(r); why != "" {
+		c.Surface.Withhold(r, why)
+		return true
+	}
+	switch {
+	case c.Keeper.KindExhausted(r):
+		c.Surface.Withhold(r, sideeffect.Enough)
+	case r.Method != http.MethodGet && !c.Submit:
+		c.Surface.Withhold(r, "the profile sends no forms that may store something")
+	case sitemap.IsDelete(r) && !c.Remove:
+		c.Surface.Add(r)
+		c.Surface.RecordFailure(r, "the profile removes nothing")
+	default:
+		return false
+	}
+	return true
+}
+
+// recordOperation adds the request to the site map when something is there, and reports
+// whether it is. A file that does nothing with a request is no operation.
+func (c *Crawler) recordOperation(ctx context.Context, it item, resp *message.Response) bool {
 	outcome, _ := sitemap.Outcome(resp)
-	there := outcome != finding.NotReached && !c.missing(ctx, resp)
+	there := outcome != finding.NotReached && !c.isSoftNotFound(ctx, resp)
 	answer := resp
 	if !there {
-		if answer = c.behind(ctx, resp); answer != nil {
+		if answer = c.pageBehind(ctx, resp); answer != nil {
 			there = true
 		}
 	}
 	if there && !IsStatic(answer) {
-		if c.Surface.Add(r) && it.from != "" {
-			c.leadsOn(it.from)
+		if c.Surface.Add(it.r) && it.from != "" {
+			c.makeRoom(it.from)
 		}
-		c.Surface.RecordResponse(answer, c.name(r))
-		c.Surface.CountResponses(r, 1)
+		c.Surface.RecordResponse(answer, c.identityName(it.r))
+		c.Surface.CountResponses(it.r, 1)
 	}
-	c.keep(it, resp, there)
-	c.crumbs(resp, false)
-	if known {
-		return nil
+	return there
+}
+
+// readResponse enqueues what a response leads to.
+func (c *Crawler) readResponse(it item, resp *message.Response, on *int) {
+	found := ReadPageWith(resp, c.Values)
+	c.requestMissing(it, resp, found)
+	c.enqueueFound(found, resp, it.depth+1, on)
+	if resp.IsHTML() && resp.ParseError() != nil {
+		c.gaps.Add(c.Place(it.r), "", fmt.Sprintf("the page %s was not read: %v", it.r.Location(), resp.ParseError()))
 	}
-	// otherwise it was read where it is, and its relative addresses lead nowhere
-	if there || resp.Status != http.StatusOK {
-		found := ReadPageWith(resp, c.Values)
-		c.requestMissing(it, resp, found)
-		c.take(found, resp, it.depth+1, on)
-		if resp.IsHTML() && resp.ParseError() != nil {
-			c.gaps.Add(c.Place(r), "", fmt.Sprintf("the page %s was not read: %v", r.Location(), resp.ParseError()))
-		}
-	}
-	return nil
 }
 
 const (
@@ -475,10 +511,11 @@ const (
 	maxSame   = 20        // addresses of one large page that are read
 )
 
-// known reports whether the same large page was read often enough, at other addresses, and
-// counts them: an application that answers everything with one page of thousands of forms
-// would keep the crawl reading for hours. on is nil for any other page.
-func (c *Crawler) known(resp *message.Response) (on *int, often bool) {
+// countLargePage reports whether the same large page was read often enough, at other
+// addresses, and counts them: an application that answers everything with one page of
+// thousands of forms would keep the crawl reading for hours. on is nil for any other
+// page. The sum of the body tells pages apart without keeping them.
+func (c *Crawler) countLargePage(resp *message.Response) (on *int, often bool) {
 	if len(resp.Body) < largePage {
 		return nil, false
 	}
@@ -493,8 +530,9 @@ func (c *Crawler) known(resp *message.Response) (on *int, often bool) {
 	return on, *on > maxSame
 }
 
-// leads says where the target's own address leads when that is none of the target's.
-func (c *Crawler) leads(resp *message.Response) {
+// reportRedirectOutside says where the target's own address leads when that is none of
+// the target's. The scan is then most likely given the wrong address.
+func (c *Crawler) reportRedirectOutside(resp *message.Response) {
 	to := resp.Location()
 	base, err := message.FromURL(c.Scope.Base())
 	if err != nil || to == nil || resp.Request.Method != http.MethodGet || resp.Request.Address() != base.Address() {
@@ -507,16 +545,16 @@ func (c *Crawler) leads(resp *message.Response) {
 		"target: what is there was not examined", base.Location(), to.Scheme+"://"+to.Host+to.Path)})
 }
 
-// name is that of the identity that asks.
-func (c *Crawler) name(r *message.Request) string {
+// identityName is that of the identity that asks.
+func (c *Crawler) identityName(r *message.Request) string {
 	if c.As == nil || r.Guest {
 		return ""
 	}
 	return c.As.Name()
 }
 
-// keep remembers what later phases want.
-func (c *Crawler) keep(it item, resp *message.Response, there bool) {
+// recordPage remembers what later phases want.
+func (c *Crawler) recordPage(it item, resp *message.Response, there bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if there && !it.again && resp.IsHTML() && resp.Status == http.StatusOK {
@@ -525,41 +563,62 @@ func (c *Crawler) keep(it item, resp *message.Response, there bool) {
 	c.stored = c.stored || it.r.Method == http.MethodPost && it.list == nil && resp.Location() != nil
 }
 
-// take pushes what was found in an answer, of which on is known.
-func (c *Crawler) take(f *PageContent, resp *message.Response, depth int, on *int) {
+// enqueueFound enqueues what was found in a response, of which on is known.
+func (c *Crawler) enqueueFound(f *PageContent, resp *message.Response, depth int, on *int) {
 	c.recordScriptForms(f)
 	if resp.Request.Method == http.MethodGet {
 		c.recordForms(resp.Request, f.Requests)
 	}
+	c.recordFormOrder(resp.Request, f.Requests)
 	from := sitemap.OperationKey(resp.Request)
-	c.mu.Lock()
-	if before := c.before(resp.Request); before != nil && len(c.behindForm) < maxPerPlace {
-		for _, r := range f.Requests {
-			if sitemap.OperationKey(r) != sitemap.OperationKey(before) {
-				c.behindForm[r] = before
-			}
-		}
-	}
-	c.mu.Unlock()
 	for _, r := range f.Requests {
 		r.Guest = resp.Request.Guest
 		if resp.Request.Method != http.MethodGet { // a preview shows what was sent: nothing is stored yet
-			r.Shown = slices.DeleteFunc(r.Shown, func(name string) bool {
-				return slices.ContainsFunc(r.Body.Params, func(p message.Param) bool {
-					return p.Name == name && strings.Contains(p.Value, c.Values.Mark())
-				})
-			})
+			r.Shown = slices.DeleteFunc(r.Shown, func(name string) bool { return c.holdsMark(r, name) })
 		}
 		if r.Referer == "" && strings.HasPrefix(r.Origin, "form") {
 			r.Referer = resp.Request.Address()
 		}
-		c.push(item{r: r, depth: depth, list: f.choosers[r], from: from, on: on})
+		c.enqueue(item{r: r, depth: depth, list: f.choosers[r], from: from, on: on})
 	}
-	one, add := collection(resp, c.Values)
+	one, add := collectionRequests(resp, c.Values)
 	if one != nil {
-		c.push(item{r: one, depth: depth, on: on})
+		c.enqueue(item{r: one, depth: depth, on: on})
 	}
+	c.recordContent(f, resp, add)
+	if up := parentFolder(resp); up != nil {
+		c.enqueue(item{r: up, depth: depth, on: on})
+	}
+}
+
+// recordFormOrder remembers by which form the requests of a page were come to: they may be
+// later pages of the same form, which do nothing by themselves.
+func (c *Crawler) recordFormOrder(page *message.Request, found []*message.Request) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.formBefore(page)
+	if before == nil || len(c.behindForm) >= maxPerPlace {
+		return
+	}
+	for _, r := range found {
+		if sitemap.OperationKey(r) != sitemap.OperationKey(before) {
+			c.behindForm[r] = before
+		}
+	}
+}
+
+// holdsMark reports whether a field of a form holds a value of the scan.
+func (c *Crawler) holdsMark(r *message.Request, name string) bool {
+	return slices.ContainsFunc(r.Body.Params, func(p message.Param) bool {
+		return p.Name == name && strings.Contains(p.Value, c.Values.Mark())
+	})
+}
+
+// recordContent keeps what a response tells beside requests: the one that would add to a
+// list, code that sends forms, WebSockets, and routes of script.
+func (c *Crawler) recordContent(f *PageContent, resp *message.Response, add *message.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if add != nil && len(c.lists) < maxLists {
 		c.lists = append(c.lists, add)
 	}
@@ -576,19 +635,24 @@ func (c *Crawler) take(f *PageContent, resp *message.Response, depth int, on *in
 			c.result.Routes = append(c.result.Routes, route)
 		}
 	}
-	c.mu.Unlock()
-	// Folders above a page often list what is in them.
-	if resp.Status == http.StatusOK && len(resp.Request.Query) == 0 && resp.Request.Method == http.MethodGet {
-		if dir := path.Dir(strings.TrimSuffix(resp.Request.Path, "/")); dir != "/" && dir != "." {
-			up := &message.Request{Method: http.MethodGet, Scheme: resp.Request.Scheme, Host: resp.Request.Host,
-				Path: dir + "/", Origin: "folder"}
-			c.push(item{r: up, depth: depth, on: on})
-		}
+}
+
+// parentFolder returns the request for the folder of a page, which often lists what is in
+// it; nil: there is none beside the root.
+func parentFolder(resp *message.Response) *message.Request {
+	r := resp.Request
+	if resp.Status != http.StatusOK || len(r.Query) > 0 || r.Method != http.MethodGet {
+		return nil
 	}
+	dir := path.Dir(strings.TrimSuffix(r.Path, "/"))
+	if dir == "/" || dir == "." {
+		return nil
+	}
+	return &message.Request{Method: http.MethodGet, Scheme: r.Scheme, Host: r.Host, Path: dir + "/", Origin: "folder"}
 }
 
 // IsStatic reports whether the answer is a file that does nothing with a request: an
-// image, a style, a script, a font.
+// image, a style, a script, a font. Nothing is attacked there.
 func IsStatic(resp *message.Response) bool {
 	if resp.Request.Method != http.MethodGet || len(resp.Request.Query) > 0 {
 		return false
@@ -613,17 +677,17 @@ func IsStatic(resp *message.Response) bool {
 		strings.HasPrefix(resp.Request.Path, "/.well-known/")
 }
 
-// soft tells what a part of the site answers to addresses that are not there.
-type soft struct {
+// softNotFound tells what a part of the site answers to addresses that are not there.
+type softNotFound struct {
 	once  sync.Once
 	page  *message.Response // nil: it answers as it should
 	texts [2]string         // what is steady of it, without and with its own address
 }
 
-// missing reports whether an answer with status 200 says that there is no such page,
-// which is told by asking for one that surely does not exist, once for each kind of
-// name.
-func (c *Crawler) missing(ctx context.Context, resp *message.Response) bool {
+// isSoftNotFound reports whether an answer with status 200 says that there is no such
+// page, which is told by asking for one that surely does not exist, once for each kind
+// of name. Such a page is called a soft 404.
+func (c *Crawler) isSoftNotFound(ctx context.Context, resp *message.Response) bool {
 	r := resp.Request
 	if resp.Status != http.StatusOK || r.Method != http.MethodGet || r.Path == "/" {
 		return false
@@ -632,7 +696,7 @@ func (c *Crawler) missing(ctx context.Context, resp *message.Response) bool {
 	c.mu.Lock()
 	s := c.soft[key]
 	if s == nil {
-		s = &soft{}
+		s = &softNotFound{}
 		c.soft[key] = s
 	}
 	c.mu.Unlock()
@@ -656,12 +720,13 @@ func (c *Crawler) missing(ctx context.Context, resp *message.Response) bool {
 	return texts[0] == s.texts[0] || texts[1] == s.texts[1]
 }
 
-// stableText is the text of an answer without what differs from answer to answer: numbers and
-// random values, and in the second also its own address.
+// stableText is the text of an answer without what differs from answer to answer:
+// numbers and random values, and in the second also its own address. A page that
+// repeats the address in its text is then still recognized.
 func stableText(resp *message.Response) [2]string {
 	text := resp.Text()
-	return [2]string{changing.ReplaceAllString(text, "0"),
-		changing.ReplaceAllString(strings.ReplaceAll(text, strings.TrimPrefix(resp.Request.Path, "/"), ""), "0")}
+	return [2]string{changingText.ReplaceAllString(text, "0"),
+		changingText.ReplaceAllString(strings.ReplaceAll(text, strings.TrimPrefix(resp.Request.Path, "/"), ""), "0")}
 }
 
 // isSamePage reports whether two answers are the same but for what changes by itself and the
@@ -672,7 +737,7 @@ func isSamePage(file string, a, b *message.Response) bool {
 	}
 	without := func(resp *message.Response) string {
 		text := strings.ReplaceAll(resp.Text(), file, "")
-		return changing.ReplaceAllString(text, "0")
+		return changingText.ReplaceAllString(text, "0")
 	}
 	if to, other := a.Location(), b.Location(); to != nil || other != nil {
 		return to != nil && other != nil && strings.TrimSuffix(to.Path, file) == strings.TrimSuffix(other.Path, file) &&
@@ -681,13 +746,14 @@ func isSamePage(file string, a, b *message.Response) bool {
 	return without(a) == without(b)
 }
 
-// changing are numbers, and hexadecimal texts with numbers.
-var changing = lazyregexp.New(`[0-9A-Fa-f]*[0-9][0-9A-Fa-f]*`)
+// changingText are numbers, and hexadecimal texts with numbers.
+var changingText = lazyregexp.New(`[0-9A-Fa-f]*[0-9][0-9A-Fa-f]*`)
 
-// behind tells a page that is there, and answers that what a query or a form names is not,
-// from one that is not: asked without these, once for each path, it answers. That answer
-// is returned, as one to the request; nil where there is none.
-func (c *Crawler) behind(ctx context.Context, resp *message.Response) *message.Response {
+// pageBehind tells a page that is there, and answers that what a query or a form names
+// is not, from one that is not: asked without these, once for each path, it answers.
+// That answer is returned, as one to the request; nil where there is none. The request
+// without parameters is sent once and kept.
+func (c *Crawler) pageBehind(ctx context.Context, resp *message.Response) *message.Response {
 	r := resp.Request
 	form := r.Method == http.MethodPost && (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart)
 	if resp.Status != http.StatusNotFound || !form && (r.Method != http.MethodGet || len(r.Query) == 0) ||
@@ -698,7 +764,7 @@ func (c *Crawler) behind(ctx context.Context, resp *message.Response) *message.R
 	key := "bare " + r.Base() + r.Path
 	s := c.soft[key]
 	if s == nil {
-		s = &soft{}
+		s = &softNotFound{}
 		c.soft[key] = s
 	}
 	c.mu.Unlock()
@@ -709,7 +775,7 @@ func (c *Crawler) behind(ctx context.Context, resp *message.Response) *message.R
 			return
 		}
 		if outcome, _ := sitemap.Outcome(got); outcome == finding.Reached && got.Location() == nil &&
-			!c.missing(ctx, got) {
+			!c.isSoftNotFound(ctx, got) {
 			s.page = got
 		}
 	})
@@ -719,8 +785,9 @@ func (c *Crawler) behind(ctx context.Context, resp *message.Response) *message.R
 	return &message.Response{Request: r, Status: s.page.Status, Header: s.page.Header, Body: s.page.Body}
 }
 
-// Resolve returns the GET request of an address as it stands in a document; nil when
-// it is none.
+// Resolve returns the GET request of an address as it stands in a document; nil when it
+// is none. It follows the URL standard where browsers differ from RFC 3986: white space
+// is removed, and a backslash is a slash.
 func Resolve(base *url.URL, text, origin string) *message.Request {
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > 4000 || strings.HasPrefix(text, "#") {

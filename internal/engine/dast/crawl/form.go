@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"net/http"
 	"net/url"
@@ -44,7 +45,7 @@ func formsOf(doc *html.Node) []*form {
 		if n.Type == html.ElementNode && n.Data == "form" {
 			f := &form{node: n}
 			out, by[n] = append(out, f), f
-			if id := attributeOf(n, "id"); id != "" {
+			if id := attributeValue(n, "id"); id != "" {
 				ids[id] = f
 			}
 		}
@@ -61,7 +62,7 @@ func formsOf(doc *html.Node) []*form {
 		if f := owningForm(n, by, ids, open); f != nil {
 			f.controls = append(f.controls, n)
 		}
-		if at := attributeOf(n, "formaction"); at != "" && len(out) == 0 {
+		if at := attributeValue(n, "formaction"); at != "" && len(out) == 0 {
 			out = append(out, &form{controls: []*html.Node{n}})
 		}
 	}
@@ -70,7 +71,7 @@ func formsOf(doc *html.Node) []*form {
 
 // owningForm is the form that a control belongs to; nil: none.
 func owningForm(n *html.Node, by map[*html.Node]*form, ids map[string]*form, open *form) *form {
-	if id, ok := lookup(n, "form"); ok && ids[id] != nil {
+	if id, ok := lookupAttribute(n, "form"); ok && ids[id] != nil {
 		return ids[id]
 	}
 	for up := range n.Ancestors() {
@@ -81,8 +82,9 @@ func owningForm(n *html.Node, by map[*html.Node]*form, ids map[string]*form, ope
 	return open
 }
 
-// submitRequests returns what the form sends: once for each button that has a name or an
-// address of its own, once where none has.
+// submitRequests returns what the form sends: once for each button that has a name or
+// an address of its own, once where none has. Buttons with names tell the server what
+// to do.
 func (f *form) submitRequests(base *url.URL) []*message.Request {
 	var out []*message.Request
 	plain := false
@@ -90,8 +92,8 @@ func (f *form) submitRequests(base *url.URL) []*message.Request {
 		if !isSubmitButton(n) {
 			continue
 		}
-		_, own := lookup(n, "formaction")
-		if attributeOf(n, "name") == "" && !own {
+		_, own := lookupAttribute(n, "formaction")
+		if attributeValue(n, "name") == "" && !own {
 			plain = true
 			continue
 		}
@@ -114,21 +116,11 @@ func (f *form) submitRequests(base *url.URL) []*message.Request {
 // lines in which nothing has to be typed, where it has both: a search that takes the one
 // or the other does nothing with both.
 func (f *form) splitParts() []*form {
-	chosen := func(n *html.Node) bool {
-		return n.Data == "select" && slices.ContainsFunc(slices.Collect(n.Descendants()), func(o *html.Node) bool {
-			value, ok := lookup(o, "value")
-			return o.Data == "option" && ok && value == ""
-		})
-	}
-	typed := func(n *html.Node) bool {
-		kind := strings.ToLower(attributeOf(n, "type"))
-		return n.Data == "input" && (kind == "" || kind == "text" || kind == "search") && attributeOf(n, "value") == ""
-	}
 	var out []*form
-	for _, leave := range []func(*html.Node) bool{chosen, typed} {
+	for _, leave := range []func(*html.Node) bool{isOptionalList, isEmptyLine} {
 		part := &form{node: f.node, values: f.values}
 		for _, n := range f.controls {
-			if _, required := lookup(n, "required"); required || attributeOf(n, "name") == "" || !leave(n) {
+			if _, required := lookupAttribute(n, "required"); required || attributeValue(n, "name") == "" || !leave(n) {
 				part.controls = append(part.controls, n)
 			}
 		}
@@ -140,35 +132,50 @@ func (f *form) splitParts() []*form {
 	return out
 }
 
+// isOptionalList reports whether nothing has to be chosen of a list: it has an empty value.
+func isOptionalList(n *html.Node) bool {
+	return n.Data == "select" && slices.ContainsFunc(slices.Collect(n.Descendants()), func(o *html.Node) bool {
+		value, ok := lookupAttribute(o, "value")
+		return o.Data == "option" && ok && value == ""
+	})
+}
+
+// isEmptyLine reports whether a control is a line of text without a value.
+func isEmptyLine(n *html.Node) bool {
+	kind := strings.ToLower(attributeValue(n, "type"))
+	return n.Data == "input" && (kind == "" || kind == "text" || kind == "search") && attributeValue(n, "value") == ""
+}
+
 // isSubmitButton reports whether a control is a button that sends its form.
 func isSubmitButton(n *html.Node) bool {
-	kind := strings.ToLower(attributeOf(n, "type"))
+	kind := strings.ToLower(attributeValue(n, "type"))
 	return n.Data == "button" && (kind == "" || kind == "submit") || n.Data == "input" &&
 		(kind == "submit" || kind == "image")
 }
 
-// byScript reports whether the form is most likely sent by script: nothing else sends
+// isSentByScript reports whether the form is most likely sent by script: nothing else sends
 // it, or script looks at it first.
-func (f *form) byScript() bool {
+func (f *form) isSentByScript() bool {
 	if f.node == nil {
 		return false
 	}
-	_, handled := lookup(f.node, "onsubmit")
+	_, handled := lookupAttribute(f.node, "onsubmit")
 	return handled || !slices.ContainsFunc(f.controls, isSubmitButton)
 }
 
-// typedFields returns the fields that a user types or chooses, those with a value that the
-// page proposes; as they are filled in where it proposes none.
+// typedFields returns the fields that a user types or chooses, those with a value that
+// the page proposes; as they are filled in where it proposes none. A value that the
+// page proposes is accepted more likely than one that is made up.
 func (f *form) typedFields() []message.Param {
 	var proposed []message.Param
 	all := &form{node: f.node, values: f.values}
 	for _, n := range f.controls {
-		name, kind := attributeOf(n, "name"), strings.ToLower(attributeOf(n, "type"))
+		name, kind := attributeValue(n, "name"), strings.ToLower(attributeValue(n, "type"))
 		if name == "" || n.Data == "button" || n.Data == "input" && kind != "" && kind != "text" && kind != "search" {
 			continue
 		}
 		all.controls = append(all.controls, n)
-		if value := attributeOf(n, "value"); n.Data == "input" && value != "" {
+		if value := attributeValue(n, "value"); n.Data == "input" && value != "" {
 			proposed = append(proposed, message.Param{Name: name, Value: value})
 		}
 	}
@@ -178,21 +185,22 @@ func (f *form) typedFields() []message.Param {
 	return all.fillForm(nil, filling{values: f.values}).params
 }
 
-// fillAndSubmit fills the form in and sends it by the button.
+// fillAndSubmit fills the form in and sends it by the button. The button's attributes
+// override those of the form (HTML, section 4.10.18.6).
 func (f *form) fillAndSubmit(base *url.URL, button *html.Node) *message.Request {
 	action, method, enctype := "", "get", ""
 	if f.node != nil {
-		action, method, enctype = attributeOf(f.node, "action"), strings.ToLower(attributeOf(f.node, "method")),
-			strings.ToLower(attributeOf(f.node, "enctype"))
+		action, method, enctype = attributeValue(f.node, "action"), strings.ToLower(attributeValue(f.node, "method")),
+			strings.ToLower(attributeValue(f.node, "enctype"))
 	}
 	if button != nil {
-		if a, ok := lookup(button, "formaction"); ok {
+		if a, ok := lookupAttribute(button, "formaction"); ok {
 			action = a
 		}
-		if m := attributeOf(button, "formmethod"); m != "" {
+		if m := attributeValue(button, "formmethod"); m != "" {
 			method = strings.ToLower(m)
 		}
-		if e := attributeOf(button, "formenctype"); e != "" {
+		if e := attributeValue(button, "formenctype"); e != "" {
 			enctype = strings.ToLower(e)
 		}
 	}
@@ -210,19 +218,19 @@ func (f *form) fillAndSubmit(base *url.URL, button *html.Node) *message.Request 
 			return nil
 		}
 		r.Query = filled.params
-		retype(r.Types, message.InQuery)
-		retype(r.Choices, message.InQuery)
+		qualifyTypes(r.Types, message.InQuery)
+		qualifyTypes(r.Choices, message.InQuery)
 		return r
 	}
 	r.Method = http.MethodPost
 	r.Body = message.Body{Kind: message.Form, Params: filled.params}
 	if strings.Contains(enctype, "multipart") || filled.file {
 		r.Body.Kind = message.Multipart
-		retype(r.Types, message.InMultipart)
-		retype(r.Choices, message.InMultipart)
+		qualifyTypes(r.Types, message.InMultipart)
+		qualifyTypes(r.Choices, message.InMultipart)
 	} else {
-		retype(r.Types, message.InForm)
-		retype(r.Choices, message.InForm)
+		qualifyTypes(r.Types, message.InForm)
+		qualifyTypes(r.Choices, message.InForm)
 	}
 	return r
 }
@@ -235,12 +243,12 @@ func (f *form) buttonLabel(button *html.Node) string {
 	if button == nil {
 		return ""
 	}
-	return cmp.Or(strings.TrimSpace(Text(button)), attributeOf(button, "value"), attributeOf(button, "title"),
-		attributeOf(button, "aria-label"))
+	return cmp.Or(strings.TrimSpace(Text(button)), attributeValue(button, "value"), attributeValue(button, "title"),
+		attributeValue(button, "aria-label"))
 }
 
-// retype puts the place before the names.
-func retype[T any](types map[string]T, in message.In) {
+// qualifyTypes puts the place before the names.
+func qualifyTypes[T any](types map[string]T, in message.In) {
 	for _, name := range slices.Collect(maps.Keys(types)) {
 		types[string(in)+":"+name] = types[name]
 		delete(types, name)
@@ -257,29 +265,47 @@ func (f *form) alternativeChoices(params []message.Param) map[string][]string {
 	add := func(name, value, text string) {
 		usual, sent := chosen[name]
 		if sent && value != "" && value != usual && len(out[name]) < maxListed && !slices.Contains(out[name], value) &&
-			!sitemap.IsDangerous(text) && !sitemap.IsRemovalLabel(text) && !sitemap.IsRemovalLabel(value) {
+			isHarmlessOption(value, text) {
 			out[name] = append(out[name], value)
 		}
 	}
 	for _, n := range f.controls {
-		name := attributeOf(n, "name")
-		switch _, off := lookup(n, "disabled"); {
+		name := attributeValue(n, "name")
+		switch _, off := lookupAttribute(n, "disabled"); {
 		case off || name == "":
 		case n.Data == "select":
-			for o := range n.Descendants() {
-				if o.Type == html.ElementNode && o.Data == "option" {
-					value, ok := lookup(o, "value")
-					if !ok {
-						value = strings.TrimSpace(Text(o))
-					}
-					add(name, value, Text(o))
-				}
+			for value, o := range optionsOf(n) {
+				add(name, value, Text(o))
 			}
-		case n.Data == "input" && strings.EqualFold(attributeOf(n, "type"), "radio"):
-			add(name, attributeOf(n, "value"), "")
+		case n.Data == "input" && strings.EqualFold(attributeValue(n, "type"), "radio"):
+			add(name, attributeValue(n, "value"), "")
 		}
 	}
 	return out
+}
+
+// isHarmlessOption reports whether neither the value nor the text of an option says that
+// choosing it removes something or ends the session.
+func isHarmlessOption(value, text string) bool {
+	return !sitemap.IsDangerous(text) && !sitemap.IsRemovalLabel(text) && !sitemap.IsRemovalLabel(value)
+}
+
+// optionsOf yields the options of a list with their values; one without is its text.
+func optionsOf(list *html.Node) iter.Seq2[string, *html.Node] {
+	return func(yield func(string, *html.Node) bool) {
+		for o := range list.Descendants() {
+			if o.Type != html.ElementNode || o.Data != "option" {
+				continue
+			}
+			value, ok := lookupAttribute(o, "value")
+			if !ok {
+				value = strings.TrimSpace(Text(o))
+			}
+			if !yield(value, o) {
+				return
+			}
+		}
+	}
 }
 
 // maxListed bounds the values of a list that are kept.
@@ -311,14 +337,14 @@ type submission struct {
 	typed  int                   // fields that the page has filled in as a user would
 }
 
-// fillForm returns what the form sends.
+// fillForm returns what the form sends. Disabled controls send nothing.
 func (f *form) fillForm(button *html.Node, with filling) filled {
 	s := &submission{with: with, button: button, radios: f.checkedControls("radio"),
 		boxes: f.checkedControls("checkbox"), filled: filled{types: map[string]string{}}}
 	for _, n := range f.controls {
-		name := attributeOf(n, "name")
-		if _, off := lookup(n, "disabled"); !off && name != "" {
-			s.fillControl(n, name, strings.ToLower(attributeOf(n, "type")))
+		name := attributeValue(n, "name")
+		if _, off := lookupAttribute(n, "disabled"); !off && name != "" {
+			s.fillControl(n, name, strings.ToLower(attributeValue(n, "type")))
 		}
 	}
 	if s.typed > 0 {
@@ -329,9 +355,10 @@ func (f *form) fillForm(button *html.Node, with filling) filled {
 	return s.filled
 }
 
-// fillControl adds what a control with a name sends, if it sends something.
+// fillControl adds what a control with a name sends, if it sends something. The type of
+// the field goes with the parameter, since it says how the value may be changed.
 func (s *submission) fillControl(n *html.Node, name, kind string) {
-	value := attributeOf(n, "value")
+	value := attributeValue(n, "value")
 	switch {
 	case n == s.button:
 		s.addParam(name, value, "button")
@@ -393,7 +420,7 @@ func (s *submission) isTicked(n *html.Node, name, kind string) bool {
 	if !s.with.stores || isConsentBox(n) {
 		return true
 	}
-	_, on := lookup(n, "checked")
+	_, on := lookupAttribute(n, "checked")
 	return on && s.boxes[name] != nil
 }
 
@@ -417,9 +444,9 @@ func (s *submission) fillInput(name, kind, value string) string {
 func (f *form) checkedControls(kind string) map[string]*html.Node {
 	out := map[string]*html.Node{}
 	for _, n := range f.controls {
-		if _, on := lookup(n, "checked"); on && strings.EqualFold(attributeOf(n, "type"), kind) &&
-			out[attributeOf(n, "name")] == nil {
-			out[attributeOf(n, "name")] = n
+		if _, on := lookupAttribute(n, "checked"); on && strings.EqualFold(attributeValue(n, "type"), kind) &&
+			out[attributeValue(n, "name")] == nil {
+			out[attributeValue(n, "name")] = n
 		}
 	}
 	return out
@@ -427,10 +454,12 @@ func (f *form) checkedControls(kind string) map[string]*html.Node {
 
 // isConsentBox reports whether a box has to be ticked for the form to be taken.
 func isConsentBox(n *html.Node) bool {
-	_, required := lookup(n, "required")
-	return required || agreement.MatchString(attributeOf(n, "name"))
+	_, required := lookupAttribute(n, "required")
+	return required || agreement.MatchString(attributeValue(n, "name"))
 }
 
+// agreement matches boxes that agree to something, in the languages of the targets that
+// were measured.
 var agreement = lazyregexp.New(`(?i)agree|accept|terms|consent|tos$|privacy|agb|datenschutz|conditions|accepte`)
 
 // leavePasswords empties the passwords of a form that shows somebody's account to change
@@ -479,18 +508,11 @@ func keepPassword(params []message.Param, types map[string]string) {
 // removes something is not chosen.
 func selectedOption(n *html.Node) string {
 	var firstValue, selected string
-	for o := range n.Descendants() {
-		if o.Type != html.ElementNode || o.Data != "option" {
-			continue
-		}
-		value, ok := lookup(o, "value")
-		if !ok {
-			value = strings.TrimSpace(Text(o))
-		}
+	for value, o := range optionsOf(n) {
 		if sitemap.IsRemovalLabel(value) || sitemap.IsRemovalLabel(Text(o)) {
 			continue
 		}
-		if _, on := lookup(o, "selected"); on && selected == "" {
+		if _, on := lookupAttribute(o, "selected"); on && selected == "" {
 			selected = value
 		}
 		if firstValue == "" {
@@ -514,9 +536,9 @@ func Text(n *html.Node) string {
 	return b.String()
 }
 
-// samples are what a user might enter, by words in the name of a field: a value, or the
+// fieldSamples are what a user might enter, by words in the name of a field: a value, or the
 // type of a field that has it.
-var samples = []struct {
+var fieldSamples = []struct {
 	name        *lazyregexp.Regexp
 	kind, value string
 }{
@@ -540,17 +562,18 @@ var samples = []struct {
 	{lazyregexp.New(`(?i)lang|locale`), "", "en"},
 }
 
-// kinds are values of the types of fields.
-var kinds = map[string]string{"number": "1", "range": "1", "date": "2001-02-03", "datetime-local": "2001-02-03T04:05",
+// typeSamples are values of the types of fields.
+var typeSamples = map[string]string{"number": "1", "range": "1", "date": "2001-02-03", "datetime-local": "2001-02-03T04:05",
 	"time":  "04:05",
 	"month": "2001-02", "week": "2001-W05", "color": "#336699", "tel": "+15555550123"}
 
-// valueOf returns a plausible value of a field.
+// valueOf returns a plausible value of a field. The type of the field decides, then its
+// name, then whether the value is found again.
 func (f filling) valueOf(name, kind string) string {
 	if value, known := f.valueOfType(kind); known {
 		return value
 	}
-	for _, s := range samples {
+	for _, s := range fieldSamples {
 		if s.name.MatchString(name) {
 			value, _ := f.valueOfType(s.kind)
 			return cmp.Or(s.value, value)
@@ -576,6 +599,6 @@ func (f filling) valueOfType(kind string) (string, bool) {
 	case "user":
 		return f.values.Mark(), true
 	}
-	value, known := kinds[kind]
+	value, known := typeSamples[kind]
 	return value, known
 }

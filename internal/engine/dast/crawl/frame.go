@@ -11,8 +11,8 @@ import (
 // This file tells forms that stand on every page of an application, such as a search or a
 // choice of the language that each page sends to itself, from the pages' own.
 
-// A standing is a form that pages send to themselves, of the same fields on each.
-type standing struct {
+// A frameForm is a form that pages send to themselves, of the same fields on each.
+type frameForm struct {
 	on     []*message.Request // as it is sent on each page
 	beside map[string]bool    // other forms of these pages, by their fields
 }
@@ -24,7 +24,8 @@ const (
 	maxForms    = 2000
 )
 
-// recordForms takes note of the forms of a page.
+// recordForms takes note of the forms of a page. The kind of a form is what it sends,
+// not where it stands.
 func (c *Crawler) recordForms(page *message.Request, found []*message.Request) {
 	kinds := map[string]*message.Request{}
 	for _, r := range found {
@@ -41,28 +42,34 @@ func (c *Crawler) recordForms(page *message.Request, found []*message.Request) {
 		if r.Path != page.Path {
 			continue
 		}
-		s := c.standing[kind]
+		s := c.frameForms[kind]
 		if s == nil {
-			if len(c.standing) >= maxForms {
+			if len(c.frameForms) >= maxForms {
 				continue
 			}
-			s = &standing{beside: map[string]bool{}}
-			c.standing[kind] = s
+			s = &frameForm{beside: map[string]bool{}}
+			c.frameForms[kind] = s
 		}
-		if len(s.on) < maxForms && !slices.ContainsFunc(s.on, func(has *message.Request) bool {
-			return has.Path == r.Path
-		}) {
-			s.on = append(s.on, r)
-		}
-		for other := range kinds {
-			if other != kind && len(s.beside) < minBeside {
-				s.beside[other] = true
-			}
+		s.recordPage(kind, r, kinds)
+	}
+}
+
+// recordPage adds a page on which the form stands, beside the others of that page.
+func (s *frameForm) recordPage(kind string, r *message.Request, kinds map[string]*message.Request) {
+	if len(s.on) < maxForms && !slices.ContainsFunc(s.on, func(has *message.Request) bool {
+		return has.Path == r.Path
+	}) {
+		s.on = append(s.on, r)
+	}
+	for other := range kinds {
+		if other != kind && len(s.beside) < minBeside {
+			s.beside[other] = true
 		}
 	}
 }
 
-// fieldsKey are the method, the names and the types of what a form sends.
+// fieldsKey are the method, the names and the types of what a form sends. Two forms
+// with the same key are taken for the same.
 func fieldsKey(r *message.Request) string {
 	var out []string
 	for _, p := range r.Points() {
@@ -74,12 +81,13 @@ func fieldsKey(r *message.Request) string {
 	return r.Method + " " + strings.Join(out, "&")
 }
 
-// dropFrameForms leaves out the forms that stand on many pages beside other ones, but for those of
-// the first pages.
+// dropFrameForms leaves out the forms that stand on many pages beside other ones, but
+// for those of the first pages. They are left out of the attack, and not of the site
+// map.
 func (c *Crawler) dropFrameForms() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, s := range c.standing {
+	for _, s := range c.frameForms {
 		if len(s.on) < minPages || len(s.beside) < minBeside {
 			continue
 		}

@@ -28,21 +28,13 @@ const maxFragments = 4
 
 // readDocument reads a document: its base first, then every element, its forms in the end.
 func (r *reader) readDocument(doc *html.Node) {
-	for n := range doc.Descendants() {
-		if n.Type == html.ElementNode && n.Data == "base" {
-			if u, err := r.base.Parse(strings.TrimSpace(attributeOf(n, "href"))); err == nil && u.Host != "" {
-				r.addAddress(attributeOf(n, "href"), "link")
-				r.base = u
-				break
-			}
-		}
-	}
+	r.readBase(doc)
 	for n := range doc.Descendants() {
 		switch n.Type {
 		case html.ElementNode:
 			r.readElement(n)
 		case html.DoctypeNode:
-			r.addAddress(attributeOf(n, "system"), "link")
+			r.addAddress(attributeValue(n, "system"), "link")
 		case html.CommentNode:
 			r.readComment(n.Data)
 		case html.TextNode:
@@ -54,23 +46,45 @@ func (r *reader) readDocument(doc *html.Node) {
 	}
 	for _, f := range formsOf(doc) {
 		f.values = r.values
-		requests := f.submitRequests(r.base)
-		r.found.Requests = append(r.found.Requests, requests...)
-		for _, q := range requests {
-			if list := f.chooser(q); list != nil {
-				r.found.choosers[q] = list
-			}
+		r.readForm(f)
+	}
+}
+
+// readBase reads the first element base that names a host: relative addresses of the whole
+// document begin there (HTML, section 4.2.3).
+func (r *reader) readBase(doc *html.Node) {
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode || n.Data != "base" {
+			continue
 		}
-		if typed := f.typedFields(); f.byScript() && len(typed) > 0 {
-			for _, q := range requests {
-				r.found.scripted = append(r.found.scripted, &scripted{request: q, typed: typed})
-			}
+		if u, err := r.base.Parse(strings.TrimSpace(attributeValue(n, "href"))); err == nil && u.Host != "" {
+			r.addAddress(attributeValue(n, "href"), "link")
+			r.base = u
+			return
 		}
 	}
 }
 
-// readWrittenPaths finds paths that a text writes out, as in lists of files. Those in the traces
-// of errors are files of the server, with lines.
+// readForm adds the requests of a form, with the list that alone decides what one of them
+// does, and as one that script sends where nothing else does.
+func (r *reader) readForm(f *form) {
+	requests := f.submitRequests(r.base)
+	r.found.Requests = append(r.found.Requests, requests...)
+	for _, q := range requests {
+		if list := f.choiceList(q); list != nil {
+			r.found.choosers[q] = list
+		}
+	}
+	if typed := f.typedFields(); f.isSentByScript() && len(typed) > 0 {
+		for _, q := range requests {
+			r.found.scripted = append(r.found.scripted, &scriptForm{request: q, typed: typed})
+		}
+	}
+}
+
+// readWrittenPaths finds paths that a text writes out, as in lists of files. Those in
+// the traces of errors are files of the server, with lines. Two slashes are the least
+// for a path that is more than a word.
 func (r *reader) readWrittenPaths(text string) {
 	for word := range strings.FieldsSeq(text) {
 		word = strings.Trim(word, `"'.,;()[]`)
@@ -85,12 +99,15 @@ func (r *reader) readWrittenPaths(text string) {
 // traced is a place in a file.
 var traced = lazyregexp.New(`:\d+$`)
 
-func attributeOf(n *html.Node, name string) string {
-	v, _ := lookup(n, name)
+// attributeValue returns an attribute of an element, or "".
+func attributeValue(n *html.Node, name string) string {
+	v, _ := lookupAttribute(n, name)
 	return v
 }
 
-func lookup(n *html.Node, name string) (string, bool) {
+// lookupAttribute returns an attribute and whether the element has it. Attributes of
+// SVG are named with their namespace.
+func lookupAttribute(n *html.Node, name string) (string, bool) {
 	for _, a := range n.Attr {
 		key := a.Key
 		if a.Namespace != "" {
@@ -103,7 +120,8 @@ func lookup(n *html.Node, name string) (string, bool) {
 	return "", false
 }
 
-// readElement reads the attributes of an element, and the code or style in it.
+// readElement reads the attributes of an element, and the code or style in it. Markup
+// inside of scripts and of elements that browsers hide is read as well.
 func (r *reader) readElement(n *html.Node) {
 	for _, a := range n.Attr {
 		key := a.Key
@@ -114,13 +132,13 @@ func (r *reader) readElement(n *html.Node) {
 	}
 	switch n.Data {
 	case "script":
-		if q := Resolve(r.base, attributeOf(n, "src"), "script"); q != nil {
+		if q := Resolve(r.base, attributeValue(n, "src"), "script"); q != nil {
 			r.found.code.files = append(r.found.code.files, q.Address())
 		}
 		if n.FirstChild == nil {
 			return
 		}
-		switch kind := strings.ToLower(attributeOf(n, "type")); {
+		switch kind := strings.ToLower(attributeValue(n, "type")); {
 		case strings.Contains(kind, "json"):
 			r.readJSON(n.FirstChild.Data)
 		case strings.Contains(kind, "html"), strings.Contains(kind, "template"):
@@ -147,21 +165,7 @@ func (r *reader) readAttribute(n *html.Node, key, value string) {
 	}
 	switch {
 	case n.Data == "form" && key == "action", key == "formaction":
-		return // forms read them
-	case key == "usemap":
-		if !strings.HasPrefix(value, "#") {
-			r.addAddress(value, "link")
-		}
-	case key == "srcset" || key == "imagesrcset":
-		for candidate := range strings.SplitSeq(value, ",") {
-			if fields := strings.Fields(candidate); len(fields) > 0 {
-				r.addAddress(fields[0], "link")
-			}
-		}
-	case key == "ping" || key == "archive":
-		for _, a := range strings.FieldsFunc(value, func(c rune) bool { return c == ' ' || c == ',' }) {
-			r.addAddress(a, "link")
-		}
+		// forms read them
 	case key == "srcdoc":
 		r.readFragment(value)
 	case key == "style":
@@ -170,40 +174,66 @@ func (r *reader) readAttribute(n *html.Node, key, value string) {
 		r.readScript(value)
 	case key == "content" && n.Data == "meta":
 		r.readMeta(n, value)
-	case key == "value" && n.Data == "param":
-		if script.LooksLikeAddress(value) || strings.Contains(value, ".") {
-			r.addAddress(value, "link")
+	default:
+		for _, address := range attributeAddresses(n.Data, key, value) {
+			r.addAddress(address, "link")
 		}
-	case key == "value" && n.Data == "option":
-		if script.LooksLikeAddress(value) { // of a list that leads to pages
-			r.addAddress(value, "link")
-		}
-	case addressAttributes[key]:
-		r.addAddress(value, "link")
-	case (strings.HasPrefix(key, "data-") || strings.HasPrefix(key, "hx-")) && script.LooksLikeAddress(value):
-		r.addAddress(value, "link")
 	}
+}
+
+// attributeAddresses returns the addresses that an attribute of an element holds: one in
+// most attributes that have any, several in some, and in others one only where the value
+// looks like it.
+func attributeAddresses(element, key, value string) []string {
+	switch key {
+	case "usemap":
+		if strings.HasPrefix(value, "#") { // a map of the page itself
+			return nil
+		}
+	case "srcset", "imagesrcset":
+		var out []string
+		for candidate := range strings.SplitSeq(value, ",") {
+			if fields := strings.Fields(candidate); len(fields) > 0 {
+				out = append(out, fields[0])
+			}
+		}
+		return out
+	case "ping", "archive":
+		return strings.FieldsFunc(value, func(c rune) bool { return c == ' ' || c == ',' })
+	case "value":
+		if !holdsValueAddress(element, value) {
+			return nil
+		}
+	default:
+		scripted := strings.HasPrefix(key, "data-") || strings.HasPrefix(key, "hx-")
+		if !addressAttributes[key] && !(scripted && script.LooksLikeAddress(value)) {
+			return nil
+		}
+	}
+	return []string{value}
+}
+
+// holdsValueAddress reports whether the attribute value of an element is an address: of a
+// parameter for a plug-in, or of a list that leads to pages.
+func holdsValueAddress(element, value string) bool {
+	switch element {
+	case "param":
+		return script.LooksLikeAddress(value) || strings.Contains(value, ".")
+	case "option":
+		return script.LooksLikeAddress(value)
+	}
+	return false
 }
 
 // readMeta reads an element meta.
 func (r *reader) readMeta(n *html.Node, value string) {
-	switch strings.ToLower(attributeOf(n, "http-equiv")) {
+	switch strings.ToLower(attributeValue(n, "http-equiv")) {
 	case "refresh":
 		if m := refresh.FindStringSubmatch(value); m != nil && m[1] != "" {
 			r.addAddress(m[1], "link")
 		}
 	case "content-security-policy", "content-security-policy-report-only":
-		for directive := range strings.SplitSeq(value, ";") {
-			if fields := strings.Fields(directive); len(fields) > 1 && fields[0] == "report-uri" {
-				r.addAddress(fields[1], "link")
-			} else if len(fields) > 1 {
-				for _, f := range fields[1:] {
-					if u, err := url.Parse(f); err == nil && u.Host != "" && u.Path != "" && !strings.Contains(f, "*") {
-						r.addAddress(f, "link")
-					}
-				}
-			}
-		}
+		r.readPolicy(value)
 	default:
 		switch {
 		case strings.Contains(value, "<"):
@@ -214,17 +244,38 @@ func (r *reader) readMeta(n *html.Node, value string) {
 	}
 }
 
+// readPolicy reads the addresses of a Content Security Policy: where reports go, and
+// sources with a path.
+func (r *reader) readPolicy(value string) {
+	for directive := range strings.SplitSeq(value, ";") {
+		fields := strings.Fields(directive)
+		if len(fields) < 2 {
+			continue
+		}
+		if fields[0] == "report-uri" {
+			r.addAddress(fields[1], "link")
+			continue
+		}
+		for _, f := range fields[1:] {
+			if u, err := url.Parse(f); err == nil && u.Host != "" && u.Path != "" && !strings.Contains(f, "*") {
+				r.addAddress(f, "link")
+			}
+		}
+	}
+}
+
 // readFrames reads elements that the parser leaves out where they do not belong, which
-// older browsers show.
+// older browsers show. The parser drops frames outside of a frameset.
 func (r *reader) readFrames(text string) {
 	for _, m := range frame.FindAllStringSubmatch(text, 1000) {
-		r.addAddress(html.UnescapeString(first(m)), "link")
+		r.addAddress(html.UnescapeString(firstGroup(m)), "link")
 	}
 }
 
 var frame = lazyregexp.New(`(?i)<(?:frame|isindex)\s[^>]*?(?:src|action|href)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 
-// readComment reads what was commented out: markup, else addresses.
+// readComment reads what was commented out: markup, else addresses. Conditional
+// comments of Internet Explorer hold markup.
 func (r *reader) readComment(text string) {
 	if inner, ok := strings.CutPrefix(text, "[if"); ok {
 		if _, body, found := strings.Cut(inner, "]>"); found {
@@ -243,7 +294,8 @@ func (r *reader) readComment(text string) {
 	}
 }
 
-// readFragment reads markup inside of a page.
+// readFragment reads markup inside of a page. The base of the page holds for it and is
+// restored behind it.
 func (r *reader) readFragment(text string) {
 	if r.deep == maxFragments {
 		return

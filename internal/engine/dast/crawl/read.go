@@ -25,16 +25,17 @@ type PageContent struct {
 	Sockets  []string
 	Routes   []string                      // that script shows in the browser: paths
 	choosers map[*message.Request]*chooser // forms in which nothing is typed
-	scripted []*scripted
-	code     code // of the answer, and of what it includes
+	scripted []*scriptForm
+	code     scriptCode // of the answer, and of what it includes
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
+// formatInt writes a number.
+func formatInt(n int) string { return strconv.Itoa(n) }
 
 // ReadPage returns everything that an answer leads to.
 func ReadPage(resp *message.Response) *PageContent { return ReadPageWith(resp, nil) }
 
-// ReadPageWith is Read with the values that the scan types into fields.
+// ReadPageWith is ReadPage with the values that the scan types into fields.
 func ReadPageWith(resp *message.Response, values *formvalue.Generator) *PageContent {
 	r := &reader{values: values, base: resp.Request.URL(),
 		found: &PageContent{choosers: map[*message.Request]*chooser{}}}
@@ -50,11 +51,10 @@ func ReadPageWith(resp *message.Response, values *formvalue.Generator) *PageCont
 		r.readFrames(text)
 	case strings.Contains(media, "css") || strings.HasSuffix(name, ".css"):
 		r.readStyle(text)
-	case strings.Contains(media, "javascript") || strings.Contains(media, "ecmascript") ||
-		strings.HasSuffix(name, ".js") || strings.HasSuffix(name, ".mjs"):
+	case isScript(media, name):
 		r.readScript(text)
 	case strings.HasSuffix(name, ".map"):
-		r.sourceMap(text)
+		r.readSourceMap(text)
 	case strings.Contains(media, "json"):
 		r.readJSON(text)
 	case strings.Contains(media, "xml"):
@@ -65,6 +65,13 @@ func ReadPageWith(resp *message.Response, values *formvalue.Generator) *PageCont
 	return r.found
 }
 
+// isScript reports whether a response is JavaScript, by its media type or its name.
+func isScript(media, name string) bool {
+	return strings.Contains(media, "javascript") || strings.Contains(media, "ecmascript") ||
+		strings.HasSuffix(name, ".js") || strings.HasSuffix(name, ".mjs")
+}
+
+// reader reads one response and collects what it leads to.
 type reader struct {
 	values *formvalue.Generator
 	base   *url.URL
@@ -74,12 +81,13 @@ type reader struct {
 
 // addAddress adds an address.
 func (r *reader) addAddress(text, origin string) {
-	if lower := strings.ToLower(strings.TrimSpace(text)); strings.HasPrefix(lower, "ws:") ||
-		strings.HasPrefix(lower, "wss:") {
-		r.found.Sockets = append(r.found.Sockets, strings.TrimSpace(text))
+	trimmed := strings.TrimSpace(text)
+	lower := strings.ToLower(trimmed)
+	if strings.HasPrefix(lower, "ws:") || strings.HasPrefix(lower, "wss:") {
+		r.found.Sockets = append(r.found.Sockets, trimmed)
 		return
 	} else if code, ok := strings.CutPrefix(lower, "javascript:"); ok {
-		r.readScript(strings.TrimSpace(text)[len(text)-len(code)-(len(text)-len(strings.TrimSpace(text))):])
+		r.readScript(trimmed[len(trimmed)-len(code):])
 		return
 	} else if strings.HasPrefix(lower, "data:") {
 		r.readDataURL(text)
@@ -108,7 +116,8 @@ func (r *reader) readDataURL(address string) {
 	r.readFragment(body)
 }
 
-// readHeaders reads those that name addresses (RFC 9110, RFC 8288).
+// readHeaders reads those that name addresses (RFC 9110, RFC 8288). Link may hold
+// several addresses.
 func (r *reader) readHeaders(h http.Header) {
 	for _, name := range []string{"Location", "Content-Location", "SourceMap", "X-SourceMap"} {
 		if v := h.Get(name); v != "" {
@@ -126,6 +135,8 @@ func (r *reader) readHeaders(h http.Header) {
 }
 
 var (
+	// refresh and the others match where addresses stand in headers, styles, texts and
+	// XML.
 	refresh    = lazyregexp.New(`(?is)^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*['"]?(.*?)['"]?\s*$`)
 	linkHeader = lazyregexp.New(`<([^>]*)>`)
 	styleURL   = lazyregexp.New(`(?i)url\(\s*(?:"([^"]*)"|'([^']*)'|([^)"'\s]*))\s*\)|@import\s+(?:"([^"]*)"|'([^']*)')`)
@@ -135,7 +146,8 @@ var (
 	xmlText    = lazyregexp.New(`>\s*((?:https?://|/)[^<>\s]+)\s*<`)
 )
 
-func first(groups []string) string {
+// firstGroup returns the first group of a match that is not empty.
+func firstGroup(groups []string) string {
 	for _, g := range groups[1:] {
 		if g != "" {
 			return g
@@ -144,7 +156,8 @@ func first(groups []string) string {
 	return ""
 }
 
-// readRobots reads a robots file (RFC 9309): what is not to be visited is there.
+// readRobots reads a robots file (RFC 9309): what is not to be visited is there. A
+// pattern is cut before its first asterisk.
 func (r *reader) readRobots(text string) {
 	for line := range strings.Lines(text) {
 		key, value, ok := strings.Cut(line, ":")
@@ -168,18 +181,21 @@ func (r *reader) readRobots(text string) {
 	}
 }
 
+// readStyle finds the addresses in a style sheet: of images, fonts and imported sheets.
 func (r *reader) readStyle(text string) {
 	for _, m := range styleURL.FindAllStringSubmatch(text, -1) {
-		r.addAddress(first(m), "style")
+		r.addAddress(firstGroup(m), "style")
 	}
 }
 
+// readXML finds addresses in XML: those of a sitemap, of attributes that hold one, and
+// texts that look like one. Namespaces of the W3C are names, not pages.
 func (r *reader) readXML(text string) {
 	for _, m := range xmlLoc.FindAllStringSubmatch(text, -1) {
 		r.addAddress(html.UnescapeString(m[1]), "sitemap")
 	}
 	for _, m := range xmlAttr.FindAllStringSubmatch(text, -1) {
-		if v := first(m); !strings.Contains(v, "www.w3.org") {
+		if v := firstGroup(m); !strings.Contains(v, "www.w3.org") {
 			r.addAddress(html.UnescapeString(v), "xml")
 		}
 	}
@@ -188,7 +204,8 @@ func (r *reader) readXML(text string) {
 	}
 }
 
-// readJSON reads the strings of a document that are addresses.
+// readJSON reads the strings of a document that are addresses. Keys count as well; the
+// number of tokens is bounded.
 func (r *reader) readJSON(text string) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	for range 200_000 {
@@ -209,7 +226,7 @@ func (r *reader) readAddresses(text, origin string) {
 	}
 }
 
-// readScript mines code.
+// readScript mines code. Calls that the code makes are requests with plausible values.
 func (r *reader) readScript(code string) {
 	mined := script.ExtractCalls(code)
 	r.found.Routes = append(r.found.Routes, mined.Routes...)
@@ -243,13 +260,15 @@ func (r *reader) readScript(code string) {
 // fileName are names of fields that take a file.
 var fileName = lazyregexp.New(`(?i)file|image|photo|picture|avatar|upload|attachment|document`)
 
-// sampleValue is a plausible value of what a call sends.
+// sampleValue is a plausible value of what a call sends. The scan's own values are
+// used, so that they are found again.
 func (r *reader) sampleValue(call *script.Call, name string) string {
 	return filling{values: r.values, of: call.Address, stores: call.Method != "" &&
 		call.Method != http.MethodGet}.valueOf(name, "")
 }
 
-// bodyOf is what a call sends, with plausible values.
+// bodyOf is what a call sends, with plausible values. A field that is named like a file
+// gets one.
 func (r *reader) bodyOf(call *script.Call) message.Body {
 	if call.Kind == script.JSON {
 		return message.Body{Kind: message.JSON, Text: r.jsonBody(call)}
@@ -279,8 +298,9 @@ func (r *reader) jsonBody(call *script.Call) []byte {
 	return out
 }
 
-// sourceMap mines the sources that a map holds (Source Map, revision 3).
-func (r *reader) sourceMap(text string) {
+// readSourceMap mines the sources that a map holds (Source Map, revision 3). The
+// original sources name more addresses than the minified code.
+func (r *reader) readSourceMap(text string) {
 	var m struct {
 		SourcesContent []string `json:"sourcesContent"`
 	}

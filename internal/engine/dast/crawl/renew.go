@@ -14,7 +14,7 @@ import (
 // earlier page would be refused.
 
 // Tokens reports the names of the fields of a form that look like tokens: hidden, and
-// named like one.
+// named like one. Short values are numbers and flags.
 func Tokens(r *message.Request) []string {
 	if r.Origin != "form" || r.Referer == "" {
 		return nil
@@ -28,13 +28,16 @@ func Tokens(r *message.Request) []string {
 	return out
 }
 
+// tokenName matches fields with a token against cross-site request forgery, and those
+// by which servers keep the state of a form.
 var tokenName = lazyregexp.New(`(?i)token|csrf|xsrf|nonce|viewstate|eventvalidation|authenticity|__request|formkey|form_key|form_build_id|sesskey`)
 
 // HasFreshToken reports whether a request has to be made anew each time it is sent (Renewer).
 func HasFreshToken(r *message.Request) bool { return r.Via != nil || len(Tokens(r)) > 0 }
 
 // TokenRenewer returns a function that puts the tokens of a new copy of the form's page
-// into a request, after it has sent the forms that have to be sent before.
+// into a request, after it has sent the forms that have to be sent before. Chains of
+// forms are bounded by maxChain.
 func TokenRenewer(client *traffic.Client, as traffic.Session) func(context.Context, *message.Request) *message.Request {
 	var renew func(ctx context.Context, r *message.Request, depth int) *message.Request
 	renew = func(ctx context.Context, r *message.Request, depth int) *message.Request {
@@ -67,7 +70,8 @@ func TokenRenewer(client *traffic.Client, as traffic.Session) func(context.Conte
 	return func(ctx context.Context, r *message.Request) *message.Request { return renew(ctx, r, 0) }
 }
 
-// withPageTokens is the request with the tokens of its form in a page; nil: the form is not there.
+// withPageTokens is the request with the tokens of its form in a page; nil: the form is
+// not there. The form is found by its method and path.
 func withPageTokens(r *message.Request, page *message.Response) *message.Request {
 	names := Tokens(r)
 	for _, f := range ReadPage(page).Requests {
@@ -80,7 +84,8 @@ func withPageTokens(r *message.Request, page *message.Response) *message.Request
 	return nil
 }
 
-// copyFormValues takes the values of the points from the form.
+// copyFormValues takes the values of the points from the form. A form without one of
+// the fields is another form.
 func copyFormValues(r, f *message.Request, names []string) (*message.Request, bool) {
 	values := map[string]string{}
 	for _, p := range f.Points() {

@@ -19,17 +19,17 @@ import (
 // change nothing although it is read, so it is sent a second time with signs that break
 // expressions of many languages.
 
-// code is what the script of an answer tells.
-type code struct {
+// scriptCode is what the script of an answer tells.
+type scriptCode struct {
 	headers, fields bool     // see script.Mined
 	files           []string // addresses of the scripts that a page includes
 }
 
-// A scripted is a form that script sends.
-type scripted struct {
+// A scriptForm is a form that script sends.
+type scriptForm struct {
 	request *message.Request // as the form itself would send it
 	typed   []message.Param  // what a user types
-	page    code
+	page    scriptCode
 	plain   *message.Response // the answer to the request
 }
 
@@ -61,6 +61,7 @@ func (c *Crawler) recordFormResponse(r *message.Request, resp *message.Response)
 }
 
 // formVariants returns the forms of which there are answers, as script might send them.
+// They are sent once the crawl has found the scripts that each page includes.
 func (c *Crawler) formVariants() []item {
 	var out []item
 	for _, s := range c.scripts {
@@ -73,19 +74,19 @@ func (c *Crawler) formVariants() []item {
 			told.fields = told.fields || c.codes[file].fields
 		}
 		if told.headers {
-			out = append(out, item{r: s.inHeaders(""), of: s})
+			out = append(out, item{r: s.headerVariant(""), of: s})
 		}
 		if told.fields {
-			out = append(out, item{r: s.inNames(""), of: s})
+			out = append(out, item{r: s.nameVariant(""), of: s})
 		}
 	}
-	c.scripts, c.sent = nil, map[*message.Request]*scripted{}
+	c.scripts, c.sent = nil, map[*message.Request]*scriptForm{}
 	return out
 }
 
-// inHeaders is the form with what was typed, and the end behind it, in headers with the
-// names of the fields too.
-func (s *scripted) inHeaders(end string) *message.Request {
+// headerVariant is the form with what was typed, and the end behind it, in headers with
+// the names of the fields too. Names and values that no header can have are left out.
+func (s *scriptForm) headerVariant(end string) *message.Request {
 	r := s.request.Clone()
 	for _, p := range s.typed[:min(len(s.typed), maxTyped)] {
 		if p.Value != "" && httpguts.ValidHeaderFieldName(p.Name) && httpguts.ValidHeaderFieldValue(p.Value) &&
@@ -96,10 +97,10 @@ func (s *scripted) inHeaders(end string) *message.Request {
 	return r
 }
 
-// inNames is the form with what was typed, and the end behind it, as names of more
+// nameVariant is the form with what was typed, and the end behind it, as names of more
 // fields, and the names of its fields as their values. The fields themselves are those of
 // the form, and no points.
-func (s *scripted) inNames(end string) *message.Request {
+func (s *scriptForm) nameVariant(end string) *message.Request {
 	r := s.request.Clone()
 	r.Types = map[string]string{}
 	for _, p := range slices.Concat(r.Points(), r.Names()) {
@@ -121,14 +122,15 @@ func (s *scripted) inNames(end string) *message.Request {
 // breaking ends strings and expressions of many languages.
 const breaking = `'"(`
 
-// compareVariant looks at the answer to a variant: where it is another one than that to the
-// form, the application has read what is new in the variant. The error is one of sending.
+// compareVariant looks at the answer to a variant: where it is another one than that to
+// the form, the application has read what is new in the variant. The error is one of
+// sending. The second request tells a value that is read from one that is ignored.
 func (c *Crawler) compareVariant(ctx context.Context, it item, resp *message.Response) error {
 	headers := len(it.r.Header) > len(it.of.request.Header)
 	if it.of.isSameResponse(resp) {
-		broken := it.of.inNames(breaking)
+		broken := it.of.nameVariant(breaking)
 		if headers {
-			broken = it.of.inHeaders(breaking)
+			broken = it.of.headerVariant(breaking)
 		}
 		again, err := c.Client.Send(ctx, broken, c.As)
 		if err != nil || it.of.isSameResponse(again) {
@@ -140,15 +142,15 @@ func (c *Crawler) compareVariant(ctx context.Context, it item, resp *message.Res
 		return nil
 	}
 	c.Surface.Add(it.r)
-	c.Surface.RecordResponse(resp, c.name(it.r))
+	c.Surface.RecordResponse(resp, c.identityName(it.r))
 	c.Surface.CountResponses(it.r, 1)
 	return nil
 }
 
 // isSameResponse reports whether the answer is the one that the form gets, or says that the
 // request is none.
-func (s *scripted) isSameResponse(resp *message.Response) bool {
-	return resp.Status == http.StatusBadRequest || alike(resp, s.plain)
+func (s *scriptForm) isSameResponse(resp *message.Response) bool {
+	return resp.Status == http.StatusBadRequest || isAlike(resp, s.plain)
 }
 
 // digits differ in answers that are the same: times, counters.

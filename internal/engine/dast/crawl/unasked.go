@@ -20,6 +20,7 @@ type leftOut struct {
 // maxNamed bounds the pages that a reason names.
 const maxNamed = 30
 
+// addPage counts a page that is left out, and names it while there are few.
 func (l *leftOut) addPage(r *message.Request) {
 	l.n++
 	if name := r.Method + " " + sitemap.PathShape(r); len(l.names) < maxNamed && !slices.Contains(l.names, name) {

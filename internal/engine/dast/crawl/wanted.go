@@ -22,10 +22,10 @@ const (
 	maxErrorPage = 256 << 10 // bytes that are read for such words
 )
 
-// hints are words one of which each of missed holds.
-var hints = []string{"Undefined ", "KeyError", "is missing", "issing ", "equired", `"loc"`}
+// missingHints are words one of which each of missed holds.
+var missingHints = []string{"Undefined ", "KeyError", "is missing", "issing ", "equired", `"loc"`}
 
-// missed say that a parameter is missing, and name it:
+// missingPatterns say that a parameter is missing, and name it:
 //
 //	PHP               Undefined array key "NAME"; Undefined index: NAME
 //	Spring            Required request parameter 'NAME' for method parameter type String is not present
@@ -34,7 +34,7 @@ var hints = []string{"Undefined ", "KeyError", "is missing", "issing ", "equired
 //	Rails             param is missing or the value is empty: NAME
 //	FastAPI           {"loc": ["query", "NAME"], …}
 //	their programs    missing parameter "NAME"; the parameter 'NAME' is required
-var missed = []*lazyregexp.Regexp{
+var missingPatterns = []*lazyregexp.Regexp{
 	lazyregexp.New(`Undefined (?:array key|index):? "?([A-Za-z_][\w-]{0,40})"?`),
 	lazyregexp.New(`Required (?:\w+ )?(?:request )?parameter '([A-Za-z_][\w-]{0,40})'`),
 	lazyregexp.New(`KeyError[^'"]{0,200}['"]([A-Za-z_][\w-]{0,40})['"]`),
@@ -46,17 +46,18 @@ var missed = []*lazyregexp.Regexp{
 		"(?:required|missing)"),
 }
 
-// missingParameters are the names of the parameters that the answer says to lack, without those that
-// the request has.
+// missingParameters are the names of the parameters that the answer says to lack,
+// without those that the request has. The hints are searched first, because the
+// expressions are slow on long pages.
 func missingParameters(resp *message.Response) []string {
 	text := resp.Text()
 	text = text[:min(len(text), maxErrorPage)]
-	if IsStatic(resp) || !slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(text, hint) }) {
+	if IsStatic(resp) || !slices.ContainsFunc(missingHints, func(hint string) bool { return strings.Contains(text, hint) }) {
 		return nil
 	}
 	text = html.UnescapeString(text)
 	var names []string
-	for _, pattern := range missed {
+	for _, pattern := range missingPatterns {
 		for _, m := range pattern.FindAllStringSubmatch(text, maxWanted) {
 			if len(names) < maxWanted && !slices.Contains(names, m[1]) {
 				names = append(names, m[1])
@@ -72,13 +73,14 @@ func hasParameter(r *message.Request, name string) bool {
 	return slices.ContainsFunc(r.Query, named) || slices.ContainsFunc(r.Body.Params, named)
 }
 
-// requestMissing pushes the request of an answer with the parameters that the answer misses, but for
-// those that a form or a link of the same answer sends.
+// requestMissing pushes the request of an answer with the parameters that the answer
+// misses, but for those that a form or a link of the same answer sends. Error pages
+// name parameters that no link and no form has.
 func (c *Crawler) requestMissing(it item, resp *message.Response, found *PageContent) {
 	names := missingParameters(resp)
 	c.mu.Lock()
 	names = slices.DeleteFunc(names, func(name string) bool {
-		return hasParameter(it.r, name) || c.vain[name] >= maxInVain ||
+		return hasParameter(it.r, name) || c.addedInVain[name] >= maxInVain ||
 			slices.ContainsFunc(found.Requests, func(r *message.Request) bool { return hasParameter(r, name) })
 	})
 	full := c.wanted >= maxWantedAll
@@ -105,12 +107,13 @@ func (c *Crawler) requestWithMore(it item, r *message.Request, names []string) {
 	c.mu.Lock()
 	c.wanted++
 	c.mu.Unlock()
-	c.push(item{r: r, depth: it.depth + 1, wanted: names})
+	c.enqueue(item{r: r, depth: it.depth + 1, wanted: names})
 }
 
-// parametersAreRead reports whether the parameters that were added to a request are read there: an
-// answer that still misses them all reads none of them. Those of a query are then sent in
-// a form.
+// parametersAreRead reports whether the parameters that were added to a request are
+// read there: an answer that still misses them all reads none of them. Those of a query
+// are then sent in a form. A parameter that helped nowhere is not tried again and
+// again.
 func (c *Crawler) parametersAreRead(it item, resp *message.Response) bool {
 	still := missingParameters(resp)
 	if slices.ContainsFunc(it.wanted, func(name string) bool { return !slices.Contains(still, name) }) {
@@ -132,7 +135,7 @@ func (c *Crawler) parametersAreRead(it item, resp *message.Response) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, name := range it.wanted {
-		c.vain[name]++
+		c.addedInVain[name]++
 	}
 	return false
 }
