@@ -26,10 +26,7 @@ func (r *Engine) scanBranches(ctx context.Context, op *operation) error {
 	values := origin.Points()
 	unread := func() []message.Point {
 		return slices.DeleteFunc(slices.Clone(values), func(at message.Point) bool {
-			_, list := origin.Choices[at.Key()]
-			return list || at.In == message.InCookie || at.In == message.InHeader || at.Type == "choice" ||
-				at.Type == "button" || at.Type == "boolean" || op.readsName(at) ||
-				limited && r.SideEffects.SkipsPoint(origin, at)
+			return !isTypedPoint(origin, at) || op.readsName(at) || limited && r.SideEffects.SkipsPoint(origin, at)
 		})
 	}
 	defer func() { op.turnTo(origin, first) }()
@@ -49,6 +46,15 @@ func (r *Engine) scanBranches(ctx context.Context, op *operation) error {
 		}
 	}
 	return nil
+}
+
+// isTypedPoint reports whether a user types the value: it is no list, button or box, and
+// neither a cookie nor a header.
+func isTypedPoint(origin *message.Request, at message.Point) bool {
+	if _, list := origin.Choices[at.Key()]; list || at.In == message.InCookie || at.In == message.InHeader {
+		return false
+	}
+	return at.Type != "choice" && at.Type != "button" && at.Type != "boolean"
 }
 
 // A branch is another value of a list of an operation.

@@ -347,46 +347,24 @@ func (t *OperationScan) RaiseAlert(f Alert) {
 	if f.Request == nil {
 		f.Request = t.Request
 	}
-	op := f.Request // the operation, without a payload in its path
-	if f.Point != nil && f.Point.In == message.InPath {
-		op = op.With(*f.Point, f.Point.Value)
-	}
-	chosen := sitemap.PageSelector(op)
-	if f.Point != nil {
-		chosen = sitemap.PageSelector(f.Request.With(*f.Point, f.Point.Value))
-	}
-	place := f.Location
-	if place == "" {
-		place = op.Base() + sitemap.PathShape(op) + chosen
-	}
+	op, chosen := f.operation()
 	live := &finding.Live{URL: op.Location() + chosen, Method: f.Request.Method, Payload: escapeInvalidUTF8(f.Payload),
 		Curl: f.Request.Curl(f.sentRequestText())}
 	for _, step := range f.Proof {
 		live.Proof = append(live.Proof, escapeInvalidUTF8(step))
 	}
-	identity := f.Request.Method + " " + place + " " + f.Key
-	if f.Location != "" { // whichever request showed it
-		identity = place + " " + f.Key
-	}
+	identity := f.identify(op, chosen)
 	if f.Point != nil {
 		live.Parameter, live.In = f.Point.Name, string(f.Point.In)
 		if how := f.Point.Packed(); how != "" {
 			live.Proof = append(live.Proof, fmt.Sprintf("The value stands within that of %s, which is written in %s: "+
 				"it was packed so again.", f.Point.Outer().Name, how))
 		}
-		identity += " " + live.In + ":" + live.Parameter // a parameter and the value within it are one
 	}
 	if t.As != nil && !f.Anonymous {
 		live.Identity = t.As.Name()
 	}
-	t.engine.mu.Lock()
-	if t.engine.reported == nil {
-		t.engine.reported = map[string]bool{}
-	}
-	again := t.engine.reported[f.Rule.ID+" "+identity]
-	t.engine.reported[f.Rule.ID+" "+identity] = true
-	t.engine.mu.Unlock()
-	if again {
+	if t.engine.isReported(f.Rule.ID + " " + identity) {
 		return
 	}
 	if f.SharedCause == "" && f.Location == "" && t.isSharedByPages(&f) {
@@ -394,18 +372,7 @@ func (t *OperationScan) RaiseAlert(f Alert) {
 		live.Proof = append(live.Proof, "A page that is not known to take the parameter shows it in the same way: "+
 			"what reads it is shared.")
 	}
-	answers, notes := f.Responses, f.ResponseNotes
-	if n := len(answers); n > maxExchanges {
-		answers = answers[n-maxExchanges:]
-		notes = notes[min(n-maxExchanges, len(notes)):]
-	}
-	for i, a := range answers {
-		note := ""
-		if i < len(notes) {
-			note = notes[i]
-		}
-		live.Exchanges = append(live.Exchanges, a.Exchange(note))
-	}
+	live.Exchanges = f.exchanges()
 	at := t.Location(op)
 	if strings.HasPrefix(f.Location, "/") {
 		at = t.engine.locationAt(op, f.Location)
@@ -416,6 +383,67 @@ func (t *OperationScan) RaiseAlert(f Alert) {
 	t.engine.ReportFinding(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message,
 		Location: finding.Location{Path: at},
 		Identity: identity, Cause: f.causeOf(op), Live: live})
+}
+
+// operation returns the request of an alert without a payload in its path, and the parameter
+// that chooses the page of a program.
+func (f *Alert) operation() (op *message.Request, chosen string) {
+	op = f.Request
+	if f.Point != nil && f.Point.In == message.InPath {
+		op = op.With(*f.Point, f.Point.Value)
+	}
+	if f.Point != nil {
+		return op, sitemap.PageSelector(f.Request.With(*f.Point, f.Point.Value))
+	}
+	return op, sitemap.PageSelector(op)
+}
+
+// identify returns what makes two alerts of a rule the same: the method and place of the
+// operation with the point, or the place of a thing that any request may show.
+func (f *Alert) identify(op *message.Request, chosen string) string {
+	place := f.Location
+	if place == "" {
+		place = op.Base() + sitemap.PathShape(op) + chosen
+	}
+	identity := f.Request.Method + " " + place + " " + f.Key
+	if f.Location != "" { // whichever request showed it
+		identity = place + " " + f.Key
+	}
+	if f.Point != nil {
+		identity += " " + string(f.Point.In) + ":" + f.Point.Name // a parameter and the value within it are one
+	}
+	return identity
+}
+
+// isReported reports whether an alert of this key was raised before, and remembers it.
+func (r *Engine) isReported(key string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.reported == nil {
+		r.reported = map[string]bool{}
+	}
+	again := r.reported[key]
+	r.reported[key] = true
+	return again
+}
+
+// exchanges returns the last of the requests and responses that prove the alert, with their
+// notes.
+func (f *Alert) exchanges() []finding.Exchange {
+	responses, notes := f.Responses, f.ResponseNotes
+	if n := len(responses); n > maxExchanges {
+		responses = responses[n-maxExchanges:]
+		notes = notes[min(n-maxExchanges, len(notes)):]
+	}
+	var out []finding.Exchange
+	for i, a := range responses {
+		note := ""
+		if i < len(notes) {
+			note = notes[i]
+		}
+		out = append(out, a.Exchange(note))
+	}
+	return out
 }
 
 // causeOf is what the vulnerability has in common with those of other operations that are the same: the

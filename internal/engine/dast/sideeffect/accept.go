@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -16,15 +17,7 @@ import (
 // isCreated reports whether an answer says that something was created, and where it is.
 func isCreated(resp *message.Response) (created bool, where string) {
 	if to := resp.Location(); to != nil {
-		r, err := message.FromURL(to)
-		if err != nil || r.Host != resp.Request.Host || isSignInAddress(to) && !isSignInAddress(resp.Request.URL()) &&
-			!isRegistration(resp.Request) {
-			return false, ""
-		}
-		if isSignInAddress(to) {
-			return true, "" // a page for everybody, not that of the account
-		}
-		return true, r.Address()
+		return isCreatedByRedirect(resp, to)
 	}
 	switch {
 	case resp.Status == http.StatusNoContent || resp.Status == http.StatusResetContent:
@@ -39,10 +32,30 @@ func isCreated(resp *message.Response) (created bool, where string) {
 		where := beside(resp)
 		return where != "" || acknowledges(message.DecodeJSON(resp.Body)), where
 	case resp.Status < 300:
-		text := strings.TrimSpace(resp.Text())
-		return text == "" && !resp.Truncated || !resp.IsHTML() && len(text) <= maxAcknowledgement && reportsSuccess(text), ""
+		return acknowledgesText(resp), ""
 	}
 	return false, ""
+}
+
+// isCreatedByRedirect reports whether a redirect leads to what was created. One to a sign-in
+// refuses the request, unless it follows a sign-in or a registration; then it is a page for
+// everybody, not that of the account.
+func isCreatedByRedirect(resp *message.Response, to *url.URL) (created bool, where string) {
+	r, err := message.FromURL(to)
+	if err != nil || r.Host != resp.Request.Host {
+		return false, ""
+	}
+	if isSignInAddress(to) {
+		return isSignInAddress(resp.Request.URL()) || isRegistration(resp.Request), ""
+	}
+	return true, r.Address()
+}
+
+// acknowledgesText reports whether a response without data says no more than that something
+// was done: nothing at all, or a few words.
+func acknowledgesText(resp *message.Response) bool {
+	text := strings.TrimSpace(resp.Text())
+	return text == "" && !resp.Truncated || !resp.IsHTML() && len(text) <= maxAcknowledgement && reportsSuccess(text)
 }
 
 // maxAcknowledgement bounds a text that says no more than that something was done.

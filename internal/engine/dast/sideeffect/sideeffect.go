@@ -43,20 +43,11 @@ func Classify(s Operation) message.Effect {
 		return message.Owned
 	case !isUnsafeMethod(r.Method):
 		return s.classifyLink()
-	case sitemap.IsDelete(r) || slices.ContainsFunc(r.Body.Params, func(p message.Param) bool {
-		return isActionParameter(p.Name) &&
-			anyIn(wordsOf(p.Value), removing)
-	}):
-
+	case sitemap.IsDelete(r) || r.Method == http.MethodDelete || slices.ContainsFunc(r.Body.Params, saysRemoval):
 		return message.Removes
 	}
 	said := s.collectWords()
-	switch {
-	case r.Method == http.MethodDelete:
-		return message.Removes
-	case sitemap.IsPasswordRecovery(r.Path) || said.saysSignIn() && !said.hasAny(register) ||
-		s.asksWho() && !said.hasAny(making) &&
-			!said.hasAny(accounts):
+	if s.signsIn(said) {
 		return message.SignsIn
 	}
 	if e := said.worstEffect(); e != "" {
@@ -73,6 +64,18 @@ func Classify(s Operation) message.Effect {
 		return message.Reads
 	}
 	return s.classifyForm(said)
+}
+
+// saysRemoval reports whether a parameter says that the operation removes something.
+func saysRemoval(p message.Param) bool {
+	return isActionParameter(p.Name) && anyIn(wordsOf(p.Value), removing)
+}
+
+// signsIn reports whether the operation signs in or recovers a password: its words say so,
+// or it takes who somebody is with a password and makes nothing of it.
+func (s Operation) signsIn(said said) bool {
+	return sitemap.IsPasswordRecovery(s.Request.Path) || said.saysSignIn() && !said.hasAny(register) ||
+		s.asksWho() && !said.hasAny(making) && !said.hasAny(accounts)
 }
 
 // isUnsafeMethod reports whether a method may change something (RFC 9110, section 9.2.1).
@@ -109,10 +112,10 @@ func (s Operation) classifyLink() message.Effect {
 		return message.Changes
 	}
 	for _, p := range r.Query {
-		if anyIn(wordsOf(p.Name), removing) {
+		switch {
+		case anyIn(wordsOf(p.Name), removing):
 			return message.Removes
-		}
-		if form && typeOf(r, p.Name) == "button" && anyIn(slices.Concat(wordsOf(p.Name), wordsOf(p.Value)), saving) {
+		case form && isSavingButton(r, p), isForgeryToken(r, p):
 			return message.Changes
 		}
 		if p.Bare || len(p.Value) <= maxToken && isActionParameter(p.Name) {
@@ -121,15 +124,23 @@ func (s Operation) classifyLink() message.Effect {
 		if p.Bare {
 			words = append(words, wordsOf(p.Name)...)
 		}
-		if name := strings.ToLower(p.Name); tokens[name] && len(p.Value) >= minSecret && r.Origin != "form" &&
-			(name != "token" || len(r.Query) > 1) {
-			return message.Changes
-		}
 	}
 	if anyIn(words, links) {
 		return message.Changes
 	}
 	return message.Reads
+}
+
+// isSavingButton reports whether a parameter is a button that says that it saves.
+func isSavingButton(r *message.Request, p message.Param) bool {
+	return typeOf(r, p.Name) == "button" && anyIn(slices.Concat(wordsOf(p.Name), wordsOf(p.Value)), saving)
+}
+
+// isForgeryToken reports whether a link carries a token against forgery. A parameter called
+// token alone is what a link of a mail has.
+func isForgeryToken(r *message.Request, p message.Param) bool {
+	name := strings.ToLower(p.Name)
+	return tokens[name] && len(p.Value) >= minSecret && r.Origin != "form" && (name != "token" || len(r.Query) > 1)
 }
 
 // anyIn reports whether one of the words is in a set.
@@ -344,7 +355,24 @@ func (s Operation) classifyForm(said said) message.Effect {
 	if r.Body.Kind != message.Form && r.Body.Kind != message.Multipart {
 		return message.Creates
 	}
-	typed, chosen, token := 0, 0, false
+	typed, chosen, token := countFields(r)
+	switch {
+	case len(r.Shown) > 0 && (s.Signed || token):
+		return message.Changes
+	case s.Signed && typed == 0 && strings.HasPrefix(r.Origin, "form"):
+		return message.Changes
+	case s.Signed && chosen >= maxChosen && (!said.hasAny(making) || anyIn(wordsOf(r.Path), administering)):
+		return message.Settings
+	case s.Signed && s.savesExisting(said):
+		return message.Changes
+	}
+	return message.Creates
+}
+
+// countFields counts the fields that a user types in and those that he chooses, and reports
+// whether the form has a token against forgery, which only a form that changes something
+// needs.
+func countFields(r *message.Request) (typed, chosen int, token bool) {
 	for _, p := range r.Points() {
 		switch {
 		case p.In != message.InForm && p.In != message.InMultipart:
@@ -357,17 +385,7 @@ func (s Operation) classifyForm(said said) message.Effect {
 			typed++
 		}
 	}
-	switch {
-	case len(r.Shown) > 0 && (s.Signed || token):
-		return message.Changes
-	case s.Signed && typed == 0 && strings.HasPrefix(r.Origin, "form"):
-		return message.Changes
-	case s.Signed && chosen >= maxChosen && (!said.hasAny(making) || anyIn(wordsOf(r.Path), administering)):
-		return message.Settings
-	case s.Signed && s.savesExisting(said):
-		return message.Changes
-	}
-	return message.Creates
+	return typed, chosen, token
 }
 
 // savesExisting reports whether a form stores what it shows in an object that it names: its button

@@ -77,6 +77,8 @@ func (l language) showsResult(text string, place int, number string) bool {
 	return strings.Contains(text, l.join+number)
 }
 
+// probePoint tests one value. A value that breaks a program and one that mends it show that
+// it ends in code; a product that is computed proves it.
 func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound("code") || p.AlreadyFound("sql") || p.AlreadyFound("command") || p.AlreadyFound("template") {
 		return nil
@@ -86,10 +88,7 @@ func probePoint(p *activescan.Probe) error {
 		return err
 	}
 	if !r.Changed() { // no program ends there, unless the value itself is none
-		if r.Broken.Status >= http.StatusInternalServerError {
-			_, err = probePrint(p)
-		}
-		return err
+		return printIfBroken(p, r)
 	}
 	missing, err := r.UnknownPage()
 	if err != nil {
@@ -107,33 +106,41 @@ func probePoint(p *activescan.Probe) error {
 			return err
 		}
 		if p.PageOf(resp, product).Equal(r.Breaking) { // it may lack what ends a statement
-			if r.Broken.Status >= http.StatusInternalServerError {
-				_, err = probePrint(p)
-			}
-			return err
+			return printIfBroken(p, r)
 		}
 	}
+	if found, err := probeComputed(p, product, fmt.Sprint(x*y)); found || whole || err != nil {
+		return err
+	}
+	return probeBlind(p, r)
+}
+
+// printIfBroken tries statements that print where the value broke the server: an expression
+// may fail there because a statement is expected.
+func printIfBroken(p *activescan.Probe, r *activescan.ErrorReaction) error {
+	if r.Broken.Status < http.StatusInternalServerError {
+		return nil
+	}
+	_, err := probePrint(p)
+	return err
+}
+
+// probeComputed looks for products that the application computes: joined with texts in each
+// language, printed, and as a calculator whose functions may lead out of its sandbox.
+func probeComputed(p *activescan.Probe, product, result string) (bool, error) {
 	for _, l := range languages {
 		if found, err := probeConcatenation(p, l); found || err != nil {
-			return err
+			return found, err
 		}
 	}
 	if found, err := probePrint(p); found || err != nil {
-		return err
+		return found, err
 	}
 	computed, err := p.SendCached(product)
-	if err != nil {
-		return err
+	if err != nil || !strings.Contains(computed.Text(), result) {
+		return false, err
 	}
-	if strings.Contains(computed.Text(), fmt.Sprint(x*y)) {
-		if found, err := probeSandboxEscape(p); found || err != nil {
-			return err
-		}
-	}
-	if whole {
-		return nil
-	}
-	return probeBlind(p, r)
+	return probeSandboxEscape(p)
 }
 
 // functions are what calculators that are written in JavaScript know: one by its name, one

@@ -63,20 +63,9 @@ func scanForm(t *activescan.OperationScan) error {
 	if keeps {
 		r = fillTexts(r, word)
 	}
-	var own *message.Response
-	for attempt := range attempts {
-		var err error
-		if own, err = t.Send(r.SetHeader("Origin", r.Base())); err != nil || own.Status >= 400 {
-			return err
-		}
-		if !keeps {
-			break
-		}
-		if kept, err := showsWord(t, r, word); err != nil || !kept && attempt == attempts-1 {
-			return err
-		} else if kept {
-			break
-		}
+	own, err := sendFromOwnSite(t, r, word, keeps)
+	if own == nil || err != nil {
+		return err
 	}
 	site := "https://" + t.RandomLetters(10) + ".example"
 	forged := r.SetHeader("Origin", site).SetHeader("Referer", site+"/")
@@ -102,6 +91,25 @@ func scanForm(t *activescan.OperationScan) error {
 			"The request with Origin and Referer of " + site + " gets the same answer as one of the site itself.",
 			"Without the session the answer is another one."}})
 	return nil
+}
+
+// sendFromOwnSite sends the form as its own page would; nil: it is refused, or does not keep
+// the word that it has to keep.
+func sendFromOwnSite(t *activescan.OperationScan, r *message.Request, word string, keeps bool) (*message.Response,
+	error) {
+	for range attempts {
+		own, err := t.Send(r.SetHeader("Origin", r.Base()))
+		if err != nil || own.Status >= 400 {
+			return nil, err
+		}
+		if !keeps {
+			return own, nil
+		}
+		if kept, err := showsWord(t, r, word); err != nil || kept {
+			return own, err
+		}
+	}
+	return nil, nil
 }
 
 // attempts is how often a text is left: another form may take it away at once.
@@ -155,17 +163,9 @@ func isForgeable(r *message.Request) bool {
 	if r.Origin != "form" || len(crawl.Tokens(r)) > 0 {
 		return false
 	}
-	passwords := 0
-	for _, p := range r.Points() {
-		if p.In != message.InQuery && p.In != message.InForm && p.In != message.InMultipart {
-			continue
-		}
-		if current.MatchString(p.Name) || p.Type == "hidden" && looksRandom(p.Value) {
-			return false
-		}
-		if p.Type == "password" || secret.MatchString(p.Name) {
-			passwords++
-		}
+	passwords, known := countPasswords(r)
+	if !known {
+		return false
 	}
 	names := formWords(r)
 	if asks.MatchString(names) {
@@ -179,6 +179,23 @@ func isForgeable(r *message.Request) bool {
 	}
 	return (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart) && (changes.MatchString(names) ||
 		writes.MatchString(names))
+}
+
+// countPasswords returns how many passwords a form takes, and whether another site can know
+// all else that it takes: neither a random value nor the present password.
+func countPasswords(r *message.Request) (passwords int, known bool) {
+	for _, p := range r.Points() {
+		if p.In != message.InQuery && p.In != message.InForm && p.In != message.InMultipart {
+			continue
+		}
+		if current.MatchString(p.Name) || p.Type == "hidden" && looksRandom(p.Value) {
+			return 0, false
+		}
+		if p.Type == "password" || secret.MatchString(p.Name) {
+			passwords++
+		}
+	}
+	return passwords, true
 }
 
 var secret = lazyregexp.New(`(?i)passw|(^|[-_])(pass|pwd)([-_]|$)`)
@@ -207,6 +224,30 @@ func makeHarmless(t *activescan.OperationScan, r *message.Request) *message.Requ
 	return r
 }
 
+// recordFirstCookies notes the cookies that the first page of the target sets for a new
+// visitor, and that which it redirects to; false: the target has no such page.
+func recordFirstCookies(t *activescan.OperationScan) (bool, error) {
+	page, err := message.FromURL(t.Scope.Base())
+	if err != nil {
+		return false, nil
+	}
+	for range 2 {
+		resp, err := t.SendAnonymously(page)
+		if err != nil {
+			return false, err
+		}
+		recordSameSite(t, resp)
+		to := resp.Location()
+		if to == nil {
+			break
+		}
+		if page, err = message.FromURL(to); err != nil || t.Scope.Allows(page) != nil {
+			break
+		}
+	}
+	return true, nil
+}
+
 // isSentCrossSite reports whether the session is carried by a cookie that browsers send with
 // requests from other sites.
 func isSentCrossSite(t *activescan.OperationScan) (bool, error) {
@@ -222,23 +263,8 @@ func isSentCrossSite(t *activescan.OperationScan) (bool, error) {
 	}
 	if !t.HasFact("cookies asked") { // those that were set before anybody looked
 		t.RecordFact("cookies asked")
-		page, err := message.FromURL(t.Scope.Base())
-		if err != nil {
-			return false, nil
-		}
-		for range 2 {
-			resp, err := t.SendAnonymously(page)
-			if err != nil {
-				return false, err
-			}
-			recordSameSite(t, resp)
-			to := resp.Location()
-			if to == nil {
-				break
-			}
-			if page, err = message.FromURL(to); err != nil || t.Scope.Allows(page) != nil {
-				break
-			}
+		if ok, err := recordFirstCookies(t); !ok || err != nil {
+			return false, err
 		}
 	}
 	session := false

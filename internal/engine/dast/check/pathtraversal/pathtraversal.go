@@ -57,6 +57,9 @@ type prober struct {
 	any     bool             // any name is answered alike, as where files are written
 }
 
+// probePoint tests one value: with another name first, which shows whether it decides the
+// response, and then with ways out of the folder as far as the profile and what was seen
+// of it go.
 func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound(Mark) || p.AlreadyFound("sql") || p.AlreadyFound("command") {
 		return nil
@@ -78,18 +81,25 @@ func probePoint(p *activescan.Probe) error {
 	if p.Point.Names() {
 		return s.probeName()
 	}
-	likely := fileName.MatchString(p.Point.Name) || fileValue.MatchString(p.Point.Value)
-	full := p.Target.Profile.Allows(scan.Full)
+	return s.probeValue(matters)
+}
+
+// probeValue tests the value of a parameter. Files are read where the value is likely to be
+// a path, or behaves like one; folders are probed where the name says so, too.
+func (s *prober) probeValue(matters bool) error {
+	likely := fileName.MatchString(s.Point.Name) || fileValue.MatchString(s.Point.Value)
 	if !matters && !likely && !s.error {
 		return nil
 	}
+	full := s.Target.Profile.Allows(scan.Full)
 	indicated := full && likely || s.error
 	if !indicated && matters {
+		var err error
 		if indicated, err = s.isNormalized(); err != nil {
 			return err
 		}
 	}
-	if indicated && p.Target.Profile.Allows(scan.Standard) {
+	if indicated && s.Target.Profile.Allows(scan.Standard) {
 		if found, err := s.probeContent(); found || err != nil {
 			return err
 		}

