@@ -112,11 +112,11 @@ func compileTemplate(d *document, name string, files map[string]string) (*Templa
 	case strings.TrimSpace(d.Info.Name) == "":
 		return nil, errors.New("info has no name")
 	case d.SelfContained:
-		return nil, unsupported(refused["self-contained"])
+		return nil, unsupported(unsupportedMembers["self-contained"])
 	}
 	t := &Template{ID: d.ID, name: name, Rule: d.findingRule()}
 	t.Anonymous = slices.ContainsFunc(d.Info.Tags, func(tag string) bool {
-		return tag == "unauth" || tag == "unauthenticated" || tag == "default-login" || tag == "auth-bypass"
+		return slices.Contains([]string{"unauth", "unauthenticated", "default-login", "auth-bypass"}, tag)
 	})
 	for _, n := range []*yaml.Node{&d.Constants, &d.Variables} {
 		more, err := readPairs(n)
@@ -125,17 +125,8 @@ func compileTemplate(d *document, name string, files map[string]string) (*Templa
 		}
 		t.variable = append(t.variable, more...)
 	}
-	sections := slices.Concat(d.HTTP, d.Requests)
-	if len(sections) == 0 || len(sections) > maxSections {
-		return nil, fmt.Errorf("%d sections of http, not 1 to %d", len(sections), maxSections)
-	}
-	for i := range sections {
-		b, err := compileBlock(&sections[i], files)
-		if err != nil {
-			return nil, err
-		}
-		b.stop = b.stop || d.StopAtFirst
-		t.sections = append(t.sections, b)
+	if err := t.compileSections(d, files); err != nil {
+		return nil, err
 	}
 	if d.Flow != "" {
 		if err := t.compileFlow(d.Flow); err != nil {
@@ -148,6 +139,23 @@ func compileTemplate(d *document, name string, files map[string]string) (*Templa
 	return t, nil
 }
 
+// compileSections checks the sections of a template, under the new name and the old one.
+func (t *Template) compileSections(d *document, files map[string]string) error {
+	sections := slices.Concat(d.HTTP, d.Requests)
+	if len(sections) == 0 || len(sections) > maxSections {
+		return fmt.Errorf("%d sections of http, not 1 to %d", len(sections), maxSections)
+	}
+	for i := range sections {
+		b, err := compileBlock(&sections[i], files)
+		if err != nil {
+			return err
+		}
+		b.stop = b.stop || d.StopAtFirst
+		t.sections = append(t.sections, b)
+	}
+	return nil
+}
+
 // compileFlow reads the order of sections: http(1) && http(2). Anything beyond that is
 // a program.
 func (t *Template) compileFlow(flow string) error {
@@ -156,7 +164,7 @@ func (t *Template) compileFlow(flow string) error {
 		return unsupported("a flow that is a program")
 	}
 	ok := true
-	walk(x.root, func(n node) {
+	walkNodes(x.root, func(n node) {
 		c, is := n.(call)
 		ok = ok && (!is || c.name == "http" && len(c.args) <= 1)
 		if is && len(c.args) == 1 {
@@ -171,45 +179,40 @@ func (t *Template) compileFlow(flow string) error {
 	return nil
 }
 
-// walk calls f with every part of an expression.
-func walk(n node, f func(node)) {
+// walkNodes calls f with every part of an expression.
+func walkNodes(n node, f func(node)) {
 	f(n)
 	switch n := n.(type) {
 	case call:
 		for _, a := range n.args {
-			walk(a, f)
+			walkNodes(a, f)
 		}
 	case list:
 		for _, a := range n.items {
-			walk(a, f)
+			walkNodes(a, f)
 		}
 	case unary:
-		walk(n.x, f)
+		walkNodes(n.x, f)
 	case binary:
-		walk(n.x, f)
-		walk(n.y, f)
+		walkNodes(n.x, f)
+		walkNodes(n.y, f)
 	case choice:
-		walk(n.test, f)
-		walk(n.yes, f)
-		walk(n.no, f)
+		walkNodes(n.test, f)
+		walkNodes(n.yes, f)
+		walkNodes(n.no, f)
 	}
 }
 
-// elsewhere are functions of the format that are not done here.
-var elsewhere = lazyregexp.New(`\b(generate_java_gadget|generate_dotnet_gadget|wait_for|aes_cbc|aes_gcm|zip|public_ip|llm_prompt|jarm|unpack|cookie_unsign|rsa_encrypt|resolve|ip_format|gzip_mtime)\s*\(`)
+// unsupportedFunctions are functions of the format that are not done here.
+var unsupportedFunctions = lazyregexp.New(`\b(generate_java_gadget|generate_dotnet_gadget|wait_for|aes_cbc|aes_gcm|zip|public_ip|llm_prompt|jarm|unpack|cookie_unsign|rsa_encrypt|resolve|ip_format|gzip_mtime)\s*\(`)
 
 // surveyTexts looks at all texts of the template: what they need, and what they use that is
 // not done.
 func (t *Template) surveyTexts(tags []string) error {
 	t.Needs, t.Why = scan.Safe, ""
-	needs := func(p scan.Profile, why string) {
-		if !t.Needs.Allows(p) {
-			t.Needs, t.Why = p, why
-		}
-	}
 	for _, tag := range tags {
 		if tag == "intrusive" || tag == "dos" {
-			needs(scan.Full, "its tags say "+tag)
+			t.raiseProfile(scan.Full, "its tags say "+tag)
 		}
 	}
 	for _, b := range t.sections {
@@ -217,26 +220,39 @@ func (t *Template) surveyTexts(tags []string) error {
 		if countCombinations(b)*max(len(b.shapes), 1) > maxRequests {
 			return fmt.Errorf("makes more than %d requests", maxRequests)
 		}
-		for _, s := range b.shapes {
-			if m := s.requestMethod(); m == http.MethodDelete || m == http.MethodPut || m == http.MethodPatch {
-				needs(scan.Full, "it sends "+m)
-			}
-			if !s.isHomeRequest() || len(b.payloads) > 0 {
-				needs(scan.Standard, "it asks for more than the base address")
-			}
-		}
+		t.surveyRequests(b)
 	}
 	if t.Fuzzes {
-		needs(scan.Standard, "it puts payloads into requests")
+		t.raiseProfile(scan.Standard, "it puts payloads into requests")
 	}
 	for _, s := range t.allTexts() {
 		t.Listens = t.Listens || strings.Contains(s, "interactsh")
 		t.Slow = t.Slow || duration.MatchString(s)
-		if m := elsewhere.FindStringSubmatch(s); m != nil {
+		if m := unsupportedFunctions.FindStringSubmatch(s); m != nil {
 			return unsupported("the function " + m[1])
 		}
 	}
 	return nil
+}
+
+// raiseProfile records a profile that the template needs, when it is above what is known.
+func (t *Template) raiseProfile(p scan.Profile, why string) {
+	if !t.Needs.Allows(p) {
+		t.Needs, t.Why = p, why
+	}
+}
+
+// surveyRequests raises the profile by what the requests of a section do: methods that
+// change something need the profile full, and more than one visit the profile standard.
+func (t *Template) surveyRequests(b *block) {
+	for _, s := range b.shapes {
+		if m := s.requestMethod(); m == http.MethodDelete || m == http.MethodPut || m == http.MethodPatch {
+			t.raiseProfile(scan.Full, "it sends "+m)
+		}
+		if !s.isHomeRequest() || len(b.payloads) > 0 {
+			t.raiseProfile(scan.Standard, "it asks for more than the base address")
+		}
+	}
 }
 
 var duration = lazyregexp.New(`\bduration(_\d+)?\s*[<>=]`)
@@ -293,9 +309,9 @@ func compileBlock(s *section, files map[string]string) (*block, error) {
 		(s.CookieReuse == nil || *s.CookieReuse), lenient: s.SkipCheck, merge: !s.NoMerge,
 		history: s.ReqCondition}
 	if s.Redirects || s.Host {
-		b.redirects, b.away = 10, s.Redirects && !s.Host
+		b.redirects, b.away = maxFollowed, s.Redirects && !s.Host
 		if s.MaxRedirects > 0 {
-			b.redirects = min(s.MaxRedirects, 10)
+			b.redirects = min(s.MaxRedirects, maxFollowed)
 		}
 	}
 	var err error
@@ -312,15 +328,8 @@ func compileBlock(s *section, files map[string]string) (*block, error) {
 		strings.ToLower(s.PreOperator+s.FiltersAll)); err != nil {
 		return nil, err
 	}
-	for i := range s.Extractors {
-		x, err := compileExtractor(&s.Extractors[i])
-		if err != nil {
-			if s.Extractors[i].Internal || len(s.Matchers) == 0 {
-				return nil, err
-			}
-			continue // what it shows beside the match is left out
-		}
-		b.extractors = append(b.extractors, x)
+	if err := b.compileExtractors(s); err != nil {
+		return nil, err
 	}
 	for i := range s.Fuzzing {
 		r, err := compileRule(&s.Fuzzing[i])
@@ -334,6 +343,25 @@ func compileBlock(s *section, files map[string]string) (*block, error) {
 	}
 	b.history = b.history || len(b.shapes) > 1 && b.usesNumbers()
 	return b, nil
+}
+
+// maxFollowed bounds the redirects that are followed for one request.
+const maxFollowed = 10
+
+// compileExtractors checks the extractors of a section. One that cannot be done is left out
+// where matchers decide alone and no later request needs its value.
+func (b *block) compileExtractors(s *section) error {
+	for i := range s.Extractors {
+		x, err := compileExtractor(&s.Extractors[i])
+		if err != nil {
+			if s.Extractors[i].Internal || len(s.Matchers) == 0 {
+				return err
+			}
+			continue // what it shows beside the match is left out
+		}
+		b.extractors = append(b.extractors, x)
+	}
+	return nil
 }
 
 // compileShapes checks the requests of a section.
@@ -410,7 +438,7 @@ func readPayloads(of map[string]yaml.Node, files map[string]string) ([]payload, 
 				p.values = append(p.values, text)
 			}
 		case yaml.ScalarNode:
-			words, err := inFile(n.Value, files)
+			words, err := wordsOf(n.Value, files)
 			if err != nil {
 				return nil, err
 			}
@@ -439,8 +467,8 @@ func firstLevel(n *yaml.Node) yaml.Node {
 	return *n
 }
 
-// inFile are the lines of a text, or of the file that it names.
-func inFile(content string, files map[string]string) (words []string, err error) {
+// wordsOf are the lines of a text, or of the file that it names.
+func wordsOf(content string, files map[string]string) (words []string, err error) {
 	if !strings.Contains(strings.TrimSpace(content), "\n") {
 		file, ok := findFile(files, content)
 		if !ok {
@@ -498,53 +526,27 @@ func compileJudge(list []match, joined string) (j judge, err error) {
 	return j, nil
 }
 
+// compileMatcher checks a matcher, and reads its expressions once.
 func compileMatcher(raw match) (*matcher, error) {
 	m := &matcher{match: raw}
 	if _, err := readCondition(raw.Condition); err != nil {
 		return nil, err
 	}
+	var err error
 	switch raw.Type {
 	case "word", "status", "size":
-		if raw.Encoding == "hex" {
-			for i, w := range raw.Words {
-				if b, err := hex.DecodeString(w); err == nil {
-					m.Words[i] = string(b)
-				}
-			}
-		}
+		m.decodeWords()
 	case "regex":
-		for _, p := range raw.Regex {
-			if raw.NoCase {
-				p = "(?i)" + p
-			}
-			re, err := compileRegexp(p)
-			if err != nil {
-				return nil, err
-			}
-			m.regex = append(m.regex, re)
-		}
+		m.regex, err = compileRegexps(raw.Regex, raw.NoCase)
 	case "binary":
-		for _, text := range raw.Binary {
-			b, err := hex.DecodeString(text)
-			if err != nil {
-				return nil, fmt.Errorf("%.40q is not hexadecimal", text)
-			}
-			m.binary = append(m.binary, string(b))
-		}
+		m.binary, err = readBinary(raw.Binary)
 	case "dsl":
-		for _, text := range raw.DSL {
-			if strings.Contains(text, "{{") { // it is parsed when it is filled in
-				m.dsl = append(m.dsl, nil)
-				continue
-			}
-			x, err := parseExpression(text)
-			if err != nil {
-				return nil, fmt.Errorf("dsl: %w", err)
-			}
-			m.dsl = append(m.dsl, x)
-		}
+		m.dsl, err = compileExpressions(raw.DSL, true)
 	default:
 		return nil, unsupported(fmt.Sprintf("matchers of the type %.40q", raw.Type))
+	}
+	if err != nil {
+		return nil, err
 	}
 	if len(m.Words)+len(m.Status)+len(m.Size)+len(m.regex)+len(m.binary)+len(m.dsl) == 0 {
 		return nil, fmt.Errorf("a matcher of the type %s without values", raw.Type)
@@ -552,29 +554,74 @@ func compileMatcher(raw match) (*matcher, error) {
 	return m, nil
 }
 
+// decodeWords replaces words that are written as hexadecimal digits. One that is not stays.
+func (m *matcher) decodeWords() {
+	if m.Encoding != "hex" {
+		return
+	}
+	for i, w := range m.Words {
+		if b, err := hex.DecodeString(w); err == nil {
+			m.Words[i] = string(b)
+		}
+	}
+}
+
+// readBinary reads bytes that are written as hexadecimal digits.
+func readBinary(list []string) ([]string, error) {
+	var out []string
+	for _, text := range list {
+		b, err := hex.DecodeString(text)
+		if err != nil {
+			return nil, fmt.Errorf("%.40q is not hexadecimal", text)
+		}
+		out = append(out, string(b))
+	}
+	return out, nil
+}
+
+// compileRegexps reads regular expressions, which may leave the letter case open.
+func compileRegexps(list []string, noCase bool) ([]*regexp.Regexp, error) {
+	var out []*regexp.Regexp
+	for _, p := range list {
+		if noCase {
+			p = "(?i)" + p
+		}
+		re, err := compileRegexp(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, re)
+	}
+	return out, nil
+}
+
+// compileExpressions reads expressions. With marked, those with names to fill in are nil:
+// they are parsed when they are filled in.
+func compileExpressions(list []string, marked bool) ([]*expression, error) {
+	var out []*expression
+	for _, text := range list {
+		if marked && strings.Contains(text, "{{") {
+			out = append(out, nil)
+			continue
+		}
+		x, err := parseExpression(text)
+		if err != nil {
+			return nil, fmt.Errorf("dsl: %w", err)
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// compileExtractor checks an extractor, and reads its expressions once.
 func compileExtractor(raw *extract) (x extractor, err error) {
 	x.extract = *raw
 	switch raw.Type {
 	case "regex":
-		for _, p := range raw.Regex {
-			if raw.NoCase {
-				p = "(?i)" + p
-			}
-			re, err := compileRegexp(p)
-			if err != nil {
-				return x, err
-			}
-			x.regex = append(x.regex, re)
-		}
+		x.regex, err = compileRegexps(raw.Regex, raw.NoCase)
 	case "kval":
 	case "dsl":
-		for _, text := range raw.DSL {
-			e, err := parseExpression(text)
-			if err != nil {
-				return x, fmt.Errorf("dsl: %w", err)
-			}
-			x.dsl = append(x.dsl, e)
-		}
+		x.dsl, err = compileExpressions(raw.DSL, false)
 	case "json":
 		for _, text := range raw.JSON {
 			steps, err := jsonPath(text)
@@ -594,16 +641,16 @@ func compileExtractor(raw *extract) (x extractor, err error) {
 	default:
 		return x, unsupported(fmt.Sprintf("extractors of the type %.40q", raw.Type))
 	}
-	return x, nil
+	return x, err
 }
 
-// ofAnswer is the name of a part of an answer with its number.
-var ofAnswer = lazyregexp.New(`_\d+$`)
+// numberedPart is the name of a part of an answer with its number.
+var numberedPart = lazyregexp.New(`_\d+$`)
 
 // usesNumbers reports whether matchers or extractors name answers by number.
 func (b *block) usesNumbers() bool {
 	for _, m := range b.judge.matchers {
-		if ofAnswer.MatchString(m.Part) {
+		if numberedPart.MatchString(m.Part) {
 			return true
 		}
 		for i, x := range m.dsl {
@@ -611,14 +658,14 @@ func (b *block) usesNumbers() bool {
 				if numberedText.MatchString(m.DSL[i]) {
 					return true
 				}
-			} else if slices.ContainsFunc(x.names, ofAnswer.MatchString) {
+			} else if slices.ContainsFunc(x.names, numberedPart.MatchString) {
 				return true
 			}
 		}
 	}
 	return slices.ContainsFunc(b.extractors, func(x extractor) bool {
-		return ofAnswer.MatchString(x.Part) || slices.ContainsFunc(x.dsl, func(e *expression) bool {
-			return slices.ContainsFunc(e.names, ofAnswer.MatchString)
+		return numberedPart.MatchString(x.Part) || slices.ContainsFunc(x.dsl, func(e *expression) bool {
+			return slices.ContainsFunc(e.names, numberedPart.MatchString)
 		})
 	})
 }

@@ -95,52 +95,59 @@ type token struct {
 var operators = []string{"&&", "||", "==", "!=", "<=", ">=", "=~", "!~", "**", "??", "<", ">", "!", "+", "-", "*", "/",
 	"%", "(", ")", ",", "?", ":"}
 
+// scanTokens divides an expression into its words.
 func scanTokens(text string) ([]token, error) {
 	var out []token
 	for i := 0; i < len(text); {
-		c := text[i]
-		switch {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		if c := text[i]; c == ' ' || c == '\t' || c == '\n' || c == '\r' {
 			i++
-		case c == '\'' || c == '"':
-			value, n, err := scanString(text[i:])
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, token{'s', value})
-			i += n
-		case c == '[': // a name with any characters
-			end := strings.IndexByte(text[i:], ']')
-			if end < 2 {
-				return nil, fmt.Errorf("a [ without a name and a ]")
-			}
-			out = append(out, token{'i', text[i+1 : i+end]})
-			i += end + 1
-		case isDigit(c):
-			n := 1
-			for i+n < len(text) && (isDigit(text[i+n]) || text[i+n] == '.' || isLetter(text[i+n])) {
-				n++
-			}
-			out = append(out, token{'n', text[i : i+n]})
-			i += n
-		case isLetter(c):
-			n := 1
-			for i+n < len(text) && (isLetter(text[i+n]) || isDigit(text[i+n])) {
-				n++
-			}
-			out = append(out, token{'i', text[i : i+n]})
-			i += n
-		default:
-			at := slices.IndexFunc(operators, func(o string) bool { return strings.HasPrefix(text[i:], o) })
-			if at < 0 {
-				r, _ := utf8.DecodeRuneInString(text[i:])
-				return nil, fmt.Errorf("%q is no part of an expression", r)
-			}
-			out = append(out, token{'o', operators[at]})
-			i += len(operators[at])
+			continue
 		}
+		t, n, err := scanToken(text[i:])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+		i += n
 	}
 	return out, nil
+}
+
+// scanToken reads the word that begins the text, and returns how long it is.
+func scanToken(text string) (t token, length int, err error) {
+	switch c := text[0]; {
+	case c == '\'' || c == '"':
+		value, n, err := scanString(text)
+		return token{'s', value}, n, err
+	case c == '[': // a name with any characters
+		end := strings.IndexByte(text, ']')
+		if end < 2 {
+			return token{}, 0, fmt.Errorf("a [ without a name and a ]")
+		}
+		return token{'i', text[1:end]}, end + 1, nil
+	case isDigit(c):
+		n := wordLength(text, func(c byte) bool { return isDigit(c) || c == '.' || isLetter(c) })
+		return token{'n', text[:n]}, n, nil
+	case isLetter(c):
+		n := wordLength(text, func(c byte) bool { return isLetter(c) || isDigit(c) })
+		return token{'i', text[:n]}, n, nil
+	}
+	at := slices.IndexFunc(operators, func(o string) bool { return strings.HasPrefix(text, o) })
+	if at < 0 {
+		r, _ := utf8.DecodeRuneInString(text)
+		return token{}, 0, fmt.Errorf("%q is no part of an expression", r)
+	}
+	return token{'o', operators[at]}, len(operators[at]), nil
+}
+
+// wordLength returns how many bytes at the beginning of the text belong to a word, at least
+// the first one.
+func wordLength(text string, belongs func(byte) bool) int {
+	n := 1
+	for n < len(text) && belongs(text[n]) {
+		n++
+	}
+	return n
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
@@ -257,14 +264,7 @@ func (p *parser) parsePrimary() (node, error) {
 	case t.kind == 's':
 		return literal{t.text}, nil
 	case t.kind == 'n':
-		if v, err := strconv.ParseFloat(t.text, 64); err == nil {
-			return literal{v}, nil
-		}
-		v, err := strconv.ParseInt(t.text, 0, 64)
-		if err != nil {
-			return nil, fmt.Errorf("%q is no number", t.text)
-		}
-		return literal{float64(v)}, nil
+		return parseLiteral(t.text)
 	case t.kind == 'i' && (t.text == "true" || t.text == "false"):
 		return literal{t.text == "true"}, nil
 	case t.kind == 'i' && p.takeOperator("(") != "":
@@ -283,6 +283,18 @@ func (p *parser) parsePrimary() (node, error) {
 		return list{items}, nil
 	}
 	return nil, fmt.Errorf("%q stands where a value should", t.text)
+}
+
+// parseLiteral reads a number, also one with a prefix such as 0x.
+func parseLiteral(text string) (node, error) {
+	if v, err := strconv.ParseFloat(text, 64); err == nil {
+		return literal{v}, nil
+	}
+	v, err := strconv.ParseInt(text, 0, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no number", text)
+	}
+	return literal{float64(v)}, nil
 }
 
 func (p *parser) parseCall(name string) (node, error) {
@@ -459,6 +471,11 @@ func applyOperator(op string, x, y any) (any, error) {
 	if ok && also {
 		return computeNumber(op, a, b)
 	}
+	return computeText(op, x, y)
+}
+
+// computeText joins two values of which one is a text, or compares two texts.
+func computeText(op string, x, y any) (any, error) {
 	_, left := x.(string)
 	_, right := y.(string)
 	if op == "+" && (left || right) {

@@ -28,17 +28,7 @@ func (x *extractor) extractFrom(e *evaluation) []string {
 		}
 	}
 	if x.Type == "kval" || x.Type == "dsl" {
-		for _, name := range x.KVal {
-			name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
-			if v, ok := e.values[name]; ok {
-				add(textOf(v))
-			}
-		}
-		for _, d := range x.dsl {
-			if v, err := d.root.eval(e); err == nil {
-				add(textOf(v))
-			}
-		}
+		x.extractValues(e, add)
 		return out
 	}
 	from, ok := responsePart(x.Part, e.values)
@@ -52,6 +42,27 @@ func (x *extractor) extractFrom(e *evaluation) []string {
 			}
 		}
 	}
+	x.extractPaths(from, add)
+	return out
+}
+
+// extractValues gives add the values that are known by name, and those of expressions.
+func (x *extractor) extractValues(e *evaluation, add func(string)) {
+	for _, name := range x.KVal {
+		name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
+		if v, ok := e.values[name]; ok {
+			add(textOf(v))
+		}
+	}
+	for _, d := range x.dsl {
+		if v, err := d.root.eval(e); err == nil {
+			add(textOf(v))
+		}
+	}
+}
+
+// extractPaths gives add what is at the ends of paths in a text that is JSON, or a page.
+func (x *extractor) extractPaths(from string, add func(string)) {
 	if len(x.json) > 0 {
 		if root := message.DecodeJSON([]byte(from)); root != nil {
 			for _, path := range x.json {
@@ -66,7 +77,6 @@ func (x *extractor) extractFrom(e *evaluation) []string {
 			}
 		}
 	}
-	return out
 }
 
 // step is one step of a path in JSON: a member, an item, or all of them.
@@ -107,17 +117,7 @@ func jsonPath(s string) ([]step, error) {
 // followPath gives what is at the end of a path to add.
 func followPath(v any, path []step, add func(string)) {
 	if len(path) == 0 {
-		switch v := v.(type) {
-		case nil:
-		case string:
-			add(v)
-		case json.Number:
-			add(v.String())
-		default:
-			if b, err := json.Marshal(v); err == nil {
-				add(string(b))
-			}
-		}
+		addDocument(v, add)
 		return
 	}
 	switch s := path[0]; at := v.(type) {
@@ -141,6 +141,22 @@ func followPath(v any, path []step, add func(string)) {
 			}
 		case s.name == "" && n >= 0 && n < len(at):
 			followPath(at[n], path[1:], add)
+		}
+	}
+}
+
+// addDocument gives a value of a document to add: texts and numbers as they are, all else
+// as JSON.
+func addDocument(v any, add func(string)) {
+	switch v := v.(type) {
+	case nil:
+	case string:
+		add(v)
+	case json.Number:
+		add(v.String())
+	default:
+		if b, err := json.Marshal(v); err == nil {
+			add(string(b))
 		}
 	}
 }
@@ -199,15 +215,9 @@ func descendPath(n *html.Node, path []place, attribute string, add func(string))
 	if len(path) == 0 {
 		if attribute != "" {
 			add(attributeOf(n, attribute))
-			return
+		} else {
+			add(elementText(n))
 		}
-		var b strings.Builder
-		for d := range n.Descendants() {
-			if d.Type == html.TextNode && b.Len() < maxText {
-				b.WriteString(d.Data)
-			}
-		}
-		add(strings.TrimSpace(b.String()))
 		return
 	}
 	p := path[0]
@@ -226,8 +236,7 @@ func descendPath(n *html.Node, path []place, attribute string, add func(string))
 	for _, parent := range parents {
 		count := 0
 		for c := range parent.ChildNodes() {
-			if c.Type != html.ElementNode || p.tag != "*" && c.Data != p.tag || p.attribute != "" &&
-				attributeOf(c, p.attribute) != p.value {
+			if !p.accepts(c) {
 				continue
 			}
 			if count++; p.nth == 0 || p.nth == count {
@@ -235,6 +244,23 @@ func descendPath(n *html.Node, path []place, attribute string, add func(string))
 			}
 		}
 	}
+}
+
+// accepts reports whether an element has the name and the attribute of the step.
+func (p *place) accepts(n *html.Node) bool {
+	return n.Type == html.ElementNode && (p.tag == "*" || n.Data == p.tag) &&
+		(p.attribute == "" || attributeOf(n, p.attribute) == p.value)
+}
+
+// elementText returns the text inside an element, up to a limit.
+func elementText(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode && b.Len() < maxText {
+			b.WriteString(d.Data)
+		}
+	}
+	return strings.TrimSpace(b.String())
 }
 
 func attributeOf(n *html.Node, name string) string {

@@ -19,7 +19,7 @@ func fillExpressions(s string, e *evaluation) (filled, missing string) {
 	return fillAs(s, e, func(v string) string { return v })
 }
 
-// fillAs is fill with values written in another way.
+// fillAs is fillExpressions with values written in another way.
 func fillAs(s string, e *evaluation, write func(string) string) (filled, missing string) {
 	if !strings.Contains(s, "{{") {
 		return s, ""
@@ -48,8 +48,8 @@ func fillAs(s string, e *evaluation, write func(string) string) (filled, missing
 	return out.String(), missing
 }
 
-// simple is the name of a variable.
-var simple = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+// variableName is the name of a variable.
+var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 // evaluateMarked evaluates the expression that begins the text, and returns how long it is;
 // 0: there is none.
@@ -65,7 +65,7 @@ func evaluateMarked(s string, e *evaluation) (value string, length int, missing 
 		if v, ok := e.values[strings.TrimSpace(inner)]; ok {
 			return textOf(v), end, ""
 		}
-		if simple.MatchString(inner) && functions[inner] == nil {
+		if variableName.MatchString(inner) && functions[inner] == nil {
 			return "", 0, inner
 		}
 		x, err := parseExpression(fillQuoted(inner, e))
@@ -92,22 +92,22 @@ func (x *expression) isMeant(v values) bool {
 			return true
 		}
 	}
-	return calls(x.root)
+	return callsFunction(x.root)
 }
 
-func calls(n node) bool {
+func callsFunction(n node) bool {
 	switch n := n.(type) {
 	case call:
 		return true
 	case unary:
-		return calls(n.x)
+		return callsFunction(n.x)
 	case binary:
-		return calls(n.x) || calls(n.y)
+		return callsFunction(n.x) || callsFunction(n.y)
 	case choice:
-		return calls(n.test) || calls(n.yes) || calls(n.no)
+		return callsFunction(n.test) || callsFunction(n.yes) || callsFunction(n.no)
 	case list:
 		for _, i := range n.items {
-			if calls(i) {
+			if callsFunction(i) {
 				return true
 			}
 		}
@@ -118,11 +118,11 @@ func calls(n node) bool {
 // escaper keeps a value inside of the string that it is put into.
 var escaper = strings.NewReplacer(`\`, `\\`, `'`, `\'`, `"`, `\"`)
 
-var inner = lazyregexp.New(`\{\{([A-Za-z_][A-Za-z0-9_.-]*)\}\}`)
+var quotedName = lazyregexp.New(`\{\{([A-Za-z_][A-Za-z0-9_.-]*)\}\}`)
 
 // fillQuoted fills in names inside of an expression, where they stand in strings.
 func fillQuoted(s string, e *evaluation) string {
-	return inner.ReplaceAllStringFunc(s, func(m string) string {
+	return quotedName.ReplaceAllStringFunc(s, func(m string) string {
 		if v, ok := e.values[m[2:len(m)-2]]; ok {
 			return escaper.Replace(textOf(v))
 		}

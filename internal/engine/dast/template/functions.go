@@ -40,7 +40,7 @@ type function struct {
 
 // textFunction makes a function of texts.
 func textFunction(n int, f func(s []string) (any, error)) *function {
-	return &function{min: n, max: n, call: func(_ *evaluation, args []any) (any, error) { return f(texts(args)) }}
+	return &function{min: n, max: n, call: func(_ *evaluation, args []any) (any, error) { return f(textsOf(args)) }}
 }
 
 // variadicFunction is words with n arguments or more.
@@ -60,7 +60,7 @@ func binaryFunction(f func(a, b string) any) *function {
 	return textFunction(2, func(s []string) (any, error) { return f(s[0], s[1]), nil })
 }
 
-func texts(args []any) []string {
+func textsOf(args []any) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
 		out[i] = textOf(a)
@@ -84,26 +84,26 @@ var functions = map[string]*function{
 	"trim_suffix": binaryFunction(func(a, b string) any { return strings.TrimSuffix(a, b) }),
 	"trimsuffix":  binaryFunction(func(a, b string) any { return strings.TrimSuffix(a, b) }),
 	"reverse":     unaryFunction(func(s string) any { r := []rune(s); slices.Reverse(r); return string(r) }),
-	"repeat":      textFunction(2, repeat),
+	"repeat":      textFunction(2, repeatText),
 	"replace":     textFunction(3, func(s []string) (any, error) { return replaceAll(s[0], s[1], s[2]) }),
 	"concat":      variadicFunction(1, func(s []string) (any, error) { return strings.Join(s, ""), nil }),
-	"join":        {min: 2, max: -1, call: join},
-	"split":       {min: 2, max: 3, call: split},
-	"index":       {min: 2, max: 2, call: index},
-	"substr":      {min: 2, max: 3, call: substr},
-	"sort":        {min: 1, max: -1, call: sorted},
-	"uniq":        {min: 1, max: -1, call: unique},
-	"padding":     textFunction(4, padding),
-	"len":         {min: 1, max: 1, call: length},
-	"to_title":    unaryFunction(func(s string) any { return title(s) }),
+	"join":        {min: 2, max: -1, call: joinTexts},
+	"split":       {min: 2, max: 3, call: splitText},
+	"index":       {min: 2, max: 2, call: itemAt},
+	"substr":      {min: 2, max: 3, call: partOfText},
+	"sort":        {min: 1, max: -1, call: sortItems},
+	"uniq":        {min: 1, max: -1, call: uniqueItems},
+	"padding":     textFunction(4, padText),
+	"len":         {min: 1, max: 1, call: lengthOf},
+	"to_title":    unaryFunction(func(s string) any { return toTitle(s) }),
 	"to_string":   unaryFunction(func(s string) any { return s }),
 	"tostring":    unaryFunction(func(s string) any { return s }),
-	"to_number":   textFunction(1, number), "tonumber": textFunction(1, number),
+	"to_number":   textFunction(1, parseNumber), "tonumber": textFunction(1, parseNumber),
 	"to_bool":          textFunction(1, func(s []string) (any, error) { return strconv.ParseBool(s[0]) }),
-	"remove_bad_chars": binaryFunction(func(a, b string) any { return without(a, b) }),
-	"json_minify":      textFunction(1, func(s []string) (any, error) { return rewrite(s[0], json.Compact) }),
+	"remove_bad_chars": binaryFunction(func(a, b string) any { return removeCharacters(a, b) }),
+	"json_minify":      textFunction(1, func(s []string) (any, error) { return rewriteJSON(s[0], json.Compact) }),
 	"json_prettify": textFunction(1, func(s []string) (any, error) {
-		return rewrite(s[0], func(to *bytes.Buffer, from []byte) error { return json.Indent(to, from, "", "    ") })
+		return rewriteJSON(s[0], func(to *bytes.Buffer, from []byte) error { return json.Indent(to, from, "", "    ") })
 	}),
 
 	"contains": binaryFunction(func(a, b string) any { return strings.Contains(a, b) }),
@@ -120,10 +120,10 @@ var functions = map[string]*function{
 	"ends_with": variadicFunction(2, func(s []string) (any, error) {
 		return slices.ContainsFunc(s[1:], func(w string) bool { return strings.HasSuffix(s[0], w) }), nil
 	}),
-	"line_starts_with": variadicFunction(2, func(s []string) (any, error) { return lines(s, strings.HasPrefix), nil }),
-	"line_ends_with":   variadicFunction(2, func(s []string) (any, error) { return lines(s, strings.HasSuffix), nil }),
+	"line_starts_with": variadicFunction(2, func(s []string) (any, error) { return matchesLine(s, strings.HasPrefix), nil }),
+	"line_ends_with":   variadicFunction(2, func(s []string) (any, error) { return matchesLine(s, strings.HasSuffix), nil }),
 	"equals_any":       variadicFunction(2, func(s []string) (any, error) { return slices.Contains(s[1:], s[0]), nil }),
-	"regex":            {min: 2, max: 2, pattern: true, call: matches},
+	"regex":            {min: 2, max: 2, pattern: true, call: matchesPattern},
 	"regex_all": variadicFunction(2, func(s []string) (any, error) {
 		return matchesPatterns(s[1:], true, s[0])
 	}),
@@ -134,10 +134,10 @@ var functions = map[string]*function{
 	"base64":        unaryFunction(func(s string) any { return base64.StdEncoding.EncodeToString([]byte(s)) }),
 	"base64_py":     unaryFunction(func(s string) any { return lineBase64(s) }),
 	"base64py":      unaryFunction(func(s string) any { return lineBase64(s) }),
-	"base64_decode": textFunction(1, unbase64), "base64decode": textFunction(1, unbase64),
+	"base64_decode": textFunction(1, decodeBase64), "base64decode": textFunction(1, decodeBase64),
 	"hex_encode": unaryFunction(func(s string) any { return hex.EncodeToString([]byte(s)) }),
 	"hexencode":  unaryFunction(func(s string) any { return hex.EncodeToString([]byte(s)) }),
-	"hex_decode": textFunction(1, unhex), "hexdecode": textFunction(1, unhex),
+	"hex_decode": textFunction(1, decodeHex), "hexdecode": textFunction(1, decodeHex),
 	"url_encode":    variadicFunction(1, func(s []string) (any, error) { return url.QueryEscape(s[0]), nil }),
 	"urlencode":     unaryFunction(func(s string) any { return url.QueryEscape(s) }),
 	"url_decode":    textFunction(1, func(s []string) (any, error) { return url.QueryUnescape(s[0]) }),
@@ -145,40 +145,40 @@ var functions = map[string]*function{
 	"html_escape":   unaryFunction(func(s string) any { return html.EscapeString(s) }),
 	"html_unescape": unaryFunction(func(s string) any { return html.UnescapeString(s) }),
 	"gzip": textFunction(1, func(s []string) (any, error) {
-		return pack(s[0], func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+		return compress(s[0], func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
 	}),
 	"gzip_decode": textFunction(1, func(s []string) (any, error) {
-		return unpack(gzip.NewReader(strings.NewReader(s[0])))
+		return decompress(gzip.NewReader(strings.NewReader(s[0])))
 	}),
 	"zlib": textFunction(1, func(s []string) (any, error) {
-		return pack(s[0], func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
+		return compress(s[0], func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
 	}),
 	"zlib_decode": textFunction(1, func(s []string) (any, error) {
-		return unpack(zlib.NewReader(strings.NewReader(s[0])))
+		return decompress(zlib.NewReader(strings.NewReader(s[0])))
 	}),
 	"deflate": textFunction(1, func(s []string) (any, error) {
-		return pack(s[0], func(w io.Writer) io.WriteCloser { f, _ := flate.NewWriter(w, -1); return f })
+		return compress(s[0], func(w io.Writer) io.WriteCloser { f, _ := flate.NewWriter(w, -1); return f })
 	}), // the level is valid
 	"inflate": textFunction(1, func(s []string) (any, error) {
-		return unpack(flate.NewReader(strings.NewReader(s[0])), nil)
+		return decompress(flate.NewReader(strings.NewReader(s[0])), nil)
 	}),
-	"md5": digest(md5.New), "sha1": digest(sha1.New), "sha256": digest(sha256.New), "sha512": digest(sha512.New),
-	"hmac": textFunction(3, mac),
+	"md5": digestFunction(md5.New), "sha1": digestFunction(sha1.New), "sha256": digestFunction(sha256.New), "sha512": digestFunction(sha512.New),
+	"hmac": textFunction(3, computeHMAC),
 	"mmh3": unaryFunction(func(s string) any {
 		return strconv.FormatInt(int64(int32(murmurHash3([]byte(s)))), 10)
 	}),
 	"generate_jwt": {min: 1, max: 4, call: signToken},
-	"dec_to_hex":   {min: 1, max: 1, call: base(10, 16)}, "hex_to_dec": {min: 1, max: 1, call: base(16, 10)},
-	"oct_to_dec": {min: 1, max: 1, call: base(8, 10)}, "bin_to_dec": {min: 1, max: 1, call: base(2, 10)},
-	"xor": textFunction(2, xor),
+	"dec_to_hex":   {min: 1, max: 1, call: convertBase(10, 16)}, "hex_to_dec": {min: 1, max: 1, call: convertBase(16, 10)},
+	"oct_to_dec": {min: 1, max: 1, call: convertBase(8, 10)}, "bin_to_dec": {min: 1, max: 1, call: convertBase(2, 10)},
+	"xor": textFunction(2, xorTexts),
 
-	"rand_base": {min: 1, max: 2, call: draw(letters+digits, false)},
+	"rand_base": {min: 1, max: 2, call: randomText(letters+digits, false)},
 	"rand_char": {min: 0, max: 1, call: func(e *evaluation, args []any) (any, error) {
-		return draw(letters+digits, false)(e, append([]any{1.0}, args...))
+		return randomText(letters+digits, false)(e, append([]any{1.0}, args...))
 	}},
-	"rand_text_alpha":        {min: 1, max: 2, call: draw(letters, true)},
-	"rand_text_numeric":      {min: 1, max: 2, call: draw(digits, true)},
-	"rand_text_alphanumeric": {min: 1, max: 2, call: draw(letters+digits, true)},
+	"rand_text_alpha":        {min: 1, max: 2, call: randomText(letters, true)},
+	"rand_text_numeric":      {min: 1, max: 2, call: randomText(digits, true)},
+	"rand_text_alphanumeric": {min: 1, max: 2, call: randomText(letters+digits, true)},
 	"rand_int":               {min: 0, max: 2, call: randomInt},
 	"randint":                {min: 0, max: 2, call: randomInt},
 	"rand_ip":                {min: 1, max: 1, call: randomAddress},
@@ -194,7 +194,7 @@ const (
 	digits  = "0123456789"
 )
 
-func repeat(s []string) (any, error) {
+func repeatText(s []string) (any, error) {
 	n, err := strconv.Atoi(s[1])
 	if err != nil || n < 0 || n*len(s[0]) > maxValue || n > maxValue {
 		return nil, fmt.Errorf("%.20q times", s[1])
@@ -220,15 +220,15 @@ func replaceRegex(s []string) (any, error) {
 	return re.ReplaceAllString(s[0], s[2]), nil
 }
 
-func join(_ *evaluation, args []any) (any, error) {
+func joinTexts(_ *evaluation, args []any) (any, error) {
 	items := args[1:]
 	if l, ok := args[1].([]any); ok && len(args) == 2 {
 		items = l
 	}
-	return strings.Join(texts(items), textOf(args[0])), nil
+	return strings.Join(textsOf(items), textOf(args[0])), nil
 }
 
-func split(_ *evaluation, args []any) (any, error) {
+func splitText(_ *evaluation, args []any) (any, error) {
 	s, sep, n := textOf(args[0]), textOf(args[1]), -1
 	if len(args) == 3 {
 		v, err := strconv.Atoi(textOf(args[2]))
@@ -244,7 +244,7 @@ func split(_ *evaluation, args []any) (any, error) {
 	return out, nil
 }
 
-func index(_ *evaluation, args []any) (any, error) {
+func itemAt(_ *evaluation, args []any) (any, error) {
 	i, err := strconv.Atoi(textOf(args[1]))
 	if err != nil {
 		return nil, err
@@ -262,7 +262,7 @@ func index(_ *evaluation, args []any) (any, error) {
 	return s[i : i+1], nil
 }
 
-func substr(_ *evaluation, args []any) (any, error) {
+func partOfText(_ *evaluation, args []any) (any, error) {
 	s := textOf(args[0])
 	start, err := strconv.Atoi(textOf(args[1]))
 	end := len(s)
@@ -284,18 +284,18 @@ func substr(_ *evaluation, args []any) (any, error) {
 	return s[start:end], nil
 }
 
-func sorted(_ *evaluation, args []any) (any, error) {
+func sortItems(_ *evaluation, args []any) (any, error) {
 	if len(args) == 1 {
 		r := []rune(textOf(args[0]))
 		slices.Sort(r)
 		return string(r), nil
 	}
-	all := texts(args)
+	all := textsOf(args)
 	slices.Sort(all)
-	return anys(all), nil
+	return toList(all), nil
 }
 
-func unique(_ *evaluation, args []any) (any, error) {
+func uniqueItems(_ *evaluation, args []any) (any, error) {
 	if len(args) == 1 {
 		seen := map[rune]bool{}
 		return strings.Map(func(r rune) rune {
@@ -307,15 +307,15 @@ func unique(_ *evaluation, args []any) (any, error) {
 		}, textOf(args[0])), nil
 	}
 	var out []string
-	for _, s := range texts(args) {
+	for _, s := range textsOf(args) {
 		if !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}
-	return anys(out), nil
+	return toList(out), nil
 }
 
-func anys(list []string) []any {
+func toList(list []string) []any {
 	out := make([]any, len(list))
 	for i, s := range list {
 		out[i] = s
@@ -323,7 +323,7 @@ func anys(list []string) []any {
 	return out
 }
 
-func padding(s []string) (any, error) {
+func padText(s []string) (any, error) {
 	n, err := strconv.Atoi(s[2])
 	if err != nil || n < 0 || n > maxValue || s[1] == "" {
 		return nil, fmt.Errorf("padding to %.20q", s[2])
@@ -336,26 +336,26 @@ func padding(s []string) (any, error) {
 	return s[0] + pad, nil
 }
 
-func length(_ *evaluation, args []any) (any, error) {
+func lengthOf(_ *evaluation, args []any) (any, error) {
 	if l, ok := args[0].([]any); ok {
 		return float64(len(l)), nil
 	}
 	return float64(len(textOf(args[0]))), nil
 }
 
-func title(s string) string {
+func toTitle(s string) string {
 	if s == "" {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-func number(s []string) (any, error) {
+func parseNumber(s []string) (any, error) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(s[0]), 64)
 	return v, err
 }
 
-func without(s, bad string) string {
+func removeCharacters(s, bad string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(bad, r) {
 			return -1
@@ -364,13 +364,13 @@ func without(s, bad string) string {
 	}, s)
 }
 
-func rewrite(s string, f func(*bytes.Buffer, []byte) error) (any, error) {
+func rewriteJSON(s string, f func(*bytes.Buffer, []byte) error) (any, error) {
 	var out bytes.Buffer
 	err := f(&out, []byte(s))
 	return out.String(), err
 }
 
-func lines(s []string, holds func(s, part string) bool) bool {
+func matchesLine(s []string, holds func(s, part string) bool) bool {
 	for line := range strings.SplitSeq(s[0], "\n") {
 		if slices.ContainsFunc(s[1:], func(w string) bool { return holds(strings.TrimSuffix(line, "\r"), w) }) {
 			return true
@@ -379,7 +379,7 @@ func lines(s []string, holds func(s, part string) bool) bool {
 	return false
 }
 
-func matches(_ *evaluation, args []any) (any, error) {
+func matchesPattern(_ *evaluation, args []any) (any, error) {
 	re, err := compileRegexp(textOf(args[0]))
 	if err != nil {
 		return nil, err
@@ -413,18 +413,18 @@ func lineBase64(s string) string {
 	return b.String() + whole + "\n"
 }
 
-func unbase64(s []string) (any, error) {
+func decodeBase64(s []string) (any, error) {
 	trimmed := strings.TrimRight(strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "").Replace(s[0]), "=")
 	out, err := base64.RawStdEncoding.DecodeString(trimmed)
 	return string(out), err
 }
 
-func unhex(s []string) (any, error) {
+func decodeHex(s []string) (any, error) {
 	out, err := hex.DecodeString(s[0])
 	return string(out), err
 }
 
-func pack(s string, open func(io.Writer) io.WriteCloser) (any, error) {
+func compress(s string, open func(io.Writer) io.WriteCloser) (any, error) {
 	var out bytes.Buffer
 	w := open(&out)
 	_, err := io.WriteString(w, s)
@@ -434,7 +434,7 @@ func pack(s string, open func(io.Writer) io.WriteCloser) (any, error) {
 	return out.String(), err
 }
 
-func unpack(r io.Reader, err error) (any, error) {
+func decompress(r io.Reader, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -442,7 +442,7 @@ func unpack(r io.Reader, err error) (any, error) {
 	return string(out), err
 }
 
-func digest(f func() hash.Hash) *function {
+func digestFunction(f func() hash.Hash) *function {
 	return unaryFunction(func(s string) any {
 		h := f()
 		_, _ = io.WriteString(h, s) // a hash takes everything
@@ -454,7 +454,7 @@ var hashes = map[string]func() hash.Hash{"sha1": sha1.New, "sha-1": sha1.New, "s
 	"sha-256": sha256.New, "sha512": sha512.New, "sha-512": sha512.New,
 	"HS256": sha256.New, "HS384": sha512.New384, "HS512": sha512.New, "md5": md5.New}
 
-func mac(s []string) (any, error) {
+func computeHMAC(s []string) (any, error) {
 	f := hashes[strings.ToLower(s[0])]
 	if f == nil {
 		return nil, fmt.Errorf("there is no hash %.20q", s[0])
@@ -525,7 +525,7 @@ func murmurHash3(data []byte) uint32 {
 	return h ^ h>>16
 }
 
-func base(from, to int) func(*evaluation, []any) (any, error) {
+func convertBase(from, to int) func(*evaluation, []any) (any, error) {
 	return func(_ *evaluation, args []any) (any, error) {
 		v, err := strconv.ParseInt(strings.ToLower(strings.TrimPrefix(textOf(args[0]), "0x")), from, 64)
 		if err != nil {
@@ -538,7 +538,7 @@ func base(from, to int) func(*evaluation, []any) (any, error) {
 	}
 }
 
-func xor(s []string) (any, error) {
+func xorTexts(s []string) (any, error) {
 	if len(s[0]) != len(s[1]) {
 		return nil, fmt.Errorf("texts of %d and %d bytes", len(s[0]), len(s[1]))
 	}
@@ -549,8 +549,8 @@ func xor(s []string) (any, error) {
 	return string(out), nil
 }
 
-// draw makes a random text: a length, and characters to use, or bad ones.
-func draw(from string, bad bool) func(*evaluation, []any) (any, error) {
+// randomText makes a random text: a length, and characters to use, or bad ones.
+func randomText(from string, bad bool) func(*evaluation, []any) (any, error) {
 	return func(e *evaluation, args []any) (any, error) {
 		n, ok := args[0].(float64)
 		if !ok {
@@ -563,7 +563,7 @@ func draw(from string, bad bool) func(*evaluation, []any) (any, error) {
 		chars := from
 		if len(args) > 1 && textOf(args[1]) != "" {
 			if chars = textOf(args[1]); bad {
-				chars = without(from, chars)
+				chars = removeCharacters(from, chars)
 			}
 		}
 		if n < 0 || n > 10_000 || chars == "" {

@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -33,45 +34,17 @@ type rule struct {
 
 // compileRule checks a rule.
 func compileRule(f *fuzzing) (r rule, err error) {
-	r.parts = f.Parts
-	if len(r.parts) == 0 {
-		r.parts = []string{f.Part}
-	}
-	for _, p := range r.parts {
-		if !slices.Contains([]string{"", "query", "header", "headers", "path", "cookie", "body", "request"}, p) {
-			return r, unsupported(fmt.Sprintf("fuzzing of the part %.40q", p))
-		}
-	}
-	r.kind = f.Type
-	if r.kind == "" {
-		r.kind = "replace"
-	}
-	if !slices.Contains([]string{"replace", "prefix", "postfix", "infix", "replace-regex"}, r.kind) {
-		return r, unsupported(fmt.Sprintf("fuzzing of the type %.40q", f.Type))
-	}
-	switch f.Mode {
-	case "", "multiple":
-		r.multiple = true
-	case "single":
-	default:
-		return r, unsupported(fmt.Sprintf("fuzzing in the mode %.40q", f.Mode))
+	if err := r.compileTarget(f); err != nil {
+		return r, err
 	}
 	for _, k := range f.Keys {
 		r.keys = append(r.keys, strings.ToLower(k))
 	}
-	for _, text := range f.KeysRegex {
-		re, err := compileRegexp("(?i)" + text)
-		if err != nil {
-			return r, err
-		}
-		r.names = append(r.names, re)
+	if r.names, err = compileRegexps(f.KeysRegex, true); err != nil {
+		return r, err
 	}
-	for _, text := range f.Values {
-		re, err := compileRegexp(text)
-		if err != nil {
-			return r, err
-		}
-		r.values = append(r.values, re)
+	if r.values, err = compileRegexps(f.Values, false); err != nil {
+		return r, err
 	}
 	if r.kind == "replace-regex" {
 		if r.old, err = compileRegexp(f.ReplaceRegex); err != nil {
@@ -88,6 +61,32 @@ func compileRule(f *fuzzing) (r rule, err error) {
 	return r, nil
 }
 
+// compileTarget checks into which parts of a request the rule puts payloads, how, and
+// whether into all parameters at once.
+func (r *rule) compileTarget(f *fuzzing) error {
+	r.parts = f.Parts
+	if len(r.parts) == 0 {
+		r.parts = []string{f.Part}
+	}
+	for _, p := range r.parts {
+		if !slices.Contains([]string{"", "query", "header", "headers", "path", "cookie", "body", "request"}, p) {
+			return unsupported(fmt.Sprintf("fuzzing of the part %.40q", p))
+		}
+	}
+	r.kind = cmp.Or(f.Type, "replace")
+	if !slices.Contains([]string{"replace", "prefix", "postfix", "infix", "replace-regex"}, r.kind) {
+		return unsupported(fmt.Sprintf("fuzzing of the type %.40q", f.Type))
+	}
+	switch f.Mode {
+	case "", "multiple":
+		r.multiple = true
+	case "single":
+	default:
+		return unsupported(fmt.Sprintf("fuzzing in the mode %.40q", f.Mode))
+	}
+	return nil
+}
+
 func (r *rule) payloadTexts() []string {
 	out := slices.Clone(r.list)
 	for _, p := range r.pairs {
@@ -100,28 +99,27 @@ func (r *rule) payloadTexts() []string {
 func (r *rule) acceptedPoints(req *message.Request) []message.Point {
 	var out []message.Point
 	for _, p := range req.Points() {
-		if slices.ContainsFunc(r.parts, func(name string) bool { return within(name, p.In) }) && r.acceptsPoint(p) {
+		if slices.ContainsFunc(r.parts, func(name string) bool { return isInPart(name, p.In) }) && r.acceptsPoint(p) {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-func within(name string, in message.In) bool {
-	switch in {
-	case message.InQuery:
-		return name == "query" || name == "request" || name == ""
-	case message.InPath:
-		return name == "path" || name == "request" || name == ""
-	case message.InHeader:
-		return name == "header" || name == "headers" || name == "request"
-	case message.InCookie:
-		return name == "cookie" || name == "request"
-	case message.InForm, message.InMultipart, message.InJSON, message.InXML:
-		return name == "body" || name == "request"
+// isInPart reports whether a point of a request belongs to a part by its name in templates.
+// Without a name it is the path and the query.
+func isInPart(name string, in message.In) bool {
+	if name == "request" {
+		name = partOf[in]
 	}
-	return false
+	return name != "" && name == partOf[in] || name == "headers" && in == message.InHeader ||
+		name == "" && (in == message.InQuery || in == message.InPath)
 }
+
+// partOf names the part of a request in which a point is.
+var partOf = map[message.In]string{message.InQuery: "query", message.InPath: "path", message.InHeader: "header",
+	message.InCookie: "cookie", message.InForm: "body", message.InMultipart: "body", message.InJSON: "body",
+	message.InXML: "body"}
 
 func (r *rule) acceptsPoint(p message.Point) bool {
 	if len(r.keys)+len(r.names) > 0 && !slices.Contains(r.keys, strings.ToLower(p.Name)) &&
@@ -170,7 +168,7 @@ func (r *run) injectionRequests(f *rule, payloads map[string]string) []injection
 		if r.template.Listens {
 			r.values = r.initialValues(payloads)
 		}
-		payload, missing := fillExpressions(text, r.evaluation())
+		payload, missing := fillExpressions(text, r.newEvaluation())
 		if missing != "" {
 			return
 		}
@@ -223,14 +221,14 @@ func (r *rule) injectAll(req *message.Request, points []message.Point, payload s
 // pointOf is where a parameter with the name is, or would be.
 func (r *rule) pointOf(req *message.Request, name string) (message.Point, bool) {
 	for _, have := range req.Points() {
-		if have.Name == name && slices.ContainsFunc(r.parts, func(part string) bool { return within(part, have.In) }) {
+		if have.Name == name && slices.ContainsFunc(r.parts, func(part string) bool { return isInPart(part, have.In) }) {
 			return have, true
 		}
 	}
 	switch {
-	case within(r.parts[0], message.InQuery):
+	case isInPart(r.parts[0], message.InQuery):
 		return message.Point{In: message.InQuery, Name: name, Index: -1}, true
-	case within(r.parts[0], message.InHeader):
+	case isInPart(r.parts[0], message.InHeader):
 		return message.HeaderPoint(name), true
 	}
 	return message.Point{}, false
@@ -314,7 +312,7 @@ func (r *run) sendInjections(b *block, f *rule, payloads map[string]string) (hit
 		switch {
 		case h == nil:
 			continue
-		case h.caller != nil:
+		case h.awaited != nil:
 			r.set.awaitInteractions(*h)
 			continue
 		case !r.repeatInjection(b, in, h):
@@ -349,10 +347,10 @@ func (r *run) repeatInjection(b *block, in injection, first *hit) bool {
 		want bool
 	}{{in, true}, {injection{request: r.trial.Request, values: in.values, token: in.token}, false}} {
 		h, err := r.sendInjection(b, c.in)
-		if err != nil || (h != nil && h.caller == nil) != c.want {
+		if err != nil || (h != nil && h.awaited == nil) != c.want {
 			return false
 		}
-		if h != nil && h.caller == nil {
+		if h != nil && h.awaited == nil {
 			first.answers = append(first.answers, h.answers...)
 		}
 	}

@@ -42,7 +42,7 @@ func responsePart(name string, v values) (string, bool) {
 	case "all":
 		return textOf(v["all_headers"]) + "\r\n" + textOf(v["body"]), true
 	}
-	if rest, ok := strings.CutPrefix(name, "all_"); ok && ofAnswer.MatchString(name) && rest != "headers" {
+	if rest, ok := strings.CutPrefix(name, "all_"); ok && numberedPart.MatchString(name) && rest != "headers" {
 		return textOf(v["all_headers_"+rest]) + "\r\n" + textOf(v["body_"+rest]), true
 	}
 	x, ok := v[name]
@@ -53,7 +53,7 @@ func responsePart(name string, v values) (string, bool) {
 // Without matchers nothing does.
 func (j *judge) matchResponse(e *evaluation) (ok bool, names []string) {
 	for _, m := range j.matchers {
-		holds := m.matches(e)
+		holds := m.matchesResponse(e)
 		if holds && m.Name != "" && !m.Internal {
 			names = append(names, m.Name)
 		}
@@ -73,8 +73,8 @@ func (j *judge) isReportable() bool {
 	return slices.ContainsFunc(j.matchers, func(m *matcher) bool { return !m.Internal })
 }
 
-// matches applies one matcher.
-func (m *matcher) matches(e *evaluation) bool {
+// matchesResponse applies one matcher.
+func (m *matcher) matchesResponse(e *evaluation) bool {
 	var found []bool
 	switch m.Type {
 	case "status":
@@ -87,7 +87,7 @@ func (m *matcher) matches(e *evaluation) bool {
 		if !ok {
 			return false
 		}
-		found = m.inText(from, e)
+		found = m.matchText(from, e)
 	}
 	all, _ := readCondition(m.Condition) // it was read before
 	if all {
@@ -96,7 +96,7 @@ func (m *matcher) matches(e *evaluation) bool {
 	return slices.Contains(found, true) != m.Negative
 }
 
-func (m *matcher) inText(from string, e *evaluation) []bool {
+func (m *matcher) matchText(from string, e *evaluation) []bool {
 	var out []bool
 	if m.NoCase && m.Type == "word" {
 		from = strings.ToLower(from)

@@ -41,21 +41,21 @@ type info struct {
 	Description    string         `yaml:"description"`
 	Impact         string         `yaml:"impact"`
 	Remediation    string         `yaml:"remediation"`
-	Reference      texted         `yaml:"reference"`
-	Tags           texted         `yaml:"tags"`
+	Reference      textList       `yaml:"reference"`
+	Tags           textList       `yaml:"tags"`
 	Classification classification `yaml:"classification"`
 }
 
 type classification struct {
-	CWE texted `yaml:"cwe-id"`
-	CVE texted `yaml:"cve-id"`
+	CWE textList `yaml:"cwe-id"`
+	CVE textList `yaml:"cve-id"`
 }
 
-// texted is a list that may be written as one text with commas.
-type texted []string
+// textList is a list that may be written as one text with commas.
+type textList []string
 
 // UnmarshalYAML reads either form.
-func (t *texted) UnmarshalYAML(n *yaml.Node) error {
+func (t *textList) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		for part := range strings.SplitSeq(n.Value, ",") {
 			if part = strings.TrimSpace(part); part != "" && n.Tag != "!!null" {
@@ -72,13 +72,13 @@ func (t *texted) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// single is a list that may be written as one value.
-type single []string
+// valueList is a list that may be written as one value.
+type valueList []string
 
 // UnmarshalYAML reads either form.
-func (s *single) UnmarshalYAML(n *yaml.Node) error {
+func (s *valueList) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
-		*s = single{n.Value}
+		*s = valueList{n.Value}
 		return nil
 	}
 	var list []string
@@ -94,8 +94,8 @@ type section struct {
 	ID           string               `yaml:"id"`
 	Name         string               `yaml:"name"`
 	Method       string               `yaml:"method"`
-	Path         single               `yaml:"path"`
-	Raw          single               `yaml:"raw"`
+	Path         valueList            `yaml:"path"`
+	Raw          valueList            `yaml:"raw"`
 	Body         string               `yaml:"body"`
 	Headers      map[string]string    `yaml:"headers"`
 	Attack       string               `yaml:"attack"`
@@ -168,17 +168,17 @@ type fuzzing struct {
 	Fuzz         yaml.Node `yaml:"fuzz"`
 }
 
-// foreign are members of a template that ask by other protocols or run code.
-var foreign = []string{"dns", "tcp", "network", "ssl", "file", "headless", "websocket", "whois", "code", "javascript",
+// otherProtocols are members of a template that ask by other protocols or run code.
+var otherProtocols = []string{"dns", "tcp", "network", "ssl", "file", "headless", "websocket", "whois", "code", "javascript",
 	"workflows", "multi-protocol"}
 
-// plain are members of sections that change nothing here.
-var plain = []string{"threads", "iterate-all", "digest-username", "digest-password", "unsafe", "pipeline", "race",
+// ignoredMembers are members of sections that change nothing here.
+var ignoredMembers = []string{"threads", "iterate-all", "digest-username", "digest-password", "unsafe", "pipeline", "race",
 	"race_count", "signature", "analyzer", "global-matchers",
 	"self-contained", "read-all", "pipeline-concurrent-connections", "pipeline-requests-per-connection"}
 
-// refused are those of them that mean something that is not done.
-var refused = map[string]string{"digest-username": "HTTP digest", "unsafe": "malformed requests (unsafe)",
+// unsupportedMembers are those of them that mean something that is not done.
+var unsupportedMembers = map[string]string{"digest-username": "HTTP digest", "unsafe": "malformed requests (unsafe)",
 	"pipeline": "pipelines", "race": "races", "signature": "signed requests",
 	"analyzer": "analyzers", "global-matchers": "global matchers", "self-contained": "requests to other hosts " +
 		"(self-contained)", "iterate-all": "iterate-all"}
@@ -201,7 +201,7 @@ func readTemplate(text []byte) (*document, error) {
 	}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		switch key := top.Content[i].Value; {
-		case slices.Contains(foreign, key):
+		case slices.Contains(otherProtocols, key):
 			return nil, unsupported("the protocol " + key)
 		case key == "http" || key == "requests":
 			if err := refuseUnknownMembers(top.Content[i+1]); err != nil {
@@ -222,8 +222,8 @@ type unsupported string
 
 func (u unsupported) Error() string { return "uses " + string(u) }
 
-// known are the members of a section.
-var known = []string{"id", "name", "method", "path", "raw", "body", "headers", "attack", "payloads", "matchers",
+// knownMembers are the members of a section.
+var knownMembers = []string{"id", "name", "method", "path", "raw", "body", "headers", "attack", "payloads", "matchers",
 	"matchers-condition", "extractors", "stop-at-first-match",
 	"redirects", "host-redirects", "max-redirects", "cookie-reuse", "disable-cookie", "req-condition",
 	"skip-variables-check", "disable-path-automerge", "max-size", "fuzzing",
@@ -238,9 +238,9 @@ func refuseUnknownMembers(list *yaml.Node) error {
 		for i := 0; i+1 < len(s.Content); i += 2 {
 			key, value := s.Content[i].Value, s.Content[i+1].Value
 			switch {
-			case refused[key] != "" && value != "false":
-				return unsupported(refused[key])
-			case !slices.Contains(known, key) && !slices.Contains(plain, key):
+			case unsupportedMembers[key] != "" && value != "false":
+				return unsupported(unsupportedMembers[key])
+			case !slices.Contains(knownMembers, key) && !slices.Contains(ignoredMembers, key):
 				return unsupported(fmt.Sprintf("the member %.40q", key))
 			}
 		}

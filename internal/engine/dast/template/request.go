@@ -137,13 +137,7 @@ func encodeRequestLine(s string) string {
 // parseRaw reads a request as text: a request line, headers, an empty line, a body.
 // Its length and the connection are the client's own business.
 func parseRaw(whole string, v values, merge bool) (*message.Request, error) {
-	whole = strings.TrimLeft(whole, " \t\r\n")
-	head, body := whole, ""
-	for _, gap := range []string{"\r\n\r\n", "\n\n", "\n\r\n"} {
-		if i := strings.Index(whole, gap); i >= 0 && i < len(head) {
-			head, body = whole[:i], whole[i+len(gap):]
-		}
-	}
+	head, body := splitHead(strings.TrimLeft(whole, " \t\r\n"))
 	first, rest, _ := strings.Cut(head, "\n")
 	first = strings.TrimSpace(first)
 	method, at, ok := strings.Cut(first, " ")
@@ -160,20 +154,8 @@ func parseRaw(whole string, v values, merge bool) (*message.Request, error) {
 	r.Method = strings.ToUpper(method)
 	for line := range strings.Lines(rest) {
 		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
-		if !ok || strings.TrimSpace(name) == "" {
-			continue
-		}
-		switch name = strings.TrimSpace(name); http.CanonicalHeaderKey(name) {
-		case "Content-Length", "Connection", "Transfer-Encoding", "Accept-Encoding", "Proxy-Connection":
-		case "Cookie":
-			for pair := range strings.SplitSeq(value, ";") {
-				name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
-				if name != "" {
-					r.Cookies = append(r.Cookies, message.Param{Name: name, Value: value})
-				}
-			}
-		default:
-			r.Header = append(r.Header, message.Param{Name: name, Value: strings.TrimSpace(value)})
+		if name = strings.TrimSpace(name); ok && name != "" {
+			addRawHeader(r, name, value)
 		}
 	}
 	if !strings.Contains(strings.ToLower(r.HeaderValue("Content-Type")), "multipart") {
@@ -183,6 +165,33 @@ func parseRaw(whole string, v values, merge bool) (*message.Request, error) {
 	}
 	setBody(r, body)
 	return r, nil
+}
+
+// splitHead divides a raw request at its first empty line, whatever its line ends are.
+func splitHead(whole string) (head, body string) {
+	head = whole
+	for _, gap := range []string{"\r\n\r\n", "\n\n", "\n\r\n"} {
+		if i := strings.Index(whole, gap); i >= 0 && i < len(head) {
+			head, body = whole[:i], whole[i+len(gap):]
+		}
+	}
+	return head, body
+}
+
+// addRawHeader adds a header line. Those about the connection are the client's own.
+func addRawHeader(r *message.Request, name, value string) {
+	switch http.CanonicalHeaderKey(name) {
+	case "Content-Length", "Connection", "Transfer-Encoding", "Accept-Encoding", "Proxy-Connection":
+	case "Cookie":
+		for pair := range strings.SplitSeq(value, ";") {
+			name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
+			if name != "" {
+				r.Cookies = append(r.Cookies, message.Param{Name: name, Value: value})
+			}
+		}
+	default:
+		r.Header = append(r.Header, message.Param{Name: name, Value: strings.TrimSpace(value)})
+	}
 }
 
 // payloadSets are the payloads of each run of a section, one after another; without payloads

@@ -18,8 +18,8 @@ const maxText = 8 << 10
 // findingRule returns the rule of the template's findings.
 func (d *document) findingRule() *finding.Rule {
 	i := &d.Info
-	r := &finding.Rule{ID: "template/" + d.ID, Analysis: finding.DAST, Name: short(i.Name, 200),
-		Description: short(i.Description, maxText), HowToPrevent: short(i.Remediation, maxText),
+	r := &finding.Rule{ID: "template/" + d.ID, Analysis: finding.DAST, Name: shorten(i.Name, 200),
+		Description: shorten(i.Description, maxText), HowToPrevent: shorten(i.Remediation, maxText),
 		Severity: readSeverity(i.Severity), Confidence: finding.Likely}
 	r.ShortDescription, _, _ = strings.Cut(strings.TrimSpace(r.Description), "\n")
 	if r.ShortDescription == "" {
@@ -29,7 +29,7 @@ func (d *document) findingRule() *finding.Rule {
 		r.Description = r.Name
 	}
 	if i.Impact != "" {
-		r.Description += "\n\n" + short(i.Impact, maxText)
+		r.Description += "\n\n" + shorten(i.Impact, maxText)
 	}
 	if r.HowToPrevent == "" {
 		r.HowToPrevent = "The template does not say. Its matchers tell by what it knows the flaw; see the references."
@@ -39,9 +39,22 @@ func (d *document) findingRule() *finding.Rule {
 			r.CWE = append(r.CWE, strings.ToUpper(c))
 		}
 	}
-	for n, ref := range i.Reference {
-		if ref = strings.TrimSpace(ref); n >= 20 || !strings.HasPrefix(ref, "https://") &&
-			!strings.HasPrefix(ref, "http://") || len(ref) > 500 {
+	addReferences(r, i.Reference)
+	return r
+}
+
+// maxReferences bounds the addresses that a rule refers to, and maxReference the length of
+// one in bytes.
+const (
+	maxReferences = 20
+	maxReference  = 500
+)
+
+// addReferences adds the addresses that a template refers to; the first one is the link.
+func addReferences(r *finding.Rule, references []string) {
+	for n, ref := range references {
+		if ref = strings.TrimSpace(ref); n >= maxReferences || !strings.HasPrefix(ref, "https://") &&
+			!strings.HasPrefix(ref, "http://") || len(ref) > maxReference {
 			continue
 		}
 		if r.Link == "" {
@@ -49,10 +62,9 @@ func (d *document) findingRule() *finding.Rule {
 		}
 		r.Description += "\n\nReference: " + ref
 	}
-	return r
 }
 
-func short(s string, n int) string { return message.Truncate(strings.TrimSpace(s), n) }
+func shorten(s string, n int) string { return message.Truncate(strings.TrimSpace(s), n) }
 
 // readSeverity reads the words of the format. What it calls info or unknown is low here.
 func readSeverity(s string) finding.Severity {

@@ -54,11 +54,11 @@ type hit struct {
 	weak     bool // any address matches
 	trial    *activescan.OperationScan
 	// caller is set while the match depends on calls that have not arrived.
-	caller *caller
+	awaited *oastMatch
 }
 
-// caller is what calls of the target are matched with.
-type caller struct {
+// oastMatch is what calls of the target are matched with.
+type oastMatch struct {
 	token  string
 	judge  *judge
 	values values
@@ -105,7 +105,7 @@ func (r *run) initialValues(payloads map[string]string) values {
 	return v
 }
 
-func (r *run) evaluation() *evaluation {
+func (r *run) newEvaluation() *evaluation {
 	return &evaluation{values: r.values, number: r.trial.RandomNumber}
 }
 
@@ -133,7 +133,7 @@ func (s *Set) runTemplates(t *activescan.OperationScan, slow bool) error {
 		err = collected
 	}
 	s.mu.Lock()
-	told(s.left, "not run to their end", t.ReportGap)
+	reportCauses(s.left, "not run to their end", t.ReportGap)
 	clear(s.left)
 	s.mu.Unlock()
 	return err
@@ -153,7 +153,7 @@ func (s *Set) executeTemplate(t *activescan.OperationScan, tpl *Template) error 
 	}
 	for i := range hits {
 		h := &hits[i]
-		if h.caller != nil {
+		if h.awaited != nil {
 			s.awaitInteractions(*h)
 			continue
 		}
@@ -186,7 +186,7 @@ func (r *run) runSections() ([]hit, error) {
 		}
 		return hits, failed
 	}
-	e := r.evaluation()
+	e := r.newEvaluation()
 	e.extra = map[string]func([]any) (any, error){"http": func(args []any) (any, error) {
 		if len(args) == 1 {
 			if n, ok := args[0].(float64); ok {
@@ -217,7 +217,7 @@ func (r *run) runSection(n int) (hits []hit, ok bool, err error) {
 	for _, payloads := range sets {
 		before := r.values
 		r.values = maps.Clone(before)
-		e := r.evaluation()
+		e := r.newEvaluation()
 		for name, value := range payloads {
 			r.values[name], _ = fillExpressions(value, e) // a name without a value is told where it is used
 		}
@@ -242,7 +242,7 @@ func (r *run) sendRequests(n int, payloads map[string]string) (hits []hit, ok bo
 	var all []*message.Response
 	ok = len(b.judge.matchers)+len(b.extractors) == 0
 	for i := range b.shapes {
-		req, err := b.buildRequest(&b.shapes[i], r.evaluation())
+		req, err := b.buildRequest(&b.shapes[i], r.newEvaluation())
 		if err != nil {
 			r.recordUnfinished(err)
 			continue
@@ -342,17 +342,10 @@ func (r *run) sendOrReuse(req *message.Request, cookies bool) (*message.Response
 	if !cookies {
 		visitor = newVisitor(visitor.inner)
 	}
-	key := ""
-	if req.Method == http.MethodGet && req.Body.Kind == message.NoBody && len(req.Header)+len(req.Cookies) == 0 &&
-		!visitor.used && !r.repeats && !r.template.Slow {
-		key = visitor.Name() + " " + req.Address()
-		r.set.mu.Lock()
-		known := r.set.cache[key]
-		r.set.mu.Unlock()
-		if known != nil {
-			visitor.Seen(known)
-			return known, nil
-		}
+	key := r.cacheKey(req, visitor)
+	if known := r.set.cachedResponse(key); known != nil {
+		visitor.Seen(known)
+		return known, nil
 	}
 	t := r.trial
 	t.Sitemap.CountResponses(t.Request, 1)
@@ -362,13 +355,38 @@ func (r *run) sendOrReuse(req *message.Request, cookies bool) (*message.Response
 	}
 	resp, err := send(t.Context, req, visitor)
 	if err == nil && key != "" && len(resp.Body) <= maxCachedBody {
-		r.set.mu.Lock()
-		if len(r.set.cache) < maxCached {
-			r.set.cache[key] = resp
-		}
-		r.set.mu.Unlock()
+		r.set.keepResponse(key, resp)
 	}
 	return resp, err
+}
+
+// cacheKey is the same for plain requests of the same identity; "": the response depends on
+// more than the address, or has to be new.
+func (r *run) cacheKey(req *message.Request, v *visitor) string {
+	if req.Method != http.MethodGet || req.Body.Kind != message.NoBody || len(req.Header)+len(req.Cookies) > 0 ||
+		v.used || r.repeats || r.template.Slow {
+		return ""
+	}
+	return v.Name() + " " + req.Address()
+}
+
+// cachedResponse returns the response that is kept under the key; nil: there is none.
+func (s *Set) cachedResponse(key string) *message.Response {
+	if key == "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cache[key]
+}
+
+// keepResponse keeps a response while there is room.
+func (s *Set) keepResponse(key string, resp *message.Response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.cache) < maxCached {
+		s.cache[key] = resp
+	}
 }
 
 // matchChain matches an answer, and those that led to it. What extractors take for later
@@ -418,7 +436,7 @@ func (r *run) applyMatchers(b *block, resp *message.Response, e *evaluation, tak
 		return h
 	}
 	if r.template.Listens && b.judge.usesOAST() {
-		h.request, h.caller = resp.Request, &caller{token: r.token, judge: &b.judge, values: maps.Clone(e.values)}
+		h.request, h.awaited = resp.Request, &oastMatch{token: r.token, judge: &b.judge, values: maps.Clone(e.values)}
 		return h
 	}
 	return nil
@@ -490,7 +508,7 @@ func (s *Set) collectMatches(t *activescan.OperationScan) error {
 			by[c.Token] = append(by[c.Token], c)
 		}
 		pending = slices.DeleteFunc(pending, func(h hit) bool {
-			proof, names, ok := h.matchInteractions(by[h.caller.token])
+			proof, names, ok := h.matchInteractions(by[h.awaited.token])
 			if ok && t.ListenerIsQuiet() {
 				h.proof, h.names = append(h.proof, proof), names
 				(&run{set: s, template: h.template, trial: h.trial}).reportMatch(h)
@@ -512,9 +530,9 @@ func (s *Set) collectMatches(t *activescan.OperationScan) error {
 // matchInteractions matches calls.
 func (h *hit) matchInteractions(calls []scan.Call) (proof string, names []string, ok bool) {
 	for _, call := range calls {
-		v := maps.Clone(h.caller.values)
+		v := maps.Clone(h.awaited.values)
 		v["interactsh_protocol"], v["interactsh_request"], v["interactsh_ip"] = call.Protocol, call.Text, call.From
-		if ok, names := h.caller.judge.matchResponse(&evaluation{values: v, number: h.trial.RandomNumber}); ok {
+		if ok, names := h.awaited.judge.matchResponse(&evaluation{values: v, number: h.trial.RandomNumber}); ok {
 			return fmt.Sprintf("The target sent something by %s to an address made for this request alone.",
 				call.Protocol), names, true
 		}
@@ -533,17 +551,14 @@ func (s *Set) confirmMatch(t *activescan.OperationScan, h *hit) (bool, error) {
 		return false, err
 	}
 	at := slices.IndexFunc(hits, func(again hit) bool {
-		return again.section == h.section && again.shape == h.shape && again.caller == nil
+		return again.section == h.section && again.shape == h.shape && again.awaited == nil
 	})
 	if at < 0 {
 		return false, nil
 	}
 	h.proof = append(h.proof, "The template was run again with other random values and matched again.")
 	b := h.template.sections[h.section]
-	sh := b.shapes[h.shape]
-	if len(b.shapes[h.shape].raw) > 0 || sh.method != http.MethodGet ||
-		strings.Contains(strings.TrimPrefix(sh.path, "{{BaseURL}}"), "{{") || len(h.payloads) > 0 || b.history ||
-		strings.Trim(strings.TrimPrefix(sh.path, "{{BaseURL}}"), "/") == "" {
+	if len(h.payloads) > 0 || b.history || !b.shapes[h.shape].isFixedPath() {
 		return true, nil
 	}
 	other := h.request.Clone()
@@ -552,7 +567,7 @@ func (s *Set) confirmMatch(t *activescan.OperationScan, h *hit) (bool, error) {
 	if err != nil {
 		return true, ignorableError(err)
 	}
-	if control, _ := r.matchChain(b, answers, 0); control != nil && control.caller == nil {
+	if control, _ := r.matchChain(b, answers, 0); control != nil && control.awaited == nil {
 		h.weak = true
 		h.answers = append(h.answers, control.answers...)
 		h.proof = append(h.proof, "A random name beside it matches as well: the application may answer so to "+
@@ -561,6 +576,13 @@ func (s *Set) confirmMatch(t *activescan.OperationScan, h *hit) (bool, error) {
 		h.proof = append(h.proof, "A random name beside it does not match.")
 	}
 	return true, nil
+}
+
+// isFixedPath reports whether a request asks by GET for one path that the template writes
+// out.
+func (s *shape) isFixedPath() bool {
+	path := strings.TrimPrefix(s.path, "{{BaseURL}}")
+	return s.raw == "" && s.method == http.MethodGet && !strings.Contains(path, "{{") && strings.Trim(path, "/") != ""
 }
 
 // ignorableError returns errors that end the run, and none else.
@@ -575,10 +597,10 @@ func ignorableError(err error) error {
 func (r *run) reportMatch(h hit) {
 	proof := []string{fmt.Sprintf("The answer matches the template %s (%s).", r.template.ID, r.template.Rule.Name)}
 	if len(h.names) > 0 {
-		proof[0] += " Matchers: " + short(strings.Join(h.names, ", "), 500) + "."
+		proof[0] += " Matchers: " + shorten(strings.Join(h.names, ", "), 500) + "."
 	}
 	if len(h.taken) > 0 {
-		proof = append(proof, "It took out of the answer: "+short(strings.Join(h.taken, ", "), 500))
+		proof = append(proof, "It took out of the answer: "+shorten(strings.Join(h.taken, ", "), 500))
 	}
 	payload := h.payload
 	if payload == "" && len(h.payloads) > 0 {

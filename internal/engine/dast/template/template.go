@@ -132,10 +132,10 @@ func reportUnrun(failures []Failure, degrade func(scan.Reason)) {
 	for _, f := range failures {
 		by[f.Why] = append(by[f.Why], f.Name)
 	}
-	told(by, "not run", degrade)
+	reportCauses(by, "not run", degrade)
 }
 
-func told(by map[string][]string, what string, degrade func(scan.Reason)) {
+func reportCauses(by map[string][]string, what string, degrade func(scan.Reason)) {
 	causes := make([]string, 0, len(by))
 	for why := range by {
 		causes = append(causes, why)
