@@ -34,7 +34,8 @@ type Source struct {
 	Language string
 }
 
-// Options say how Check works. The zero value is ready.
+// Options say how Check works. The zero value is ready. What is not set costs nothing: without
+// Routes no file is searched for them.
 type Options struct {
 	Workers    int                // files at a time; 0 is the number of processors
 	Limits     cst.Limits         // of parsing one file
@@ -66,14 +67,14 @@ const (
 	Following              // data is followed
 )
 
-// reportProgress tells how far the check is.
+// reportProgress tells how far the check is. Nobody may be listening.
 func (o *Options) reportProgress(phase Phase, done, total int) {
 	if o.Progress != nil {
 		o.Progress(Progress{phase, done, total})
 	}
 }
 
-// A Match is one place at which a rule matched.
+// A Match is one place at which a rule matched. The steps are empty for search rules.
 type Match struct {
 	Rule    *rule.Rule
 	Path    string
@@ -105,7 +106,8 @@ type Edit struct {
 	Text       string
 }
 
-// A Problem is what kept a rule or a file from being checked as a whole.
+// A Problem is what kept a rule or a file from being checked as a whole. Problems become coverage
+// gaps of the report, so each says where and what.
 type Problem struct {
 	Rule string // id; "" for all rules
 	Path string // of the file; "" for all files
@@ -201,7 +203,8 @@ func runStage[T any](ctx context.Context, s stage, n int, do func(int) T) ([]T, 
 	return out, nil
 }
 
-// checked is what came of one file.
+// checked is what came of one file. Trees are dropped as soon as a file is lowered, since they
+// take most of the memory.
 type checked struct {
 	ruleResults
 	src    Source
@@ -364,7 +367,8 @@ func Setting(o rule.Options) pattern.Setting {
 	return pattern.Setting{Options: o, Languages: all.ByName, Text: newTextPattern, Analyze: analyzeText}
 }
 
-// checkFile matches the search rules with one file, and lowers it for the taint rules.
+// checkFile matches the search rules with one file, and lowers it for the taint rules. The order
+// of the steps is that of their cost: a file that no rule concerns is not even parsed.
 func (s *Set) checkFile(ctx context.Context, src Source, o Options) *checked {
 	l := src.sourceLanguage()
 	if l != nil && len(s.languages[l]) == 0 && !s.follows[l] {
@@ -464,7 +468,8 @@ const maxReported = 10_000
 
 var errTooMany = fmt.Errorf("the rule matches at more than %d places; the first of them are reported", maxReported)
 
-// runRules runs compiled rules on one file, until the context ends.
+// runRules runs compiled rules on one file, until the context ends. A rule that fails does not
+// keep the others from running.
 func runRules(ctx context.Context, rules []compiled, f *pattern.File) ([]Match, []Problem) {
 	var out []Match
 	var problems []Problem

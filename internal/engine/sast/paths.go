@@ -10,7 +10,7 @@ import (
 
 // This file decides by the paths of a rule which files it looks at.
 
-// Applies reports whether the rule looks at the file.
+// Applies reports whether the rule looks at the file. Exclusion comes before inclusion.
 func Applies(r *rule.Rule, path string) bool {
 	covers := func(pattern string) bool {
 		g := compileGlob(pattern)

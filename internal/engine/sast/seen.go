@@ -81,11 +81,11 @@ func (s *Set) encodeSeen(x *fileResult) ([]byte, bool) {
 	if x.tree != nil && !w.Tree(x.tree) {
 		return nil, false
 	}
-	return w.Bytes, s.encodeSaid(w, x.ruleResults) && s.encodeSaid(w, x.plain)
+	return w.Bytes, s.encodeResults(w, x.ruleResults) && s.encodeResults(w, x.plain)
 }
 
-// encodeSaid writes what rules have found. It reports false when a problem is transient.
-func (s *Set) encodeSaid(w *cache.Writer, x ruleResults) bool {
+// encodeResults writes what rules have found. It reports false when a problem is transient.
+func (s *Set) encodeResults(w *cache.Writer, x ruleResults) bool {
 	w.Uint(uint64(len(x.matches)))
 	for i := range x.matches {
 		s.encodeMatch(w, &x.matches[i])
@@ -121,7 +121,8 @@ func (s *Set) encodeMatch(w *cache.Writer, m *Match) {
 	}
 }
 
-// encodePlace writes a place and what is said of it.
+// encodePlace writes a place and what is said of it. Positions are kept whole, as lines cannot be
+// counted without the text.
 func encodePlace(w *cache.Writer, s Step) {
 	w.Text(s.Path)
 	for _, p := range []Position{s.Start, s.End} {
@@ -159,8 +160,8 @@ func (s *Set) decodeSeen(b []byte, src Source, l *lang.Language) *fileResult {
 		r.Tree(out.tree)
 	}
 	sizes := map[string]int{src.Path: len(src.Text)}
-	out.ruleResults = s.decodeSaid(r, sizes)
-	out.plain = s.decodeSaid(r, sizes)
+	out.ruleResults = s.decodeResults(r, sizes)
+	out.plain = s.decodeResults(r, sizes)
 	if r.End() != nil {
 		return nil
 	}
@@ -174,8 +175,8 @@ const (
 	minProblem = 4
 )
 
-// decodeSaid reads what rules said of files, whose sizes are given by their paths.
-func (s *Set) decodeSaid(r *cache.Reader, sizes map[string]int) ruleResults {
+// decodeResults reads what rules said of files, whose sizes are given by their paths.
+func (s *Set) decodeResults(r *cache.Reader, sizes map[string]int) ruleResults {
 	var out ruleResults
 	for range r.Count(minMatch) {
 		m, ok := s.decodeMatch(r, sizes)
@@ -216,7 +217,8 @@ func (s *Set) decodeMatch(r *cache.Reader, sizes map[string]int) (Match, bool) {
 	return m, true
 }
 
-// decodePlace reads a place, which lies in one of the files.
+// decodePlace reads a place, which lies in one of the files. Numbers outside of the file mean that
+// the entry is damaged.
 func decodePlace(r *cache.Reader, sizes map[string]int) Step {
 	s := Step{Path: r.Text()}
 	size, ok := sizes[s.Path]

@@ -30,14 +30,14 @@ func (s *Set) checkProgram(ctx context.Context, files []*checked, o Options) rul
 			sizes[c.src.Path] = len(c.src.Text)
 		}
 		r := cache.NewReader(b)
-		if out := s.decodeSaid(r, sizes); r.End() == nil {
+		if out := s.decodeResults(r, sizes); r.End() == nil {
 			return out
 		}
 		o.Cache.Drop(key)
 	}
 	out := s.followFiles(ctx, files, o)
 	w := &cache.Writer{}
-	if s.encodeSaid(w, out) && ctx.Err() == nil {
+	if s.encodeResults(w, out) && ctx.Err() == nil {
 		o.Cache.Put(key, w.Bytes)
 	}
 	return out

@@ -108,7 +108,7 @@ func progressReporter(p *scan.ProjectPass) func(sast.Progress) {
 	}
 }
 
-// knowledge is the rules of one scan.
+// knowledge is the rules of one scan. Families are known of the build's rules only.
 type knowledge struct {
 	rules  []*rule.Rule
 	about  map[*rule.Rule]*finding.Rule
@@ -143,7 +143,7 @@ func loadRules(c scan.Code) (*knowledge, error) {
 	return k, nil
 }
 
-// listRules returns the rules of the build.
+// listRules returns the rules of the build. Those of the user are described when they are loaded.
 func listRules() ([]*finding.Rule, error) {
 	own, err := rules.Default()
 	if err != nil {
@@ -287,7 +287,7 @@ func degradeReason(p sast.Problem) scan.Reason {
 	return r
 }
 
-// newFinding makes a finding of a match.
+// newFinding makes a finding of a match. The steps of the data become the steps of the report.
 func newFinding(m *sast.Match) finding.Finding {
 	f := finding.Finding{Message: m.Message, Location: locationOf(m.Path, m.Start, m.End),
 		Confidence: matchConfidence(m)}

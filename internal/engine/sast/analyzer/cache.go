@@ -17,7 +17,8 @@ import (
 // hang on besides the files: the program, with the rules and models in it, and the
 // rules of the user.
 
-// openCache opens the cache that the scan is told to use; nil for none.
+// openCache opens the cache that the scan is told to use; nil for none. Rules that compare with
+// the date of today give other results tomorrow, so nothing is kept with them.
 func openCache(c scan.Code) (*cache.Cache, error) {
 	if c.Cache == "" {
 		return nil, nil
@@ -56,7 +57,8 @@ func buildID() []byte {
 	return fmt.Append(id, info.Size(), info.ModTime().UnixNano())
 }
 
-// ruleTexts returns the names and contents of the rule files at the path.
+// ruleTexts returns the names and contents of the rule files at the path. Their names count too,
+// since findings name them.
 func ruleTexts(path string) ([]byte, error) {
 	files, err := rule.Files(path)
 	if err != nil {

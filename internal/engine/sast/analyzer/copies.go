@@ -19,7 +19,7 @@ import (
 // source, what was built of it for one loader or another, and both in one bundle. To
 // mend the one is to mend them all, so it is one flaw.
 
-// A joinedMatch finding is a match and the places of the same flaw in copies of its code.
+// A joinedMatch is a match with the locations of the same vulnerability in copies of its code.
 type joinedMatch struct {
 	match int
 	also  []finding.Location
@@ -126,7 +126,8 @@ func (j *copyJoin) firstCopied(list []int, name string) int {
 	return -1
 }
 
-// codeWithContext returns the flagged code with the lines before and behind it.
+// codeWithContext returns the flagged code with the lines before and behind it. The same line
+// often stands in one file more than once.
 func (c *copies) codeWithContext(m *sast.Match) string {
 	code, text := c.flaggedCode(m), c.texts[m.Path]
 	if code == "" {
@@ -139,7 +140,8 @@ func (c *copies) codeWithContext(m *sast.Match) string {
 	return string(stripSpace(before)) + "\n" + code + "\n" + string(stripSpace(behind))
 }
 
-// flaggedCode returns the flagged code without white space.
+// flaggedCode returns the flagged code without white space. Formatters and minifiers change the
+// layout only.
 func (c *copies) flaggedCode(m *sast.Match) string {
 	text := c.texts[m.Path]
 	if m.Start.Offset >= m.End.Offset || m.End.Offset > len(text) {
@@ -211,7 +213,8 @@ var folderRoles = map[string]role{
 	"commonjs": made, "amd": made, "umd": made, "iife": made, "min": made, "legacy": made, "modern": made,
 }
 
-// folderRolesOf returns the folders of a path that tell what the file was made for.
+// folderRolesOf returns the folders of a path that tell what the file was made for. Two copies of
+// a library differ in these folders.
 func folderRolesOf(name string) string {
 	var out []string
 	for part := range strings.SplitSeq(path.Dir(name), "/") {
@@ -222,7 +225,8 @@ func folderRolesOf(name string) string {
 	return strings.Join(out, "/")
 }
 
-// buildRole tells how much a path says that the file was built of another.
+// buildRole tells how much a path says that the file was built of another. The folder that says
+// most decides.
 func buildRole(name string) role {
 	most := source
 	for part := range strings.SplitSeq(path.Dir(name), "/") {
@@ -309,7 +313,8 @@ func fileStem(name string) string {
 	}
 }
 
-// linesOf returns the distinct lines of a file that are not short, hashed.
+// linesOf returns the distinct lines of a file that are not short, hashed. They are kept as
+// hashes: whole texts of all files would not fit.
 func (c *copies) linesOf(name string) map[uint64]bool {
 	if lines, ok := c.lines[name]; ok {
 		return lines

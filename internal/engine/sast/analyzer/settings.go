@@ -120,7 +120,8 @@ func hasExtension(sources []sast.Source, ext string) bool {
 	return slices.ContainsFunc(sources, func(s sast.Source) bool { return path.Ext(s.Path) == ext })
 }
 
-// readEach gives the files that are wanted to read. An error of it is that of the file.
+// readEach gives the files that are wanted to read. An error of it is that of the file. Files that
+// cannot be read are reported, as what they say may decide what the code does.
 func readEach(p *scan.ProjectPass, wanted func(name string) bool, read func(name string, text []byte) error) {
 	for _, file := range p.Files {
 		if !wanted(file.Path) || lang.ThirdParty(file.Path) != "" || p.Context.Err() != nil {

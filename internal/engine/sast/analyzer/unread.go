@@ -68,7 +68,8 @@ func isProgram(name string) bool {
 	return true
 }
 
-// An unread is the files of one language that nobody reads.
+// An unread is the files of one language that nobody reads. Its largest file is named as an
+// example.
 type unread struct {
 	files int
 	bytes int64
@@ -120,7 +121,8 @@ func countText(files int) string {
 	return fmt.Sprintf("%d files", files)
 }
 
-// percentText returns a share in words; it is never said to be nothing.
+// percentText returns a share in words; it is never said to be nothing. Shares below one in a
+// thousand still are a gap.
 func percentText(part, whole int64) string {
 	if tenths := part * 1000 / max(whole, 1); tenths > 0 {
 		return fmt.Sprintf("%d.%d %%", tenths/10, tenths%10)

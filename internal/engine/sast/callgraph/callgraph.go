@@ -33,7 +33,7 @@ type Options struct {
 	MaxTargets int
 }
 
-// A Module is a module of Go.
+// A Module is a module of Go. Its path is that of the line "module" in go.mod.
 type Module struct {
 	Path   string // "example.org/app"
 	Folder string // slash-separated, "" or "." for the root
@@ -157,7 +157,8 @@ func (g *Graph) Allocates(fn *ir.Function, c *ir.Call) *ir.Class {
 	return nil
 }
 
-// FunctionValues returns the functions that a variable may hold, by ID.
+// FunctionValues returns the functions that a variable may hold, by ID. Package taint uses it to
+// follow callbacks that are stored.
 func (g *Graph) FunctionValues(fn *ir.Function, v ir.Var) []*ir.Function {
 	var list []*ir.Function
 	for _, x := range g.valuesOf(fn, v) {
@@ -169,7 +170,8 @@ func (g *Graph) FunctionValues(fn *ir.Function, v ir.Var) []*ir.Function {
 	return list
 }
 
-// Instances returns the classes whose objects a variable may hold, by ID.
+// Instances returns the classes whose objects a variable may hold, by ID. It is empty for a
+// variable whose class is not part of the program.
 func (g *Graph) Instances(fn *ir.Function, v ir.Var) []*ir.Class {
 	var list []*ir.Class
 	for _, x := range g.valuesOf(fn, v) {

@@ -36,7 +36,8 @@ func (s *solver) addConstraints(fn *ir.Function) {
 	}
 }
 
-// addInstruction enters what one instruction does.
+// addInstruction enters what one instruction does. Arithmetic, tests and constants hold no
+// function or object and are left out.
 func (s *solver) addInstruction(fn *ir.Function, i int32) {
 	in := &fn.Code[i]
 	switch in.Op {
@@ -150,7 +151,8 @@ func (s *solver) loadGlobal(fn *ir.Function, i int32) {
 	}
 }
 
-// addCall enters a call: what is certain at once, the rest when values arrive.
+// addCall enters a call: what is certain at once, the rest when values arrive. A method call waits
+// for objects to arrive at its receiver; until then it has no targets.
 func (s *solver) addCall(fn *ir.Function, i int32) {
 	c := fn.Call(&fn.Code[i])
 	if s.linkFixed(fn, c) {
@@ -317,7 +319,8 @@ func (s *solver) linkSuper(fn *ir.Function, c *ir.Call) {
 	}
 }
 
-// memberOf returns the class whose member the function is, or is nested in.
+// memberOf returns the class whose member the function is, or is nested in. A lambda in a method
+// uses the receiver of the method.
 func memberOf(fn *ir.Function) *ir.Class {
 	for ; fn != nil; fn = fn.Parent {
 		if fn.Class != nil {

@@ -96,7 +96,8 @@ func (s *solver) loadMethod(dst int32, v value, name string) {
 	}
 }
 
-// loadExport gives what a module exports under the name to a node.
+// loadExport gives what a module exports under the name to a node. What the module declares is
+// certain, what it assigns arrives later.
 func (s *solver) loadExport(dst int32, q string) {
 	for _, f := range s.byName[q] {
 		s.addValue(dst, newValue(functionValue, f))
@@ -147,7 +148,8 @@ func (s *solver) addPrototype(v, proto value) {
 	}
 }
 
-// dispatchMethod links a method call on the value.
+// dispatchMethod links a method call on the value. A field that holds a function is called as
+// well: JavaScript and Python make no difference.
 func (s *solver) dispatchMethod(fn *ir.Function, c *ir.Call, v value) {
 	switch v.kind() {
 	case instanceValue:
@@ -172,7 +174,8 @@ func (s *solver) dispatchMethod(fn *ir.Function, c *ir.Call, v value) {
 	s.addWatch(s.fieldNode(v, s.fieldNumber(c.Name)), watchAction{kind: doCall, fn: fn.ID, at: c.Instr})
 }
 
-// callExport links a call of what a module exports under the name.
+// callExport links a call of what a module exports under the name. The module object stands for
+// its exports.
 func (s *solver) callExport(fn *ir.Function, c *ir.Call, q string) {
 	for _, f := range s.selectOverloads(s.Graph, s.byName[q], fn, c) {
 		s.linkTarget(fn, c, f, callContext{receiver: -1})
@@ -334,7 +337,8 @@ func namedParam(callee *ir.Function, name string) *ir.Param {
 	return nil
 }
 
-// passPositional leads an argument to the parameter at the position.
+// passPositional leads an argument to the parameter at the position. A parameter that takes
+// arguments only by name is passed over.
 func (s *solver) passPositional(from int32, position int, callee *ir.Function, pack value) {
 	for k := range callee.Params {
 		p := &callee.Params[k]

@@ -14,7 +14,7 @@ const (
 	maxExposed = 2000
 )
 
-// exposed is a walk through the members of one module's value.
+// exposed is a walk through the members of one module's value. Values are visited once each.
 type exposed struct {
 	*solver
 	seen map[value]bool
@@ -43,6 +43,7 @@ func (s *solver) findExposed() {
 }
 
 // visitNode notes the functions that a node may hold, and goes on with the members of its values.
+// The number of functions is bounded, as a library may export a whole tree of objects.
 func (e *exposed) visitNode(n int32, depth int) {
 	for _, v := range e.pool[e.set[n]] {
 		if e.seen[v] || len(e.list) >= maxExposed {

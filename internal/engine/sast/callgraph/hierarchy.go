@@ -13,7 +13,8 @@ const maxWalk = 2000
 // newName is the name under which constructors are found.
 const newName = "<new>"
 
-// hierarchy knows the classes of the program.
+// hierarchy knows the classes of the program. It is complete before calls are resolved, and does
+// not change afterwards.
 type hierarchy struct {
 	classes      map[string]int32   // by qualified name
 	byName       map[string][]int32 // functions, by qualified name
@@ -56,7 +57,8 @@ func (h *hierarchy) buildClasses(g *Graph) {
 	h.findInstantiated(g)
 }
 
-// addClass enters the methods of a class and the classes above it that the program has.
+// addClass enters the methods of a class and the classes above it that the program has. Bases
+// outside of the program are only names, see Supertypes.
 func (h *hierarchy) addClass(i int32, c *ir.Class) {
 	for _, m := range c.Methods {
 		h.addMethod(i, m.Name, m.ID)
@@ -136,7 +138,8 @@ func (h *hierarchy) hasAll(c int32, names []string) bool {
 	return true
 }
 
-// memberNames returns the names of the methods of a class and of those it embeds.
+// memberNames returns the names of the methods of a class and of those it embeds. They decide
+// which interfaces a type of Go satisfies.
 func (h *hierarchy) memberNames(c int32) []string {
 	var list []string
 	for _, k := range h.superclasses(c) {
@@ -162,7 +165,8 @@ func (h *hierarchy) addMethod(c int32, name string, fn int32) {
 	}
 }
 
-// ownMethods returns the methods that the class itself declares under the name.
+// ownMethods returns the methods that the class itself declares under the name. Names are
+// numbered, so that one map serves all classes.
 func (h *hierarchy) ownMethods(c int32, name string) []int32 {
 	id, ok := h.names[name]
 	if !ok {

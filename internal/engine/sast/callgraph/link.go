@@ -7,7 +7,8 @@ import (
 	"merlon/internal/engine/sast/ir"
 )
 
-// A linker makes names that a file uses those under which other files declare them.
+// A linker makes names that a file uses those under which other files declare them. It is read
+// only once it is built, and shared by all workers.
 type linker struct {
 	modules map[string]bool // "/src/db" paths, ".pkg.mod" dotted names, "#internal/db" folders
 	names   map[string]bool // qualified names of classes and functions
@@ -45,7 +46,8 @@ func newLinker(files []*ir.File, modules []Module) *linker {
 	return l
 }
 
-// addDeclarations enters the module, classes, functions and package variables of a file.
+// addDeclarations enters the module, classes, functions and package variables of a file. They are
+// needed before any name can be resolved.
 func (l *linker) addDeclarations(f *ir.File) {
 	if key := moduleFamily(f) + f.Module; !l.modules[key] {
 		l.modules[key] = true
@@ -113,7 +115,8 @@ func (l *linker) followAlias(q string) string {
 	return q
 }
 
-// isReachable reports whether the program declares the name or its first parts.
+// isReachable reports whether the program declares the name or its first parts. A module that
+// passes on all names of others may have any name.
 func (l *linker) isReachable(q string) bool {
 	if l.names[q] || l.aliases[q] != "" {
 		return true
@@ -137,7 +140,7 @@ func moduleFamily(f *ir.File) string {
 	return "."
 }
 
-// fileLinker links one file.
+// fileLinker links one file. Names of a file are resolved once and kept.
 type fileLinker struct {
 	*linker
 	f     *ir.File
@@ -164,7 +167,8 @@ func (l *linker) linkFile(f *ir.File) {
 	}
 }
 
-// linkFunction links the names in the signature and the code of a function.
+// linkFunction links the names in the signature and the code of a function. The qualified name of
+// a method of Go begins with its receiver's type, which another file may declare.
 func (n *fileLinker) linkFunction(fn *ir.Function) {
 	if fn.Owner != "" {
 		owner := n.linkName(fn.Owner)
@@ -191,7 +195,8 @@ func (n *fileLinker) linkFunction(fn *ir.Function) {
 	}
 }
 
-// linkInstr links the name in an instruction.
+// linkInstr links the name in an instruction. Texts of other operations are no names of the
+// program.
 func (n *fileLinker) linkInstr(in *ir.Instr) {
 	switch in.Op {
 	case ir.LoadGlobal, ir.StoreGlobal, ir.Cast, ir.TypeTest:
@@ -229,7 +234,8 @@ func (n *fileLinker) linkName(q string) string {
 	return r
 }
 
-// locateName returns the name with the place of its module in the tree.
+// locateName returns the name with the place of its module in the tree. How modules are named
+// decides how they are found.
 func (n *fileLinker) locateName(q string) string {
 	switch m := &n.f.Lang.Semantics; {
 	case m.ImportsFolders:
@@ -327,7 +333,8 @@ func (n *fileLinker) onPath(q string) string {
 	}
 }
 
-// importsName reports whether the file imports something under the name.
+// importsName reports whether the file imports something under the name. Imports shadow variables
+// of the package.
 func (n *fileLinker) importsName(name string) bool {
 	for _, in := range n.f.Imports {
 		if in.Local == name {
@@ -371,7 +378,9 @@ func (n *fileLinker) resolveSlash(q string) string {
 	return q
 }
 
-// trimRootAlias returns a path without the alias of a root folder, "@/db" or "#root/db.js".
+// trimRootAlias returns a path without the alias of a root folder, "@/db" or "#root/db.js". Which
+// folder the alias means is set in a configuration that is not read; the search for the path tries
+// them all.
 func (n *fileLinker) trimRootAlias(q string) string {
 	if q[0] != '@' && q[0] != '~' && q[0] != '#' {
 		return q
@@ -404,7 +413,8 @@ func (n *fileLinker) onlyPath(q, bare string) string {
 	return q
 }
 
-// pathPrefix reports whether the name begins with the path of a module.
+// pathPrefix reports whether the name begins with the path of a module. The longest one is tried
+// first.
 func (n *fileLinker) pathPrefix(q string) bool {
 	slash := strings.LastIndexByte(q, '/')
 	for end := len(q); end > slash; end = strings.LastIndexByte(q[:end], '.') {

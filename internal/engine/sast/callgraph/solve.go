@@ -10,7 +10,8 @@ import (
 // maxValues bounds what one variable may hold.
 const maxValues = 24
 
-// A value is what the analysis follows: a kind in the low bits, a number above.
+// A value is what the analysis follows: a kind in the low bits, a number above. As a number it can
+// be compared and stored cheaply; there are millions of them in sets.
 type value int32
 
 // A valueKind says what a value stands for.
@@ -85,7 +86,7 @@ type fieldKey struct {
 // A fieldName is a field of a value with its node.
 type fieldName struct{ name, node int32 }
 
-// An watchAction is what a watch does.
+// A watchAction is what a watch does with each value that reaches its node.
 type watchAction struct {
 	kind action
 	fn   int32
@@ -136,7 +137,7 @@ func newSolver(g *Graph, o Options) *solver {
 	return s
 }
 
-// keepValues leaves in the graph what variables hold.
+// keepValues leaves in the graph what variables hold. The solver's own tables are then freed.
 func (s *solver) keepValues() {
 	s.heldIndex, s.held = slices.Clone(s.set[:s.result]), make([][]value, 1)
 	for i, p := range s.heldIndex {
@@ -147,7 +148,7 @@ func (s *solver) keepValues() {
 	}
 }
 
-// growNodes makes room for nodes.
+// growNodes makes room for nodes. Slices are kept parallel, so that a node is only a number.
 func (s *solver) growNodes(n int) {
 	from := len(s.set)
 	s.set = append(s.set, make([]int32, n)...)

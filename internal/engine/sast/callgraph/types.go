@@ -36,7 +36,8 @@ func newTypes(g *Graph) *types {
 	return t
 }
 
-// typeCalls gives the calls of a function the types of their receivers.
+// typeCalls gives the calls of a function the types of their receivers. Receivers with a declared
+// type in the file have one already.
 func (t *types) typeCalls(fn *ir.Function) {
 	f := &functionTypes{types: t, Function: fn}
 	for i := range fn.Calls {
@@ -126,7 +127,8 @@ func (t *types) elementType(fn *ir.Function, in *ir.Instr) string {
 	return ""
 }
 
-// fieldType returns the type of a member variable of a type, or of one above it.
+// fieldType returns the type of a member variable of a type, or of one above it. Static fields are
+// found under the same name.
 func (t *types) fieldType(typ, name string) string {
 	c, ok := t.classes[typ]
 	if !ok {
@@ -140,7 +142,8 @@ func (t *types) fieldType(typ, name string) string {
 	return ""
 }
 
-// resultTypes returns the types of the results of what a call names.
+// resultTypes returns the types of the results of what a call names. Of overloads the first is
+// taken, since their results seldom differ.
 func (t *types) resultTypes(fn *ir.Function, c *ir.Call) []string {
 	if c.Direct >= 0 {
 		return fn.File.Functions[c.Direct].Results

@@ -36,7 +36,8 @@ type alienItem struct {
 	shut byte   // of an ellipsis: the brace that closes the pair that it stands in; 0 for none
 }
 
-// An alien is a compiled pattern of the second engine.
+// An alien is a compiled pattern of the second engine. Characters of words and braces depend on
+// the options of the rule, so they are tables.
 type alien struct {
 	items     []alienItem
 	multiline bool
@@ -45,7 +46,7 @@ type alien struct {
 	closing   [256]byte // of an opening brace
 }
 
-// parseAlien reads a pattern.
+// parseAlien reads a pattern. Patterns of this engine have no blocks.
 func parseAlien(text string, o rule.Options) (*alien, error) {
 	if len(text) > maxPattern {
 		return nil, fmt.Errorf("the pattern has %d bytes; the limit is %d", len(text), maxPattern)
@@ -201,7 +202,7 @@ type alienSearch struct {
 	env   []Binding
 }
 
-// skipSpace returns the next place that is no white space.
+// skipSpace returns the next place that is no white space. Within a line mode line ends are left.
 func (s *alienSearch) skipSpace(at int, lines bool) int {
 	for at < len(s.text) && isSpace(s.text[at]) && (lines || s.text[at] == ' ' || s.text[at] == '\t') {
 		at++
@@ -327,7 +328,8 @@ func (s *alienSearch) matchEllipsis(i, at, last int) (int, bool) {
 	}
 }
 
-// endEllipsis binds what an ellipsis took and matches the rest of the pattern behind it.
+// endEllipsis binds what an ellipsis took and matches the rest of the pattern behind it. A long
+// one may also end at the next line.
 func (s *alienSearch) endEllipsis(i, from, to int) (int, bool) {
 	it := &s.items[i]
 	if it.name != "" && !s.bindName(it.name, from, to) {

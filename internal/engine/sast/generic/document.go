@@ -28,7 +28,8 @@ const (
 	shut                 // it ends
 )
 
-// An item is a word, a character or the edge of a block.
+// An item is a word, a character or the edge of a block. Items are numbers only, so that a
+// document of millions of words is small.
 type item struct {
 	start, end uint32 // bytes of the text
 	line       uint32 // from 1
@@ -39,7 +40,8 @@ type item struct {
 	other int32
 }
 
-// A Document is a text ready for patterns. It is safe for concurrent use.
+// A Document is a text ready for patterns. It is safe for concurrent use. It is made once for a
+// file and searched by many patterns.
 type Document struct {
 	text  string
 	items []item
@@ -147,7 +149,8 @@ func tokenize(text string, pattern bool) []line {
 	return out
 }
 
-// readAtoms reads one line of text from an offset.
+// readAtoms reads one line of text from an offset. Metavariables and ellipses exist in patterns
+// alone.
 func readAtoms(text string, at int, number uint32, pattern bool) []item {
 	var out []item
 	for at < len(text) {
@@ -252,7 +255,8 @@ func buildBlocks(text string, lines []line) []item {
 	return linkAtoms(b.out)
 }
 
-// A level is a block of lines that is open: its indentation and its first item.
+// A level is a block of lines that is open: its indentation and its first item. Levels are
+// strictly deeper from the first to the last.
 type level struct{ indent, at int }
 
 // A blockBuilder puts lines behind each other with the edges of their blocks.
@@ -262,7 +266,7 @@ type blockBuilder struct {
 	levels []level
 }
 
-// leaveBlock closes the innermost block of lines.
+// leaveBlock closes the innermost block of lines. Its end is that of the last item in it.
 func (b *blockBuilder) leaveBlock() {
 	at := b.levels[len(b.levels)-1].at
 	b.levels = b.levels[:len(b.levels)-1]
@@ -276,7 +280,8 @@ func (b *blockBuilder) shutBlock(at int, offset, line uint32) {
 	b.out = append(b.out, item{start: offset, end: offset, line: line, kind: shut, other: int32(at)})
 }
 
-// addLine appends the atoms of a line with the edges of the blocks between braces.
+// addLine appends the atoms of a line with the edges of the blocks between braces. Empty pairs of
+// braces have no block.
 func (b *blockBuilder) addLine(items []item) {
 	partner := b.pairBraces(items)
 	if partner == nil {

@@ -25,7 +25,8 @@ type Matcher struct {
 	alien    *alien
 }
 
-// Compile reads a pattern for the engine that the options choose.
+// Compile reads a pattern for the engine that the options choose. The other engine is not tried:
+// their syntaxes differ.
 func Compile(pattern string, o rule.Options) (*Matcher, error) {
 	m := &Matcher{comments: o.GenericComments}
 	var err error
@@ -60,7 +61,7 @@ func (m *Matcher) Find(text string) ([]Match, error) {
 // after the other.
 var documents recent
 
-// recent keeps documents of moderate size.
+// recent keeps documents of moderate size. Rules are matched file by file, so a few are enough.
 type recent struct {
 	mu   sync.Mutex
 	next int

@@ -108,7 +108,8 @@ func (p *Pattern) Find(d *Document) (matches []Match, complete bool) {
 	return slices.DeleteFunc(matches, func(m Match) bool { return m.End < 0 }), s.steps > 0
 }
 
-// mayMatch says whether the document has every word and character of the pattern.
+// mayMatch says whether the document has every word and character of the pattern. It spares most
+// searches.
 func (p *Pattern) mayMatch(d *Document) bool {
 	for _, it := range p.items {
 		switch it.kind {
@@ -167,7 +168,7 @@ type search struct {
 	env   []Binding
 }
 
-// A gap is an ellipsis that is skipping.
+// A gap is an ellipsis that is skipping. What it skipped becomes the value of its metavariable.
 type gap struct {
 	on         bool
 	max        uint32 // last line
@@ -362,7 +363,7 @@ func (s *search) bindName(name string, start, end uint32) bool {
 	return true
 }
 
-// matchAtom matches one atom.
+// matchAtom matches one atom. Case counts.
 func (s *search) matchAtom(p *item, di int32) bool {
 	it := &s.doc.items[di]
 	switch p.kind {

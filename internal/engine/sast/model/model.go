@@ -98,7 +98,8 @@ const (
 	PathStatus = "path-status"
 )
 
-// An Entry is one line of a model.
+// An Entry is one line of a model. It is the same whether it stands for one name or for a pattern
+// of names.
 type Entry struct {
 	Section Section
 	Kind    string // of a source, sink, sanitizer or guard; the name of an operation
@@ -114,7 +115,8 @@ type Entry struct {
 	Line    int
 }
 
-// Agrees reports whether the conditions of a literal hold for its text.
+// Agrees reports whether the conditions of a literal hold for its text. All conditions have to be
+// met.
 func (e *Entry) Agrees(text string) bool {
 	for i := range e.If {
 		if e.If[i].Like.MatchString(text) == e.If[i].Not {
@@ -124,7 +126,8 @@ func (e *Entry) Agrees(text string) bool {
 	return true
 }
 
-// A Flow says that what is at From is afterwards at To too.
+// A Flow says that what is at From is afterwards at To too. Summaries are lists of them: the
+// analysis copies what it knows from one place to the other.
 type Flow struct{ From, To Place }
 
 // A Base is where a place begins.
@@ -146,7 +149,8 @@ const (
 	Only = -3 // no position: the argument has only a name
 )
 
-// A Place is a part of a call, or of a function: "arg0:command.env[*]".
+// A Place is a part of a call, or of a function: "arg0:command.env[*]". Paths go into values: a
+// field, an element, the result of a callback.
 type Place struct {
 	Base  Base
 	Index int    // of an argument or a parameter, from 0; or Any, Self, Only
@@ -205,7 +209,8 @@ var Words = map[string]bool{
 	"settled": true, "bare": true, "own": true,
 }
 
-// A Condition restricts an entry: "arg0 is not string".
+// A Condition restricts an entry: "arg0 is not string". Conditions are tested for each call, with
+// what is known there.
 type Condition struct {
 	Place Place
 	Test  Test

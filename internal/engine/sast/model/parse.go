@@ -86,7 +86,7 @@ func (p *parser) readSection(s Section, n *yaml.Node) error {
 
 var kindName = lazyregexp.New(`^[a-z][a-z0-9.-]{0,39}$`)
 
-// readEntries reads the lines of one kind.
+// readEntries reads the lines of one kind. Each name of the braces is an entry of its own.
 func (p *parser) readEntries(s Section, kind string, n *yaml.Node) error {
 	return p.readLines(n, func(line *yaml.Node, text string) error {
 		names, err := expandBraces(text)
@@ -179,7 +179,8 @@ func expandBraces(text string) ([]string, error) {
 	return out, nil
 }
 
-// ParseEntry reads one line, whose braces are written out.
+// ParseEntry reads one line, whose braces are written out. Messages repeat the line, since editors
+// show it without its file.
 func ParseEntry(s Section, kind, text string) (*Entry, error) {
 	e := &Entry{Section: s, Kind: kind}
 	head, conditions, _ := strings.Cut(text, " if ")
@@ -225,7 +226,8 @@ func (e *Entry) parseHead(text string) error {
 	return e.parseTarget(text, e.Section == Summaries)
 }
 
-// parseTarget reads the name, what it names, and the places or flows.
+// parseTarget reads the name, what it names, and the places or flows. A name with parentheses is a
+// call, one with "=" an assignment, one with "@" an annotation.
 func (e *Entry) parseTarget(text string, flows bool) error {
 	if rest, ok := strings.CutPrefix(text, "@"); ok && !scopedName.MatchString(text) {
 		e.Form, text = Annotation, rest
@@ -298,7 +300,8 @@ func (e *Entry) addPlace(text string, flows bool) error {
 	return nil
 }
 
-// cutCall cuts "name(inside)" at the last balanced parentheses.
+// cutCall cuts "name(inside)" at the last balanced parentheses. Names of calls may hold
+// parentheses themselves, "a().b(arg0)".
 func cutCall(text string) (name, inside string, ok bool) {
 	if !strings.HasSuffix(text, ")") {
 		return text, "", false
@@ -365,7 +368,8 @@ func (e *Entry) checkForm() error {
 	return nil
 }
 
-// defaultPlaces is the place that an entry without one speaks of.
+// defaultPlaces is the place that an entry without one speaks of. A source is the result of its
+// call, a guard tests its argument.
 func (e *Entry) defaultPlaces() []Place {
 	switch {
 	case e.Section == Sinks && e.Form == Assignment:
@@ -398,7 +402,7 @@ func parseRegexp(text string) (*regexp.Regexp, error) {
 	return regexp.Compile(re)
 }
 
-// parseConditions reads "c and c and c".
+// parseConditions reads "c and c and c". All of them restrict the entry.
 func parseConditions(text string) ([]Condition, error) {
 	var list []Condition
 	for _, part := range strings.Split(text, " and ") {
@@ -411,7 +415,7 @@ func parseConditions(text string) ([]Condition, error) {
 	return list, nil
 }
 
-// parseCondition reads one condition: place, test, operand.
+// parseCondition reads one condition: place, test, operand. "is not" and "not like" both negate.
 func parseCondition(text string) (Condition, error) {
 	var c Condition
 	subject, rest, _ := strings.Cut(text, " ")
@@ -473,7 +477,8 @@ func (c *Condition) parseOperand(verb, operand string) (err error) {
 	return err
 }
 
-// parseIs reads the type or the word that a place must be.
+// parseIs reads the type or the word that a place must be. Anything that is no word is the name of
+// a type.
 func (c *Condition) parseIs(operand string) error {
 	c.Test, c.Word = Is, operand
 	c.Type = !Words[operand]

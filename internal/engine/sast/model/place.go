@@ -9,7 +9,8 @@ import (
 // maxSteps bounds the path of a place.
 const maxSteps = 6
 
-// parsePlace reads a place: a base and steps.
+// parsePlace reads a place: a base and steps. The number of steps is bounded: deeper paths are not
+// tracked.
 func parsePlace(text string) (Place, error) {
 	base := text
 	if i := strings.IndexAny(text, ".[("); i >= 0 {
@@ -57,7 +58,8 @@ func parseBase(text string) (Place, error) {
 	return p, err
 }
 
-// parsePosition reads the number and the name of an argument or a parameter.
+// parsePosition reads the number and the name of an argument or a parameter. A name lets the
+// argument be given by keyword.
 func (p *Place) parsePosition(text, rest string) (err error) {
 	number, name, named := strings.Cut(rest, ":")
 	if p.Name = name; named && (name == "" || !targetName.MatchString(name)) {
@@ -88,7 +90,8 @@ func parseIndex(text string) (int, error) {
 	return n, nil
 }
 
-// parseStep reads the step at the start of the text and returns its length.
+// parseStep reads the step at the start of the text and returns its length. Steps are read from
+// left to right.
 func parseStep(text string) (Step, int, error) {
 	switch {
 	case strings.HasPrefix(text, ".**"):
@@ -124,7 +127,8 @@ func parseStep(text string) (Step, int, error) {
 	}
 }
 
-// parseKey reads "[*]", "[keys]", "[+]", "[arg0]", "['key']" or "[0]".
+// parseKey reads "[*]", "[keys]", "[+]", "[arg0]", "['key']" or "[0]". A constant index is a
+// field.
 func parseKey(text string) (Step, int, error) {
 	end := strings.IndexByte(text, ']')
 	if text[0] != '[' || end < 0 {

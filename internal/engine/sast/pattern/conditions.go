@@ -39,7 +39,8 @@ func (ev *evaluation) filterMatches(c *condition, ms []Match) []Match {
 	return out
 }
 
-// testCondition evaluates a condition that binds nothing.
+// testCondition evaluates a condition that binds nothing. A condition of another kind is false:
+// what is not known must not report anything.
 func (ev *evaluation) testCondition(c *condition, m *Match) bool {
 	switch c.Kind {
 	case rule.CondCompare:
@@ -54,7 +55,8 @@ func (ev *evaluation) testCondition(c *condition, m *Match) bool {
 	return false
 }
 
-// compareCondition evaluates a metavariable-comparison.
+// compareCondition evaluates a metavariable-comparison. The text of the metavariable counts as
+// read, since converting it takes time linear in its length.
 func (ev *evaluation) compareCondition(c *condition, m *Match) bool {
 	if b := m.env.get(c.Metavariable); b != nil && !ev.file.clock.countRead(ev.file.textOf(b)) {
 		ev.spent = true
@@ -63,7 +65,9 @@ func (ev *evaluation) compareCondition(c *condition, m *Match) bool {
 	return c.Expr.Holds(func(name string) (rule.Value, bool) { return ev.valueOf(m.env.get(name)) }, c.now())
 }
 
-// regexCondition evaluates a metavariable-regex.
+// regexCondition evaluates a metavariable-regex. The expression is anchored at the start, as
+// re.match of Python is, on which the format is built. With constant propagation a variable that
+// is known to hold one text is compared by that text.
 func (ev *evaluation) regexCondition(c *condition, m *Match) []Match {
 	b := m.env.get(c.Metavariable)
 	if b == nil {

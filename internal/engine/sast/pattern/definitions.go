@@ -35,7 +35,8 @@ func (m *matcher) matchDeclaration(p *node, t int32, e *env) []*env {
 	return nil
 }
 
-// matchFunctionDeclaration matches a function with whatever declares one.
+// matchFunctionDeclaration matches a function with whatever declares one. A function without a
+// name in the pattern, or with an ellipsis as its name, matches function values too.
 func (m *matcher) matchFunctionDeclaration(p *node, t int32, e *env) []*env {
 	kind := m.file.Tree.Nodes[t].Kind
 	if name := p.child(tree.RoleName); name != nil && name.kind == tree.Ellipsis {
@@ -152,7 +153,8 @@ func (m *matcher) matchParameter(p *node, t int32, e *env) []*env {
 	return m.matchSlots(p, t, e)
 }
 
-// matchAssign matches an assignment, which a declaration with a value is too.
+// matchAssign matches an assignment, which a declaration with a value is too. A method of a class
+// is the assignment of a function (JavaScript), if the rule asks for it.
 func (m *matcher) matchAssign(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
@@ -265,7 +267,8 @@ func (m *matcher) matchPair(p *node, t int32, e *env) []*env {
 	return m.andThen(m.matchKey(pk, key, e), func(e *env) []*env { return m.matchInner(pv, value, e) })
 }
 
-// matchKey matches the key of a pair: a bare word and a string are the same one.
+// matchKey matches the key of a pair: a bare word and a string are the same one. YAML and
+// JavaScript allow either; the lowering marks the bare word as Implied.
 func (m *matcher) matchKey(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]

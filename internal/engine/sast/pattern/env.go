@@ -48,14 +48,16 @@ func (e *env) get(name string) *Binding {
 	return nil
 }
 
-// with returns the environment with one more binding.
+// with returns the environment with one more binding. The old environment stays valid: other
+// attempts go on from it.
 func (e *env) with(name string, value Binding) *env {
 	out := &env{name: name, value: value, next: e}
 	out.self[0] = out
 	return out
 }
 
-// each calls f for every binding, the first one first.
+// each calls f for every binding, the first one first. Iteration ends when f returns false; the
+// result says whether it went through.
 func (e *env) each(f func(name string, b *Binding) bool) bool {
 	if e == nil {
 		return true
@@ -118,7 +120,8 @@ func (m *matcher) bindText(name, text string, at int32, e *env) []*env {
 		declaration: tree.None}, e)
 }
 
-// contentRange returns the bytes that hold the text of a string, without its quotes.
+// contentRange returns the bytes that hold the text of a string, without its quotes. A finding
+// that focuses on the content of a string then leaves the quotes out.
 func (m *matcher) contentRange(at int32, text string) (start, end uint32) {
 	n := &m.file.Tree.Nodes[at]
 	code := m.file.Tree.Code(at)
@@ -141,7 +144,8 @@ func lastIndex(code, text string) int {
 	return -1
 }
 
-// declarationOf returns what a name means, tree.None when that is not known.
+// declarationOf returns what a name means, tree.None when that is not known. Files without a
+// scope, such as plain text, know no declarations.
 func (m *matcher) declarationOf(i int32) int32 {
 	if m.file.Scope == nil || i < 0 || !m.file.Tree.Is(i, tree.Name) {
 		return tree.None
@@ -149,7 +153,8 @@ func (m *matcher) declarationOf(i int32) int32 {
 	return m.file.Scope.Declaration(i)
 }
 
-// sameCode reports whether two bindings are the same code.
+// sameCode reports whether two bindings are the same code. A text (of a string or a group of an
+// expression) equals a node that is written so.
 func (m *matcher) sameCode(a, b *Binding) bool {
 	t := m.file.Tree
 	switch {
@@ -171,7 +176,8 @@ func (m *matcher) sameCode(a, b *Binding) bool {
 	}
 }
 
-// bareExpression returns the binding of the expression that a statement only is.
+// bareExpression returns the binding of the expression that a statement only is. "$X;" as a
+// statement and $X as an expression are then the same.
 func (m *matcher) bareExpression(b *Binding) Binding {
 	if m.file.Tree.Is(b.Node, tree.ExpressionStatement) {
 		return m.nodeBinding(b.Node)
@@ -220,7 +226,9 @@ func isLiteral(k tree.Kind) bool {
 	return k == tree.String || k == tree.Number || k == tree.Bool || k == tree.Null || k == tree.Character
 }
 
-// equalNodes compares two subtrees: kinds, texts, and what the names in them mean.
+// equalNodes compares two subtrees: kinds, texts, and what the names in them mean. Two lambdas
+// with their own parameters are equal when each name means the parameter in the same place. The
+// size of the subtrees is compared first, and counts as steps.
 func (m *matcher) equalNodes(a, b int32) bool {
 	t := m.file.Tree
 	size := t.Nodes[a].Next - a
@@ -264,7 +272,8 @@ func (m *matcher) equalLists(a, b *Binding) bool {
 	}
 }
 
-// equalText compares a node with the text of another binding.
+// equalText compares a node with the text of another binding. The content of a string counts, not
+// its quotes.
 func (m *matcher) equalText(t *tree.File, i int32, text string) bool {
 	switch n := &t.Nodes[i]; n.Kind {
 	case tree.Name, tree.String, tree.Type, tree.Character:

@@ -33,7 +33,8 @@ type value struct {
 	known bool
 }
 
-// found is what a leaf matched.
+// found is what a leaf matched. It is kept by the key of the leaf, so that rules with the same
+// pattern share the work.
 type found struct {
 	matches []Match
 	spent   bool // the budget ended before the file did
@@ -46,7 +47,8 @@ type nestedKey struct {
 	text       string
 }
 
-// NewFile prepares a file. info may be nil.
+// NewFile prepares a file. info may be nil. The index by kind is built once in two passes, so that
+// all lists share one array.
 func NewFile(f *tree.File, l *lang.Language, info *scope.Info) *File {
 	out := &File{Tree: f, Language: l, Scope: info, found: map[string]found{}, clock: &clock{}}
 	out.Limit(0)
@@ -163,7 +165,8 @@ func isRareExpression(n *tree.Node) bool {
 	return false
 }
 
-// isStatement reports whether the node stands where a statement does.
+// isStatement reports whether the node stands where a statement does. The body of an if without
+// braces is one, although its role is not that of a statement.
 func (f *File) isStatement(i int32) bool {
 	n := &f.Tree.Nodes[i]
 	switch n.Role {

@@ -15,7 +15,9 @@ import (
 // conjunction the smaller range stays, with the metavariables of both; a negation
 // removes equal ranges, one below pattern-inside all that lie inside.
 
-// A rangeKind says what a match means in a conjunction.
+// A rangeKind says what a match means in a conjunction. The result of pattern-inside only
+// restricts, that of pattern-regex has no node, and the one of an anywhere applies to the whole
+// file.
 type rangeKind uint8
 
 const (
@@ -46,7 +48,8 @@ type evaluation struct {
 	depth   int // of conditions in conditions
 }
 
-// evalFormula returns the matches of a formula.
+// evalFormula returns the matches of a formula. Results for the whole file are kept by the
+// formula's key: rules of one family share most of their formulas, above all the negative ones.
 func (ev *evaluation) evalFormula(g *compiledFormula) []Match {
 	if ev.whole {
 		if got, ok := ev.file.formulas[g.key]; ok {
@@ -383,7 +386,8 @@ func (ev *evaluation) sameBinding(name string, a, b *Binding) bool {
 	return m.sameCode(a, b)
 }
 
-// bindingsAgree reports whether all names that both bind are bound to the same code.
+// bindingsAgree reports whether all names that both bind are bound to the same code. It is the
+// join condition of two matches.
 func (ev *evaluation) bindingsAgree(a, b *env) bool {
 	return a == b || a.each(func(name string, v *Binding) bool {
 		old := b.get(name)
@@ -445,7 +449,8 @@ func (ev *evaluation) joinMatch(a, b *Match) Match {
 	return out
 }
 
-// subtractMatches removes the matches that the others exclude.
+// subtractMatches removes the matches that the others exclude. Both lists are sorted by start, so
+// that most pairs are never compared.
 func (ev *evaluation) subtractMatches(ms, not []Match) []Match {
 	if len(not) == 0 {
 		return ms
@@ -536,7 +541,8 @@ func (ev *evaluation) focusRanges(names []string, m *Match) []Match {
 	return out
 }
 
-// smallerRange returns the one of two ranges that lies in the other.
+// smallerRange returns the one of two ranges that lies in the other. Ranges that only overlap have
+// none.
 func smallerRange(a, b Match) (Match, bool) {
 	switch {
 	case a.Start >= b.Start && a.End <= b.End:

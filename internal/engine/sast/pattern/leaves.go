@@ -58,7 +58,7 @@ var candidates = map[tree.Kind][]tree.Kind{
 	tree.For:    {tree.For, tree.ForEach},
 }
 
-// tryRoots tries a pattern that is one node.
+// tryRoots tries a pattern that is one node. Every environment that results is a match of its own.
 func (m *matcher) tryRoots(l *leaf) []Match {
 	var out []Match
 	try := func(t int32) {
@@ -124,7 +124,8 @@ func matchesAnyExpression(root *node) bool {
 	return false
 }
 
-// tryExpressions tries a pattern at every expression.
+// tryExpressions tries a pattern at every expression. It is the slow path, for patterns such as
+// "$X" and "<... $X ...>".
 func (m *matcher) tryExpressions(root *node, try func(int32)) {
 	f := m.file
 	for i := range f.Tree.Nodes {
@@ -185,7 +186,7 @@ func (m *matcher) tryImplicit(root *node, try func(int32)) {
 	}
 }
 
-// tryBodies tries the bodies that are expressions.
+// tryBodies tries the bodies that are expressions. In Kotlin and Scala "fun f() = x" returns x.
 func (m *matcher) tryBodies(try func(int32)) {
 	for i := range m.file.Tree.Nodes {
 		switch n := &m.file.Tree.Nodes[i]; n.Role {

@@ -54,7 +54,8 @@ func anyEllipsis(ps []*node) bool {
 	return false
 }
 
-// advanceAll matches one element of the pattern at every place.
+// advanceAll matches one element of the pattern at every place. An ellipsis only marks the
+// positions as open, which costs nothing; a "$...X" tries every length.
 func (m *matcher) advanceAll(p *node, ts []int32, places []position) []position {
 	if p.isEllipsis() {
 		return openPositions(places)
@@ -114,7 +115,8 @@ next:
 	return out
 }
 
-// boundPositions ends a match that has too many ways.
+// boundPositions ends a match that has too many ways. The pattern then has spent its budget, which
+// is reported.
 func (m *matcher) boundPositions(places []position) []position {
 	if len(places) > maxEnvs {
 		m.steps = -1

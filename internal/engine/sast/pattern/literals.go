@@ -32,7 +32,8 @@ func (m *matcher) matchLiteral(p *node, t int32, e *env) []*env {
 	return nil
 }
 
-// matchConstant matches a literal with an expression by its constant value.
+// matchConstant matches a literal with an expression by its constant value. A variable that is
+// known to hold "md5" matches the pattern "md5".
 func (m *matcher) matchConstant(p *node, t int32, e *env) []*env {
 	if p.kind == tree.Regex {
 		if d := m.file.Scope.Definition(t); d >= 0 && m.file.Tree.Is(d, tree.Regex) {
@@ -67,7 +68,8 @@ func (m *matcher) matchSameLiteral(p *node, t int32, e *env) []*env {
 	return m.matchValue(p, n.Kind, n.Text, t, e)
 }
 
-// matchValue matches a literal with a value at a node.
+// matchValue matches a literal with a value at a node. A string pattern may be an ellipsis, a
+// metavariable for the content, or a regular expression.
 func (m *matcher) matchValue(p *node, kind tree.Kind, text string, t int32, e *env) []*env {
 	if p.kind != kind {
 		if m.file.Language.Semantics.LooseLiterals && isLiteral(p.kind) && p.meta == "" && p.regex == nil &&
@@ -91,7 +93,8 @@ func (m *matcher) matchValue(p *node, kind tree.Kind, text string, t int32, e *e
 	return nil
 }
 
-// sameValue reports whether a literal has the value of the text.
+// sameValue reports whether a literal has the value of the text. Numbers are compared by value,
+// all others by text.
 func (n *node) sameValue(text string) bool {
 	switch {
 	case n.text == text:
@@ -196,7 +199,8 @@ func (m *matcher) isConstantString(t int32, depth int) bool {
 	return false
 }
 
-// isConstantOperation reports whether an operator makes a string of constant strings.
+// isConstantOperation reports whether an operator makes a string of constant strings. "x or
+// 'default'" is constant only if x is.
 func (m *matcher) isConstantOperation(t int32, depth int) bool {
 	f := m.file.Tree
 	l, r := f.Child(t, tree.RoleLeft), f.Child(t, tree.RoleRight)
@@ -303,7 +307,8 @@ func (m *matcher) withoutTexts(part *node, ts []int32, places []position) []posi
 	return out
 }
 
-// matchContainer matches lists in order, and sets and maps in any order.
+// matchContainer matches lists in order, and sets and maps in any order. An empty "{}" is a set in
+// one grammar and a map in another, so they match each other.
 func (m *matcher) matchContainer(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
@@ -408,7 +413,8 @@ func (m *matcher) matchElement(p *node, t int32, e *env) []*env {
 	return m.andThen(out, func(e *env) []*env { return m.matchElementParts(parts, t, e) })
 }
 
-// matchElementName matches the names of two elements.
+// matchElementName matches the names of two elements. Components (JSX) have an expression as their
+// name, elements of HTML a word.
 func (m *matcher) matchElementName(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	name, tname := p.child(tree.RoleName), f.Child(t, tree.RoleName)

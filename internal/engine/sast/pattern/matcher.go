@@ -53,7 +53,8 @@ func (m *matcher) andThen(es []*env, next func(*env) []*env) []*env {
 	return out
 }
 
-// joinResults joins two results. It is the disjunction of two comparisons.
+// joinResults joins two results. It is the disjunction of two comparisons. The number of ways is
+// bounded; beyond it the pattern gives up.
 func (m *matcher) joinResults(a, b []*env) []*env {
 	switch {
 	case len(a) == 0:
@@ -73,7 +74,9 @@ func (m *matcher) joinResults(a, b []*env) []*env {
 // looked through only below it, so that one finding is not also found at every use.
 func (m *matcher) matchRoot(p *node, t int32, e *env) []*env { return m.matchNode(p, t, e) }
 
-// matchInner matches a node below the root: what stands for a value is looked through.
+// matchInner matches a node below the root: what stands for a value is looked through. Casts are
+// looked through, and names that hold one expression when the rule asks for symbolic propagation.
+// At the root that would report every use instead of the one place.
 func (m *matcher) matchInner(p *node, t int32, e *env) []*env {
 	out := m.matchNode(p, t, e)
 	if p.kind == tree.Ellipsis {
@@ -118,7 +121,8 @@ func (f *File) holdsCode(v int32) bool {
 	return false
 }
 
-// matchNode matches a pattern's node with a node of the file.
+// matchNode matches a pattern's node with a node of the file. Frequent kinds come first. Each
+// comparison counts as one step of the budget.
 func (m *matcher) matchNode(p *node, t int32, e *env) []*env {
 	if m.countStep() || t < 0 {
 		return nil
@@ -142,7 +146,8 @@ func (m *matcher) matchNode(p *node, t int32, e *env) []*env {
 	return m.matchRareNode(p, t, e)
 }
 
-// matchRareNode matches a node of a kind that patterns seldom have.
+// matchRareNode matches a node of a kind that patterns seldom have. Statements and constructs have
+// functions of their own.
 func (m *matcher) matchRareNode(p *node, t int32, e *env) []*env {
 	switch p.kind {
 	case tree.MetaEllipsis:
@@ -166,7 +171,8 @@ func (m *matcher) matchRareNode(p *node, t int32, e *env) []*env {
 	return m.matchConstruct(p, t, e)
 }
 
-// matchMetavariable binds a metavariable to a node that stands for a value or a name.
+// matchMetavariable binds a metavariable to a node that stands for a value or a name. A named
+// argument is no value, and an error node is no code.
 func (m *matcher) matchMetavariable(p *node, t int32, e *env) []*env {
 	switch n := &m.file.Tree.Nodes[t]; n.Kind {
 	case tree.Keyword, tree.Error:
@@ -298,7 +304,8 @@ func (m *matcher) matchSlot(p *node, s int, t int32, e *env) []*env {
 	return out
 }
 
-// tupleElements returns the elements of a lone tuple, otherwise the list itself.
+// tupleElements returns the elements of a lone tuple, otherwise the list itself. Python's "except
+// (A, B)" lists the types in a tuple.
 func (m *matcher) tupleElements(ts []int32) []int32 {
 	if len(ts) != 1 || !m.file.Tree.Is(ts[0], tree.Tuple) {
 		return ts
@@ -310,7 +317,8 @@ func (m *matcher) tupleElements(ts []int32) []int32 {
 	return out
 }
 
-// matchSlotMode matches the children of a slot with those of the pattern.
+// matchSlotMode matches the children of a slot with those of the pattern. The modes are those of
+// the table in slots.go.
 func (m *matcher) matchSlotMode(how mode, ps []*node, ts []int32, e *env) []*env {
 	switch how {
 	case one, maybe, less:
@@ -336,7 +344,8 @@ func (m *matcher) matchSlotMode(how mode, ps []*node, ts []int32, e *env) []*env
 	}
 }
 
-// matchSingle matches a slot that has one child or none.
+// matchSingle matches a slot that has one child or none. An ellipsis may stand for its absence,
+// such as that of a return value.
 func (m *matcher) matchSingle(how mode, ps []*node, ts []int32, e *env) []*env {
 	switch {
 	case len(ps) == 1 && len(ts) == 1:
@@ -399,7 +408,8 @@ func (m *matcher) matchDeep(p *node, t int32, e *env) []*env {
 	return out
 }
 
-// matchDeepChild goes into a child, which counts itself only when it is an expression.
+// matchDeepChild goes into a child, which counts itself only when it is an expression. Labels such
+// as the name of a member are passed over but searched.
 func (m *matcher) matchDeepChild(p *node, t int32, e *env) []*env {
 	if m.file.isExpression(t) {
 		return m.matchDeep(p, t, e)

@@ -34,7 +34,8 @@ func (m *matcher) matchName(p *node, t int32, e *env) []*env {
 	return nil
 }
 
-// matchSpelling matches a name as it is written.
+// matchSpelling matches a name as it is written. What the name means in the file is compared
+// elsewhere, when the spelling differs.
 func (m *matcher) matchSpelling(p *node, t int32, e *env) []*env {
 	switch p.kind {
 	case tree.Name:
@@ -53,7 +54,8 @@ func (m *matcher) matchSpelling(p *node, t int32, e *env) []*env {
 	return nil
 }
 
-// sameSpelling reports whether a node is the bare word of a pattern.
+// sameSpelling reports whether a node is the bare word of a pattern. "this" and "self" are names
+// in patterns and nodes of their own in the source.
 func (m *matcher) sameSpelling(p *node, t int32, n *tree.Node) bool {
 	switch n.Kind {
 	case tree.Name:
@@ -75,7 +77,8 @@ func (m *matcher) sameName(p, t string) bool {
 	return p == t || m.file.Language.Semantics.Caseless && strings.EqualFold(p, t)
 }
 
-// matchMember matches a member, and the ellipsis in a chain of calls.
+// matchMember matches a member, and the ellipsis in a chain of calls. The property is compared
+// before the object, as it tells most candidates apart at once.
 func (m *matcher) matchMember(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	object := p.child(tree.RoleObject)
@@ -158,7 +161,9 @@ func (m *matcher) qualifiedName(t int32) string {
 	return q
 }
 
-// matchMeaning matches a dotted name with what the node means.
+// matchMeaning matches a dotted name with what the node means. So "subprocess.run(...)" matches
+// run(...) after "from subprocess import run". Targets of assignments are left out: they give the
+// name a new meaning.
 func (m *matcher) matchMeaning(p *node, t int32, e *env) []*env {
 	if len(p.dotted) == 1 && p.kind != tree.Name && p.kind != tree.Type ||
 		m.file.Tree.Nodes[t].Role == tree.RoleTarget {
@@ -224,7 +229,9 @@ func splitName(q string, n int) []string {
 	return parts
 }
 
-// matchParts matches the parts of a dotted name, some of which may be metavariables.
+// matchParts matches the parts of a dotted name, some of which may be metavariables. Literal parts
+// are compared before anything is bound. Behind a metavariable in front, several parts of the
+// source may be one.
 func (m *matcher) matchParts(ps, ts []string, t int32, e *env) []*env {
 	if len(ps) > len(ts) || len(ps) < len(ts) && wholeMetavariable(ps[0]) == "" {
 		return nil

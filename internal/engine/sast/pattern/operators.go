@@ -32,7 +32,8 @@ func (m *matcher) isCommutative(op string) bool {
 	return false
 }
 
-// matchOperator matches a Binary or Unary.
+// matchOperator matches a Binary or Unary. A negative number is a literal in some grammars and an
+// operator in others.
 func (m *matcher) matchOperator(p *node, t int32, e *env) []*env {
 	n := &m.file.Tree.Nodes[t]
 	if p.kind != n.Kind || p.text != n.Text {
@@ -80,7 +81,8 @@ func (m *matcher) matchBinary(p *node, t int32, e *env) []*env {
 	return out
 }
 
-// patternOperands lists the operands of nested uses of one operator in a pattern.
+// patternOperands lists the operands of nested uses of one operator in a pattern. "a && b && c"
+// nests to the left, but patterns may put parentheses anywhere.
 func patternOperands(p *node, op string, out []*node) []*node {
 	if p.kind == tree.Binary && p.text == op {
 		return patternOperands(p.child(tree.RoleRight), op, patternOperands(p.child(tree.RoleLeft), op, out))

@@ -46,7 +46,8 @@ type node struct {
 	single bool         // an element that is one tag
 }
 
-// A leaf is one compiled pattern.
+// A leaf is one compiled pattern. Formulas refer to leaves; everything that depends on the text of
+// the pattern alone is computed when it is compiled.
 type leaf struct {
 	key    string // what equals another leaf's matches the same
 	text   string
@@ -58,7 +59,8 @@ type leaf struct {
 	imports []*node // when the pattern imports several names of one module
 }
 
-// compileNode copies the tree of a pattern.
+// compileNode copies the tree of a pattern. Placeholders of the fragment parser are turned back
+// into metavariables and ellipses by the lowering; here each node learns what it is.
 func compileNode(l *lang.Language, f *tree.File, i int32) (*node, error) {
 	t := &f.Nodes[i]
 	n := &node{kind: t.Kind, role: t.Role, flags: t.Flags, text: t.Text, ground: true}
@@ -154,7 +156,8 @@ func (n *node) compileRegex(code string, resolved bool) error {
 	return nil
 }
 
-// dottedParts returns the parts of a dotted name, nil for anything else.
+// dottedParts returns the parts of a dotted name, nil for anything else. They are computed once,
+// since most names are compared with imports.
 func (n *node) dottedParts() []string {
 	switch n.kind {
 	case tree.Name, tree.Metavariable:

@@ -12,7 +12,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// A Setting is what a formula is compiled for.
+// A Setting is what a formula is compiled for. A rule for several languages is compiled once for
+// each.
 type Setting struct {
 	// Language parses the patterns; nil for a rule that has no tree (regex).
 	Language *lang.Language
@@ -55,7 +56,7 @@ type Program struct {
 	root    *compiledFormula
 }
 
-// A compiledFormula is a compiled formula.
+// A compiledFormula is a compiled formula. Its key identifies equal formulas of different rules.
 type compiledFormula struct {
 	op       rule.Op
 	line     int
@@ -71,7 +72,8 @@ type compiledFormula struct {
 	key      string // equal formulas with equal options have equal keys
 }
 
-// A condition is a compiled rule.Condition.
+// A condition is a compiled rule.Condition. The program is that of a nested formula, in its own
+// language.
 type condition struct {
 	*rule.Condition
 	program *Program // CondFormula
@@ -93,7 +95,8 @@ func Compile(f *rule.Formula, s Setting) (*Program, error) {
 // A compiler compiles the formulas of one rule.
 type compiler struct{ setting Setting }
 
-// compileFormula compiles a formula. inside says that only the extent of matches counts.
+// compileFormula compiles a formula. inside says that only the extent of matches counts. Errors
+// name the line of the formula's part and not that of the rule.
 func (c *compiler) compileFormula(f *rule.Formula, inside bool) (*compiledFormula, error) {
 	out := &compiledFormula{op: f.Op, line: f.Line, regex: f.Regex, focus: f.Focus, as: f.As, fix: f.Fix}
 	if f.Op == rule.OpPattern {
@@ -163,7 +166,8 @@ func boolDigit(b bool) int {
 	return 0
 }
 
-// compileCondition compiles a condition.
+// compileCondition compiles a condition. Analyzers and languages that do not exist are errors here
+// and not silently false.
 func (c *compiler) compileCondition(w *rule.Condition) (condition, error) {
 	out := condition{Condition: w, analyze: c.setting.Analyze, now: c.setting.Now}
 	if out.now == nil {
@@ -253,7 +257,8 @@ type Match struct {
 // Binding returns what a metavariable is bound to, nil when it is not.
 func (m *Match) Binding(name string) *Binding { return m.env.get(name) }
 
-// Names returns the metavariables that are bound, in the order in which they were.
+// Names returns the metavariables that are bound, in the order in which they were. The order is
+// that of the first binding, which messages rely on.
 func (m *Match) Names() []string {
 	var names []string
 	m.env.each(func(name string, _ *Binding) bool {
@@ -273,7 +278,8 @@ func (m *Match) Text(name string) (string, bool) {
 	return m.file.textOf(b), true
 }
 
-// textOf returns the text of a binding.
+// textOf returns the text of a binding. Texts of strings are kept with the binding, code is a part
+// of the source.
 func (f *File) textOf(b *Binding) string {
 	if b.IsText() {
 		return b.Text

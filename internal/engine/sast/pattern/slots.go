@@ -20,7 +20,8 @@ const (
 	loose              // as list, and the pattern may have none
 )
 
-// A slot is what the children with the roles are to their parent.
+// A slot is what the children with the roles are to their parent. Each role belongs to one slot of
+// a kind at most.
 type slot struct {
 	mode  mode
 	roles []tree.Role

@@ -12,7 +12,8 @@ import (
 // an expression also matches inside of an expression that does little with it, as
 // "foo();" does in "x = foo();".
 
-// A reach is a match of statements: the bindings and the last statement.
+// A reach is a match of statements: the bindings and the last statement. Matching of statements
+// works like that of lists, but has to know where a match ends: its range is that of the finding.
 type reach struct {
 	at   int
 	env  *env
@@ -193,7 +194,8 @@ func (m *matcher) nextStatement(p *node, ts []int32, rs []reach, less bool) []re
 	return out
 }
 
-// bindStatements binds a "$...X" to statements. Nothing may follow one at the end.
+// bindStatements binds a "$...X" to statements. Nothing may follow one at the end. Every length is
+// tried, within the budget.
 func (m *matcher) bindStatements(name string, ts []int32, rs []reach, last bool) []reach {
 	var out []reach
 	for _, r := range rs {
@@ -256,7 +258,8 @@ func (m *matcher) matchBlock(p *node, t int32, e *env) []*env {
 	return m.matchNode(p, t, e)
 }
 
-// matchBlockPattern matches a pattern that is a block with a body.
+// matchBlockPattern matches a pattern that is a block with a body. Patterns of languages with
+// braces have a block where the source may have a single statement.
 func (m *matcher) matchBlockPattern(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
@@ -340,7 +343,8 @@ func (m *matcher) matchMembers(p *node, t int32, e *env) []*env {
 	return out
 }
 
-// matchStatement matches a statement.
+// matchStatement matches a statement. Only returns, loops and declarations match something of
+// another kind.
 func (m *matcher) matchStatement(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
@@ -397,7 +401,8 @@ func (n *node) isHeadless() bool {
 	return seen
 }
 
-// matchExpressionStatement matches a statement that is an expression.
+// matchExpressionStatement matches a statement that is an expression. A metavariable is bound to
+// the statement with its semicolon, or to the expression.
 func (m *matcher) matchExpressionStatement(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	switch p.kind {
@@ -517,7 +522,8 @@ func (m *matcher) implicitReturn(t int32) bool {
 	}
 }
 
-// isLastOf reports whether the value of a node is that of the construct around it.
+// isLastOf reports whether the value of a node is that of the construct around it. Both branches
+// of an if are.
 func isLastOf(f *tree.File, i, parent int32) bool {
 	switch f.Nodes[parent].Kind {
 	case tree.Block:

@@ -85,7 +85,8 @@ func (m *matcher) hasType(p *node, t int32, e *env) []*env {
 	return m.hasInferredType(p, t, e)
 }
 
-// hasBasicType reports whether a constant has the basic type of the pattern.
+// hasBasicType reports whether a constant has the basic type of the pattern. JavaScript has one
+// type of number, so an integer is a float there.
 func (m *matcher) hasBasicType(p *node, t int32) bool {
 	basic := m.basicType(t)
 	if basic == "" || p.dotted == nil || len(p.kids) > 0 {
@@ -143,7 +144,8 @@ func (m *matcher) hasPointer(p *node, decl, t int32, e *env) []*env {
 	return m.hasType(p.kids[0], t, e)
 }
 
-// basicType returns the basic type of a constant, in the words of builtinTypes.
+// basicType returns the basic type of a constant, in the words of builtinTypes. Only what is
+// certain from the expression alone counts.
 func (m *matcher) basicType(t int32) string {
 	if v, ok := m.file.constantOf(t); ok {
 		switch v.Kind {
@@ -171,7 +173,8 @@ func (m *matcher) basicType(t int32) string {
 	return ""
 }
 
-// operationType returns the basic type of the result of an operator.
+// operationType returns the basic type of the result of an operator. "+" joins strings in most
+// languages as soon as one operand is one.
 func (m *matcher) operationType(t int32, op string) string {
 	f := m.file.Tree
 	switch op {

@@ -2,7 +2,8 @@ package pcre
 
 import "regexp/syntax"
 
-// An Alphabet is a set of characters: each of ASCII for itself, and all others as one.
+// An Alphabet is a set of characters: each of ASCII for itself, and all others as one. It is what
+// a filter lets through: can a quote get past it?
 type Alphabet struct{ set charset }
 
 // HasAny reports whether one of the characters of ASCII in a text is in the set.

@@ -24,13 +24,15 @@ type automaton struct {
 	full   bool // a limit is reached
 }
 
-// An arc leads to a position; ways says by how many ways, where two stand for more.
+// An arc leads to a position; ways says by how many ways, where two stand for more. Ambiguity is a
+// matter of ways, so they are counted.
 type arc struct {
 	to   int32
 	ways uint8
 }
 
-// A fragment is a part of the expression.
+// A fragment is a part of the expression. It is what Glushkov's construction knows of a part:
+// where it begins, where it ends, whether it may be empty.
 type fragment struct {
 	first, last []arc
 	empty       uint8 // by how many ways it takes nothing
@@ -70,7 +72,8 @@ func (a *automaton) hasArc(from, to int32) bool {
 	return false
 }
 
-// addPosition adds a position and returns the fragment that is only it.
+// addPosition adds a position and returns the fragment that is only it. Beyond the limit the
+// automaton is given up.
 func (a *automaton) addPosition(c charset, end bool) fragment {
 	if len(a.chars) >= maxPositions {
 		a.full = true
@@ -132,7 +135,8 @@ func (a *automaton) buildFragment(re *syntax.Regexp) fragment {
 // capWays bounds a number of ways: one and several is all that matters.
 func capWays(n uint8) uint8 { return min(n, 2) }
 
-// joinArcs joins lists of arcs; those of the second come by so many ways more.
+// joinArcs joins lists of arcs; those of the second come by so many ways more. An arc to one
+// position by two lists has the ways of both.
 func joinArcs(list, more []arc, times uint8) []arc {
 	if times == 0 || len(more) == 0 {
 		return list
@@ -153,7 +157,8 @@ func joinArcs(list, more []arc, times uint8) []arc {
 	return out
 }
 
-// connectFragments lets every position at which one part ends lead to where another begins.
+// connectFragments lets every position at which one part ends lead to where another begins. Arcs
+// are bounded, since alternatives in a loop multiply them.
 func (a *automaton) connectFragments(last, first []arc) {
 	for _, p := range last {
 		before := len(a.follow[p.to])

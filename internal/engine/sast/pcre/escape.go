@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// readEscape reads a backslash outside brackets and what it stands for.
+// readEscape reads a backslash outside brackets and what it stands for. Both engines know fewer
+// escapes than PCRE2, and not the same ones.
 func (t *translator) readEscape() error {
 	if t.pos+1 >= len(t.in) {
 		return errors.New("a backslash at the end")
@@ -165,7 +166,7 @@ func (t *translator) readNameReference(skip int, shut byte) error {
 	return t.emitReference(t.groupNumber(name))
 }
 
-// readNumberReference reads \g1, \g{-1} and \g{name}.
+// readNumberReference reads \g1, \g{-1} and \g{name}. Relative numbers count back from here.
 func (t *translator) readNumberReference() error {
 	rest := t.in[t.pos+2:]
 	if strings.HasPrefix(rest, "{") {
@@ -182,7 +183,7 @@ func (t *translator) readNumberReference() error {
 	return t.emitReference(t.groupNumber(rest[:size]))
 }
 
-// readDigitReference reads \1 to \99.
+// readDigitReference reads \1 to \99. One or two digits are a group, three octal ones a character.
 func (t *translator) readDigitReference() error {
 	size := 2
 	if t.pos+2 < len(t.in) && t.in[t.pos+2] >= '0' && t.in[t.pos+2] <= '9' {
@@ -196,7 +197,8 @@ func (t *translator) readDigitReference() error {
 // controls are the escapes of single characters.
 var controls = map[byte]rune{'a': 7, 'e': 0x1b, 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// readCharacter reads an escape that stands for one character.
+// readCharacter reads an escape that stands for one character. A letter that is no escape is an
+// error, so that a typing error is not taken for the letter.
 func (t *translator) readCharacter() (rune, error) {
 	c, rest := t.in[t.pos+1], t.in[t.pos+2:]
 	if r, ok := controls[c]; ok {
@@ -259,7 +261,7 @@ func (t *translator) readNumber(digits string, base, size int) (rune, error) {
 	return rune(n), nil
 }
 
-// readClass reads a set in brackets.
+// readClass reads a set in brackets. A bracket in front stands for itself.
 func (t *translator) readClass() error {
 	t.pos++
 	out := "["
@@ -286,7 +288,8 @@ func (t *translator) readClass() error {
 	return nil
 }
 
-// readClassMember reads one member of a set: a character, a range or another set.
+// readClassMember reads one member of a set: a character, a range or another set. A hyphen at the
+// end, or behind a set, stands for itself.
 func (t *translator) readClassMember() (string, error) {
 	item, lo, err := t.readClassItem()
 	if err != nil {
@@ -309,7 +312,8 @@ func (t *translator) readClassMember() (string, error) {
 	return item + "-" + upper, nil
 }
 
-// readClassItem reads one member of a set. lo is the character, or -1 for a set.
+// readClassItem reads one member of a set. lo is the character, or -1 for a set. A property is
+// emitted and taken back, as its text goes into the set.
 func (t *translator) readClassItem() (text string, lo rune, err error) {
 	rest := t.in[t.pos:]
 	if rest == "" {

@@ -99,7 +99,8 @@ func (c *charset) addRange(lo, hi rune) {
 	}
 }
 
-// literalSet returns the set of one character of a literal.
+// literalSet returns the set of one character of a literal. Only the case of ASCII is folded: all
+// other characters are one element.
 func literalSet(r rune, fold bool) charset {
 	var c charset
 	c.addRange(r, r)

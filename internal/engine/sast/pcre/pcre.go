@@ -44,7 +44,8 @@ const (
 // ErrTimeout is the error of a match that took too long.
 var ErrTimeout = errors.New("the regular expression took too long")
 
-// A Regexp is a compiled expression. It is safe for concurrent use.
+// A Regexp is a compiled expression. It is safe for concurrent use. Which engine runs it is
+// decided when it is compiled.
 type Regexp struct {
 	expr  string
 	names []string // by number of the group; 0 is the whole match
@@ -159,7 +160,8 @@ func (r *Regexp) Names() []string { return r.names }
 // Linear says whether matching takes time linear in the text.
 func (r *Regexp) Linear() bool { return r.fast != nil }
 
-// Match says whether the text holds a match.
+// Match says whether the text holds a match. Texts that cannot match are sorted out by the fast
+// engine.
 func (r *Regexp) Match(text string) (bool, error) {
 	if r.fast != nil {
 		return r.fast.MatchString(text), nil
@@ -321,7 +323,8 @@ func groupName(s string) (string, int) {
 	return "", 0
 }
 
-// groupNumber returns the number of a group by its name or number, -1 for none.
+// groupNumber returns the number of a group by its name or number, -1 for none. Numbers beyond the
+// last group are returned as they are and match nothing.
 func (r *Regexp) groupNumber(name string) int {
 	n := 0
 	for i := 0; i < len(name); i++ {

@@ -2,7 +2,8 @@ package pcre
 
 import "strings"
 
-// ScriptGrowth is GrowthOf for an expression in the syntax of ECMAScript.
+// ScriptGrowth is GrowthOf for an expression in the syntax of ECMAScript. Expressions that are too
+// long are called linear.
 func ScriptGrowth(expr, letters string) Growth {
 	if len(expr) > maxGrowing {
 		return Linear

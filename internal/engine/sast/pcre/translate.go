@@ -51,7 +51,8 @@ type scope struct {
 	extended  bool // white space and comments do not count
 }
 
-// A group is one that has been opened and not yet closed.
+// A group is one that has been opened and not yet closed. What holds outside comes back at its
+// end.
 type group struct {
 	scope scope // outside
 	start mark
@@ -102,7 +103,7 @@ func (t *translator) translate() error {
 	return nil
 }
 
-// readElement reads one element.
+// readElement reads one element. Everything that is not special stands for itself.
 func (t *translator) readElement() error {
 	c := t.in[t.pos]
 	if t.scope.extended && t.skipLayout(c) {
@@ -306,7 +307,8 @@ func (t *translator) countRounds(q string) error {
 	return nil
 }
 
-// wrapAtom puts the last atom and what follows into a group.
+// wrapAtom puts the last atom and what follows into a group. The text is moved up, as the
+// quantifier is read behind its atom.
 func (t *translator) wrapAtom(open, tail string) {
 	if t.outline {
 		open, tail = "(", "" // one round: a possessive repetition gives nothing back
@@ -318,7 +320,8 @@ func (t *translator) wrapAtom(open, tail string) {
 	t.linear = append(slices.Insert(t.linear, t.atom.linear, []byte(open)...), tail+")"...)
 }
 
-// openGroup reads "(" and what makes the group special.
+// openGroup reads "(" and what makes the group special. Recursion and subroutines are refused by
+// the flags that follow.
 func (t *translator) openGroup() error {
 	if len(t.open) >= maxDepth {
 		return fmt.Errorf("groups are nested more than %d deep", maxDepth)
@@ -449,7 +452,8 @@ func (t *translator) closeGroup() error {
 	return nil
 }
 
-// readConditional reads "(?(1)" or "(?(name)".
+// readConditional reads "(?(1)" or "(?(name)". The linear engine has none, so it takes both
+// branches for GrowthOf only.
 func (t *translator) readConditional() error {
 	name, _, ok := strings.Cut(t.in[t.pos+3:], ")")
 	n := t.groupNumber(strings.Trim(name, "<>'"))
@@ -500,7 +504,8 @@ func (t *translator) readFlags() error {
 	return nil
 }
 
-// groupNumber returns the number of the group with the name or number, -1 for none.
+// groupNumber returns the number of the group with the name or number, -1 for none. Names may be
+// declared later only in the other engine, so they have to be known here.
 func (t *translator) groupNumber(name string) int {
 	if n, err := strconv.Atoi(name); err == nil {
 		if n < 0 {

@@ -10,7 +10,8 @@ import (
 // This file finds routes that calls declare: app.get("/x", handler), and what is
 // mounted below what.
 
-// readCallSite reads a call: it may declare a route, mount a router, or read a request.
+// readCallSite reads a call: it may declare a route, mount a router, or read a request. The same
+// call can do several of these. Languages with spellings of their own come first.
 func (r *reader) readCallSite(i int32) {
 	r.readParameterCall(i)
 	object, name := r.calleeOf(i)
@@ -65,7 +66,7 @@ func (r *reader) readRouterCall(i, object int32, name string) {
 	}
 }
 
-// readMethods reads names of methods of requests.
+// readMethods reads names of methods of requests. Words that are no methods are left out.
 func (r *reader) readMethods(i int32) []string {
 	var out []string
 	for _, t := range r.constTexts(i) {
@@ -205,7 +206,8 @@ func (r *reader) prefixOf(call, outer int32, name string) (string, bool) {
 	return "", false
 }
 
-// handlerOf returns what function an expression means.
+// handlerOf returns what function an expression means. The name is resolved when all files are
+// known.
 func (r *reader) handlerOf(i int32) reference {
 	if i < 0 {
 		return reference{}
@@ -324,7 +326,8 @@ func (r *reader) declareGoRoute(i, object int32) {
 	r.out.declared = append(r.out.declared, d)
 }
 
-// methodsOf reads a method of requests: "GET", http.MethodGet, RequestMethod.POST.
+// methodsOf reads a method of requests: "GET", http.MethodGet, RequestMethod.POST. A list of them
+// is read element by element.
 func (r *reader) methodsOf(i int32) []string {
 	if t, ok := r.constText(i); ok {
 		if m := verbs[strings.ToLower(t)]; m != "" {
@@ -361,7 +364,8 @@ func (r *reader) addMounts(i, object int32) {
 	}
 }
 
-// mountedRouter returns what an expression mounts.
+// mountedRouter returns what an expression mounts. It is false for what is no router, such as a
+// middleware function of another package.
 func (r *reader) mountedRouter(i int32) (mount, bool) {
 	switch r.f.Nodes[i].Kind {
 	case tree.Name, tree.Member:
@@ -460,7 +464,8 @@ func (r *reader) readAssignment(i int32) {
 	}
 }
 
-// addGroup mounts a router that a method of another one makes for a path.
+// addGroup mounts a router that a method of another one makes for a path. Routes that are declared
+// on it are below the path.
 func (r *reader) addGroup(key string, value int32) {
 	object, name := r.calleeOf(value)
 	if name == "Subrouter" && r.f.Is(object, tree.Call) {

@@ -11,7 +11,8 @@ import (
 
 // This file knows the ways of Python and Ruby, and files that are routes themselves.
 
-// readPythonCall reads a call that Python's frameworks know.
+// readPythonCall reads a call that Python's frameworks know. Decorators are read with the function
+// that they decorate.
 func (r *reader) readPythonCall(i, object int32, name string) {
 	switch name {
 	case "register_blueprint", "include_router", "mount":
@@ -164,7 +165,8 @@ var restful = []struct {
 	{"update", "PATCH", "/{id}"}, {"update", "PUT", "/{id}"}, {"destroy", "DELETE", "/{id}"},
 }
 
-// readRubyCall reads a call that Rails or Sinatra know.
+// readRubyCall reads a call that Rails or Sinatra know. The member and collection blocks of
+// resources change the path.
 func (r *reader) readRubyCall(i, object int32, name string) {
 	if object >= 0 || len(r.out.declared) >= maxDeclared {
 		return

@@ -76,7 +76,8 @@ func (r *reader) typeName(i int32) string {
 	return name[strings.LastIndexAny(name, `.\`)+1:]
 }
 
-// readParameter reads what a parameter of a handler stands for.
+// readParameter reads what a parameter of a handler stands for. The second result is false for
+// parameters that carry nothing of a request.
 func (r *reader) readParameter(p int32) (handlerParameter, bool) {
 	g := handlerParameter{name: r.f.Text(r.childOf(p, tree.RoleTarget)), kind: r.typeName(r.childOf(p, tree.RoleType)),
 		at: r.placeOf(p), bare: true}
@@ -159,14 +160,16 @@ func (r *reader) annotationName(i int32) (string, int32) {
 	return name[strings.LastIndexAny(name, `.\`)+1:], value
 }
 
-// A routeAnnotations is what the annotations of a class or a method say of its route.
+// A routeAnnotations is what the annotations of a class or a method say of its route. Those of the
+// class hold for all of its methods.
 type routeAnnotations struct {
 	methods []string
 	paths   []string
 	mapped  bool // there is one that makes it a route
 }
 
-// readAnnotations reads the annotations of a class or a method.
+// readAnnotations reads the annotations of a class or a method. Attributes of C# end in
+// "Attribute" or leave it out.
 func (r *reader) readAnnotations(i int32) routeAnnotations {
 	var out routeAnnotations
 	for a := range r.f.All(i, tree.RoleAnnotation) {
@@ -189,7 +192,8 @@ func (r *reader) readAnnotations(i int32) routeAnnotations {
 	return out
 }
 
-// readAnnotationArguments reads the methods and the paths that an annotation gives.
+// readAnnotationArguments reads the methods and the paths that an annotation gives. Both may be
+// lists.
 func (r *reader) readAnnotationArguments(out *routeAnnotations, value int32) {
 	if v := r.namedArgument(value, "method", "methods"); v >= 0 {
 		out.methods = append(out.methods, r.methodsOf(v)...)
@@ -309,7 +313,8 @@ const maxFields = 60
 // jsonTag begins the name that Go's structs give a member in JSON.
 const jsonTag = "json:\""
 
-// addClass notes the members of a class.
+// addClass notes the members of a class. They are the parameters of handlers that take an object
+// of the class.
 func (r *reader) addClass(i int32) {
 	name := r.nodeName(i)
 	if name == "" || len(r.out.classes) >= maxDeclared {

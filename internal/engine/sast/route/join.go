@@ -42,6 +42,7 @@ func Join(files []*Facts) []Route {
 }
 
 // newJoiner indexes the functions, classes and mounts of the files, which it sorts by path.
+// Sorting makes the result independent of the order of the files.
 func newJoiner(files []*Facts) *joiner {
 	j := &joiner{files: slices.Clone(files), functions: map[string][]found{}, classes: map[string][]*Facts{}}
 	slices.SortFunc(j.files, func(a, b *Facts) int { return cmp.Compare(a.path, b.path) })
@@ -156,7 +157,8 @@ func (j *joiner) moduleFile(from *Facts, module string) *Facts {
 	return nil
 }
 
-// firstFile returns the first of the files that there is.
+// firstFile returns the first of the files that there is. Files are sorted by path, so this is a
+// binary search.
 func (j *joiner) firstFile(names ...string) *Facts {
 	for _, name := range names {
 		if i, ok := slices.BinarySearchFunc(j.files, name, func(f *Facts, name string) int {
@@ -208,7 +210,8 @@ func joinPaths(parts ...string) string {
 	return out
 }
 
-// resolveHandlers returns the functions that a reference means: one, or those of a class.
+// resolveHandlers returns the functions that a reference means: one, or those of a class. A name
+// that several functions have equally likely is left out: a wrong handler is worse than none.
 func (j *joiner) resolveHandlers(f *Facts, ref reference) []found {
 	if ref.place != (Place{}) {
 		for i := range f.functions {
@@ -314,7 +317,8 @@ func (j *joiner) makeRoutes(d *declared, prefix string, h found) []Route {
 	return out
 }
 
-// handlerParameters returns what a handler reads, those of the path first.
+// handlerParameters returns what a handler reads, those of the path first. Reads are those within
+// the text of the handler; what it passes to other functions is not followed.
 func (j *joiner) handlerParameters(method, path string, h found) []Parameter {
 	c := parameterList{method: method, inPath: map[string]bool{}}
 	for _, name := range pathNames(path) {
@@ -415,7 +419,7 @@ func bindsParameters(f *Facts) bool {
 	return false
 }
 
-// addParameter adds what a parameter of a handler stands for.
+// addParameter adds what a parameter of a handler stands for. An object stands for its members.
 func (j *joiner) addParameter(g handlerParameter, f *Facts, c *parameterList) {
 	in := g.in
 	if g.bare {
@@ -440,7 +444,8 @@ func (j *joiner) addParameter(g handlerParameter, f *Facts, c *parameterList) {
 	}
 }
 
-// bareKind returns where the value of a parameter without an annotation comes from.
+// bareKind returns where the value of a parameter without an annotation comes from. Frameworks
+// bind it by its name and its type.
 func bareKind(g handlerParameter, f *Facts, inPath map[string]bool) string {
 	switch {
 	case inPath[g.name]:

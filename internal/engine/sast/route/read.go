@@ -38,7 +38,7 @@ func (r *reader) containerKind(i int32, depth int) string {
 	return ""
 }
 
-// memberContainer says what part of a request a member of it is.
+// memberContainer says what part of a request a member of it is. The object has to be a request.
 func (r *reader) memberContainer(i int32) string {
 	property := r.f.Text(r.childOf(i, tree.RoleProperty))
 	in := r.tables.containers[property]
@@ -51,7 +51,7 @@ func (r *reader) memberContainer(i int32) string {
 	return in
 }
 
-// callContainer says what part of a request a call returns.
+// callContainer says what part of a request a call returns. PSR-7 and Go have methods for them.
 func (r *reader) callContainer(i int32) string {
 	object, name := r.calleeOf(i)
 	switch r.f.Language {
@@ -172,7 +172,8 @@ func (r *reader) readMember(i int32) {
 	}
 }
 
-// readParameterCall reads a call that reads a parameter, or the body as a whole.
+// readParameterCall reads a call that reads a parameter, or the body as a whole. Containers have
+// getters that take a name; requests have methods for each kind.
 func (r *reader) readParameterCall(i int32) {
 	object, name := r.calleeOf(i)
 	t := r.tables
@@ -254,7 +255,7 @@ func (r *reader) readPattern(target, value int32) {
 	}
 }
 
-// distinctParameters removes what was read twice.
+// distinctParameters removes what was read twice. The same parameter at two places stays twice.
 func distinctParameters(list []Parameter) []Parameter {
 	var out []Parameter
 	for _, p := range list {

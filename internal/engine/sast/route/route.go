@@ -16,7 +16,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// A Route is an operation that the code declares.
+// A Route is an operation that the code declares. It is what a scan reports as an operation, and
+// what a dynamic scan can send requests to.
 type Route struct {
 	Method     string // in upper case; "" is any
 	Path       string // begins with a slash; parameters in braces: "/users/{id}"
@@ -34,7 +35,8 @@ type Parameter struct {
 // String returns the parameter as "query:name".
 func (p Parameter) String() string { return p.In + ":" + p.Name }
 
-// A Place is a part of a file.
+// A Place is a part of a file. Lines are kept, since the tree of the file is gone when routes are
+// joined.
 type Place struct {
 	Path               string
 	Start, End         int // bytes
@@ -46,7 +48,8 @@ func (p Place) Holds(path string, offset int) bool {
 	return p.Path == path && p.Start <= offset && offset < p.End
 }
 
-// Facts are what one file says of routes.
+// Facts are what one file says of routes. They are small and hold no tree, so that all files of a
+// program fit in memory.
 type Facts struct {
 	path      string
 	language  string
@@ -74,7 +77,7 @@ type declared struct {
 	handler reference
 }
 
-// A reference names a function of the program.
+// A reference names a function of the program. Either the place is set, or the name.
 type reference struct {
 	place  Place  // of the function itself, where it stands there
 	object string // what the name is a member of, as the source spells it
@@ -91,7 +94,7 @@ type mount struct {
 	whole  bool   // the prefix stands in the place of what the router's making says
 }
 
-// function is one that may handle requests.
+// function is one that may handle requests. Lambdas are functions as well.
 type function struct {
 	name, class string
 	at          Place
@@ -202,7 +205,8 @@ func (r *reader) constText(i int32) (string, bool) {
 	return v.Text, true
 }
 
-// constTexts returns the constants of an expression, or of a list of them.
+// constTexts returns the constants of an expression, or of a list of them. Elements that are
+// computed are left out.
 func (r *reader) constTexts(i int32) []string {
 	var out []string
 	if r.f.Is(i, tree.List) || r.f.Is(i, tree.Tuple) || r.f.Is(i, tree.Set) {
@@ -274,7 +278,7 @@ func (r *reader) namedArgument(call int32, names ...string) int32 {
 	return tree.None
 }
 
-// entryValue returns the value of a key of an object.
+// entryValue returns the value of a key of an object. A method of the object counts as its value.
 func (r *reader) entryValue(object int32, names ...string) int32 {
 	for e := range r.f.All(object, tree.RoleElement) {
 		if r.f.Is(e, tree.Pair) {

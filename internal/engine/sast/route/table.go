@@ -10,7 +10,8 @@ import (
 // itoa is the key of a declaration.
 func itoa(i int32) string { return strconv.Itoa(int(i)) }
 
-// tables are what is known of a language's frameworks.
+// tables are what is known of a language's frameworks. They are data: a framework with usual
+// shapes needs no code.
 type tables struct {
 	annotations bool // handlers bear annotations with paths
 	python      bool // decorators call methods of the application
@@ -29,7 +30,7 @@ type tables struct {
 	bodies map[string]bool
 }
 
-// wordSet makes a set.
+// wordSet makes a set. The lists below are easier to read as one text.
 func wordSet(list string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(list) {
@@ -38,7 +39,7 @@ func wordSet(list string) map[string]bool {
 	return out
 }
 
-// kindTable makes a table of "in: names" pairs.
+// kindTable makes a table of "in: names" pairs. A name may stand in one list only.
 func kindTable(pairs ...string) map[string]string {
 	out := map[string]string{}
 	for _, p := range pairs {

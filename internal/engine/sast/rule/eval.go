@@ -23,7 +23,8 @@ const (
 	KindList
 )
 
-// A Value is what an expression works with.
+// A Value is what an expression works with. Lists exist only in expressions; code compares with
+// nothing but through str().
 type Value struct {
 	Kind  Kind
 	Bool  bool
@@ -113,7 +114,8 @@ type evaluator struct {
 	base int
 }
 
-// evalNode evaluates a node and what is below it.
+// evalNode evaluates a node and what is below it. Arguments are evaluated before the operator,
+// except for and/or, where one side may decide alone.
 func (ev evaluator) evalNode(n *exprNode) (Value, error) {
 	switch n.op {
 	case "":
@@ -186,7 +188,8 @@ func (ev evaluator) callFunction(n *exprNode, args []Value) (Value, error) {
 	return ev.convertValue(n.op, args[0])
 }
 
-// convertValue calls a function that reads a value as one of another kind.
+// convertValue calls a function that reads a value as one of another kind. A text that is no such
+// value makes the whole comparison false.
 func (ev evaluator) convertValue(function string, v Value) (Value, error) {
 	switch function {
 	case "int":
@@ -261,7 +264,8 @@ func promDuration(s string) (Value, error) {
 	return IntValue(total), nil
 }
 
-// asText returns what str() makes of a value.
+// asText returns what str() makes of a value. Numbers are written in their shortest form, as
+// Python does.
 func (v Value) asText() string {
 	switch v.Kind {
 	case KindBool:
@@ -288,7 +292,8 @@ func (v Value) asFloat() float64 {
 	return v.Float
 }
 
-// evalUnary evaluates an operator of one operand.
+// evalUnary evaluates an operator of one operand. Only numbers have a sign, and only truth values
+// a negation.
 func evalUnary(op string, v Value) (Value, error) {
 	switch {
 	case op == "unary not" && v.Kind == KindBool:
@@ -329,7 +334,8 @@ func evalBinary(op string, a, b Value) (Value, error) {
 	return arithmetic(op, a, b)
 }
 
-// arithmetic evaluates an operator of two numbers, or joins two strings.
+// arithmetic evaluates an operator of two numbers, or joins two strings. Integers stay integers,
+// so that "1 << 40" is exact.
 func arithmetic(op string, a, b Value) (Value, error) {
 	switch {
 	case a.Kind == KindInt && b.Kind == KindInt:
@@ -342,7 +348,8 @@ func arithmetic(op string, a, b Value) (Value, error) {
 	return Value{}, errUnknown
 }
 
-// containsValue is Python's in: an element of a list, or a part of a string.
+// containsValue is Python's in: an element of a list, or a part of a string. Whether code is in a
+// list is not known.
 func containsValue(a, b Value) (Value, error) {
 	switch {
 	case b.Kind == KindList && a.Kind != KindCode:
@@ -358,7 +365,8 @@ func containsValue(a, b Value) (Value, error) {
 	return BoolValue(false), errUnknown
 }
 
-// equalValues compares two values; an integer equals a float of its value, as in Python.
+// equalValues compares two values; an integer equals a float of its value, as in Python. Lists are
+// equal element by element; values of different kinds are not equal.
 func equalValues(a, b Value) bool {
 	if a.isNumber() && b.isNumber() {
 		if a.Kind == KindInt && b.Kind == KindInt {
@@ -421,7 +429,8 @@ func orderOf(less, more bool) int {
 	return 0
 }
 
-// intOp evaluates an operator of two integers. A division by zero has no value.
+// intOp evaluates an operator of two integers. A division by zero has no value. Python's "/" gives
+// a float, but rules of the format are written for the integer division of its engine.
 func intOp(op string, a, b int64) (Value, error) {
 	switch op {
 	case "+":
@@ -449,7 +458,8 @@ func intOp(op string, a, b int64) (Value, error) {
 	return Value{}, errUnknown
 }
 
-// bitOp evaluates an operator on the bits of two integers.
+// bitOp evaluates an operator on the bits of two integers. Shifts beyond the width of the type are
+// refused, as Go would give 0 and Python a larger number.
 func bitOp(op string, a, b int64) (Value, error) {
 	switch op {
 	case "&":
@@ -486,7 +496,8 @@ func intPower(a, b int64) (Value, error) {
 	return IntValue(out), nil
 }
 
-// floatOp evaluates an operator of two floats.
+// floatOp evaluates an operator of two floats. Infinity is a possible result, and compares as
+// such.
 func floatOp(op string, a, b float64) (Value, error) {
 	switch op {
 	case "+":

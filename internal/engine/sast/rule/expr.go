@@ -46,7 +46,8 @@ var functions = map[string]int{
 	"parse_promql_duration": 1,
 }
 
-// ParseExpr reads an expression.
+// ParseExpr reads an expression. The whole text has to be one expression: what follows it is an
+// error.
 func ParseExpr(text string, options ExprOption) (*Expr, error) {
 	if len(text) > maxExpr {
 		return nil, fmt.Errorf("the comparison has %d bytes; the limit is %d", len(text), maxExpr)
@@ -71,7 +72,8 @@ func ParseExpr(text string, options ExprOption) (*Expr, error) {
 // String returns the text of the expression.
 func (e *Expr) String() string { return e.text }
 
-// Metavariables returns the names that the expression reads, sorted.
+// Metavariables returns the names that the expression reads, sorted. The engine reads them to know
+// which bindings a comparison needs.
 func (e *Expr) Metavariables() []string {
 	var out []string
 	var walk func(n *exprNode)
@@ -122,7 +124,8 @@ var operators = []string{
 	"!", "(", ")", "[", "]", "{", "}", ",",
 }
 
-// nextToken reads one token.
+// nextToken reads one token. Line breaks and backslashes in front of them count as white space,
+// since rules write long comparisons in several lines.
 func (p *exprParser) nextToken() error {
 	for p.pos < len(p.in) && strings.IndexByte(" \t\r\n\\", p.in[p.pos]) >= 0 {
 		p.pos++
@@ -164,7 +167,8 @@ func sigilLength(s string) int {
 	return n
 }
 
-// nameToken reads a name, dots included, or a string whose prefix looks like one.
+// nameToken reads a name, dots included, or a string whose prefix looks like one. Names with dots
+// are functions of modules, such as re.match.
 func (p *exprParser) nameToken(rest string) error {
 	n := 1
 	for n < len(rest) && (isNameByte(rest[n]) || rest[n] == '.') {
@@ -301,7 +305,8 @@ func (p *exprParser) peekOperator() (string, bool) {
 	return op, ok
 }
 
-// canonicalOp returns the operator that the evaluator knows for one of several spellings.
+// canonicalOp returns the operator that the evaluator knows for one of several spellings. Rules
+// use the operators of C and of Python.
 func canonicalOp(op string) string {
 	switch op {
 	case "||":
@@ -316,7 +321,8 @@ func canonicalOp(op string) string {
 	return op
 }
 
-// parseUnary reads an operand with the operators before it.
+// parseUnary reads an operand with the operators before it. "not" binds looser than a comparison,
+// the signs tighter than a product.
 func (p *exprParser) parseUnary(depth int) (*exprNode, error) {
 	if depth > maxExprDepth {
 		return nil, fmt.Errorf("it is nested more than %d deep", maxExprDepth)
@@ -336,7 +342,8 @@ func (p *exprParser) parseUnary(depth int) (*exprNode, error) {
 	return &exprNode{op: "unary " + op, args: []*exprNode{arg}}, err
 }
 
-// parseOperand reads a literal, a metavariable, a call, a list or a parenthesis.
+// parseOperand reads a literal, a metavariable, a call, a list or a parenthesis. A parenthesis
+// around one expression groups it, around several it is a tuple, which is a list here.
 func (p *exprParser) parseOperand(depth int) (*exprNode, error) {
 	tok := p.tok
 	if err := p.nextToken(); err != nil {
@@ -408,7 +415,8 @@ func (p *exprParser) parseList(shut string, depth int) ([]*exprNode, error) {
 	return out, p.nextToken()
 }
 
-// parseName reads a constant or a call.
+// parseName reads a constant or a call. Any name that is no constant has to be called: there are
+// no variables but metavariables.
 func (p *exprParser) parseName(name string, depth int) (*exprNode, error) {
 	switch name {
 	case "True", "true":
@@ -484,7 +492,8 @@ func parseNumber(text string, base int) (Value, bool) {
 	return FloatValue(f), err == nil
 }
 
-// parsePrefixed reads an integer with the prefix of its base, such as "0x1f".
+// parsePrefixed reads an integer with the prefix of its base, such as "0x1f". Suffixes of C are
+// dropped; a base of the condition does not apply.
 func parsePrefixed(sign, lower string) (v Value, prefixed, ok bool) {
 	for prefix, b := range map[string]int{"0x": 16, "0o": 8, "0b": 2} {
 		if rest, found := strings.CutPrefix(lower, prefix); found {

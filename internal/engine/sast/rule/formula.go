@@ -119,7 +119,8 @@ func (f *Formula) String() string {
 	return out.String() + ")"
 }
 
-// String returns the condition in a few words.
+// String returns the condition in a few words. It is part of the key by which results of equal
+// formulas are shared, so two conditions with one text must be the same.
 func (c Condition) String() string {
 	text := ""
 	switch c.Kind {

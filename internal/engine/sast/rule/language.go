@@ -39,14 +39,16 @@ var languages = map[string]string{
 	"vb":  "vb", "vbnet": "vb", "xtend": "xtend",
 }
 
-// Language returns the canonical name of a language in any spelling of the format,
-// such as "javascript" for "js". It is false for an unknown one.
+// Language returns the canonical name of a language in any spelling of the format, such as
+// "javascript" for "js". It is false for an unknown one. The languages that the build has no
+// grammar for are known too, so that the message about them is exact.
 func Language(name string) (string, bool) {
 	l, ok := languages[strings.ToLower(name)]
 	return l, ok
 }
 
-// readLanguages reads the languages of a rule, each once.
+// readLanguages reads the languages of a rule, each once. Languages without a grammar of their own
+// cannot be mixed with others, because their patterns are of another kind.
 func (b *builder) readLanguages(n *yaml.Node) []string {
 	var out []string
 	elements := b.readList(n, "languages")
@@ -64,7 +66,8 @@ func (b *builder) readLanguages(n *yaml.Node) []string {
 	return out
 }
 
-// readLanguage reads the name of a language, "" with a fault for an unknown one.
+// readLanguage reads the name of a language, "" with a fault for an unknown one. Spellings of the
+// format are mapped to the names of the build.
 func (b *builder) readLanguage(n *yaml.Node) string {
 	name := b.readScalar(n, "a language")
 	l, ok := Language(name)

@@ -18,9 +18,10 @@ import (
 // maxFiles bounds the rule files of one folder.
 const maxFiles = 100_000
 
-// Files returns the rule files at a path, in the order of their names: the file
-// itself, or every YAML file in a folder and below whose rules have ids. Files for
-// tests (x.test.yaml, x.fixed.yaml) and hidden folders are left out.
+// Files returns the rule files at a path, in the order of their names: the file itself, or every
+// YAML file in a folder and below whose rules have ids. Files for tests (x.test.yaml,
+// x.fixed.yaml) and hidden folders are left out. Only the look at the text tells a rule file from
+// other YAML.
 func Files(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,8 +83,9 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
-// hasRules says whether a text is YAML with a list of rules that have ids. Other
-// YAML, such as the roles of a cluster, has a list of that name too.
+// hasRules says whether a text is YAML with a list of rules that have ids. Other YAML, such as the
+// roles of a cluster, has a list of that name too. The look is cheap: most YAML of a repository
+// does not even have the word.
 func hasRules(text []byte) bool {
 	if !strings.Contains(string(text), "rules") || len(text) > maxFile {
 		return false
@@ -121,8 +123,8 @@ func mappingValue(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// Load reads the rules of the files and folders. It returns the rules without fault,
-// and all faults, joined.
+// Load reads the rules of the files and folders. It returns the rules without fault, and all
+// faults, joined. Rules without fault are usable although others have one; the caller decides.
 func (p Parser) Load(paths ...string) ([]*Rule, error) {
 	var out []*Rule
 	var faults []error

@@ -2,8 +2,9 @@ package rule
 
 import "strings"
 
-// IsMetavariable says whether a text is a metavariable: $X, $X1, $_, $...ARGS, or
-// $1 for a group of a regular expression. Names begin with a capital letter or _.
+// IsMetavariable says whether a text is a metavariable: $X, $X1, $_, $...ARGS, or $1 for a group
+// of a regular expression. Names begin with a capital letter or _. "$_" is the one that binds
+// nothing.
 func IsMetavariable(s string) bool {
 	name, ok := strings.CutPrefix(s, "$")
 	if !ok {
@@ -29,10 +30,10 @@ func metavariableLength(s string) int {
 	return n
 }
 
-// Interpolate returns a message or a fix with its metavariables replaced by what
-// they are bound to. $X stands for the text; value($X) for the constant that $X
-// is known to hold, which bind is asked for by the name "value($X)", and for the
-// text if there is none. What is not bound stays as it is.
+// Interpolate returns a message or a fix with its metavariables replaced by what they are bound
+// to. $X stands for the text; value($X) for the constant that $X is known to hold, which bind is
+// asked for by the name "value($X)", and for the text if there is none. What is not bound stays as
+// it is. Messages are text of the rule's author, so nothing is escaped.
 func Interpolate(text string, bind func(name string) (string, bool)) string {
 	var out strings.Builder
 	for i := 0; i < len(text); {
@@ -64,7 +65,8 @@ func Interpolate(text string, bind func(name string) (string, bool)) string {
 	return out.String()
 }
 
-// metavariableAt returns the metavariable at the start of s, "" for none.
+// metavariableAt returns the metavariable at the start of s, "" for none. "$Xy" is none: a name
+// goes on behind it.
 func metavariableAt(s string) string {
 	name, ok := strings.CutPrefix(s, "$")
 	if !ok {

@@ -54,7 +54,8 @@ func (p Parser) Parse(path string, text []byte) ([]*Rule, error) {
 	return b.rules, r.joinFaults()
 }
 
-// A builder makes rules of the documents of one file.
+// A builder makes rules of the documents of one file. Rules of one file share nothing but their
+// ids, which have to differ.
 type builder struct {
 	*reader
 	parser Parser
@@ -178,7 +179,8 @@ var severities = map[string]finding.Severity{
 	"INVENTORY": finding.Low, "EXPERIMENT": finding.Low,
 }
 
-// readSeverity reads the severity in one of the two scales of the format.
+// readSeverity reads the severity in one of the two scales of the format. The older scale (ERROR,
+// WARNING, INFO) is mapped to high, medium and low.
 func (b *builder) readSeverity(n *yaml.Node) finding.Severity {
 	text := b.readScalar(n, "severity")
 	s, ok := severities[text]
@@ -188,7 +190,8 @@ func (b *builder) readSeverity(n *yaml.Node) finding.Severity {
 	return s
 }
 
-// readFixRegex reads a replacement of a part of a match; nil when there is none.
+// readFixRegex reads a replacement of a part of a match; nil when there is none. The count bounds
+// the replacements; 0 is all.
 func (b *builder) readFixRegex(n *yaml.Node) *FixRegex {
 	if n == nil {
 		return nil

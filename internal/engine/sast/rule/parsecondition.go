@@ -15,7 +15,8 @@ var conditionKeys = map[string]bool{
 	"metavariable-analysis": true, "metavariable-name": true, "semgrep-internal-metavariable-name": true,
 }
 
-// readOldCondition reads one condition below patterns and adds it to the formula.
+// readOldCondition reads one condition below patterns and adds it to the formula. A comparison may
+// name no metavariable: then its expression names them.
 func (b *builder) readOldCondition(f *Formula, key string, n *yaml.Node) {
 	if !b.enter(n) {
 		return
@@ -54,7 +55,8 @@ func (b *builder) readMetavariable(d *dict, key, where string) string {
 	return b.checkMetavariable(n, b.readScalar(n, key))
 }
 
-// readNewCondition reads one element of where and adds it to the formula.
+// readNewCondition reads one element of where and adds it to the formula. The keys that are there
+// decide which condition it is; the newer spelling has no name for it.
 func (b *builder) readNewCondition(f *Formula, n *yaml.Node) {
 	d := b.readDict(n, "an element of where")
 	if d == nil || !b.enter(n) {
@@ -92,14 +94,16 @@ func (b *builder) readNewCondition(f *Formula, n *yaml.Node) {
 	f.Where = append(f.Where, c)
 }
 
-// readRegexCondition reads metavariable-regex.
+// readRegexCondition reads metavariable-regex. The expression is anchored at the start of the
+// text.
 func (b *builder) readRegexCondition(c *Condition, d *dict) {
 	c.Kind = CondRegex
 	c.Regex = b.readRegexp(d.require("regex", "metavariable-regex"), pcre.Anchored)
 	c.ConstantPropagation = d.takeBool("constant-propagation", false)
 }
 
-// inLanguage reads a formula whose patterns are in the language of the condition.
+// inLanguage reads a formula whose patterns are in the language of the condition. Below it "regex"
+// makes patterns of regular expressions.
 func (b *builder) inLanguage(c *Condition, d *dict, read func() *Formula) *Formula {
 	n := d.take("language")
 	if n == nil {
@@ -145,7 +149,8 @@ func (b *builder) readTypes(c *Condition, d *dict) {
 	}
 }
 
-// readAnalysis reads "analyzer: entropy" and "analyzer: {kind: entropy_v2, mode: lax}".
+// readAnalysis reads "analyzer: entropy" and "analyzer: {kind: entropy_v2, mode: lax}". The newer
+// entropy analyzer has three levels of strictness.
 func (b *builder) readAnalysis(c *Condition, d *dict) {
 	c.Kind = CondAnalysis
 	n := d.require("analyzer", "metavariable-analysis")

@@ -87,7 +87,8 @@ func wrapFormula(op Op, f *Formula, n *yaml.Node) *Formula {
 	return &Formula{Op: op, Line: n.Line, Children: []*Formula{f}}
 }
 
-// readPattern reads the text of a pattern.
+// readPattern reads the text of a pattern. It is parsed by the engine, which knows the grammar;
+// here it only must not be empty.
 func (b *builder) readPattern(n *yaml.Node) *Formula {
 	if b.regex {
 		return b.readRegexFormula(n)
@@ -130,7 +131,8 @@ func (b *builder) readOldOperand(key string, n *yaml.Node) *Formula {
 	return b.readOldPair(k, value, false)
 }
 
-// singleKey reads a mapping of exactly one key.
+// singleKey reads a mapping of exactly one key. A second key is nearly always a forgotten hyphen,
+// which the message says.
 func (b *builder) singleKey(n *yaml.Node, what string) (string, *yaml.Node) {
 	d := b.readDict(n, "an element of "+what)
 	if d == nil {
@@ -144,7 +146,8 @@ func (b *builder) singleKey(n *yaml.Node, what string) (string, *yaml.Node) {
 	return key, d.take(key)
 }
 
-// readEither reads the list below pattern-either.
+// readEither reads the list below pattern-either. A negation among alternatives would match
+// everything else and is refused.
 func (b *builder) readEither(n *yaml.Node) *Formula {
 	out := &Formula{Op: OpAny, Line: n.Line}
 	for _, e := range b.readList(n, "pattern-either") {
@@ -193,7 +196,8 @@ func (b *builder) readConjunction(n *yaml.Node, nested bool) *Formula {
 	return out
 }
 
-// hasPositive says whether a conjunction has a member that can match by itself.
+// hasPositive says whether a conjunction has a member that can match by itself. Without one a
+// conjunction would match the whole file.
 func hasPositive(f *Formula) bool {
 	return slices.ContainsFunc(f.Children, func(c *Formula) bool { return c.Op != OpNot })
 }

@@ -120,7 +120,8 @@ func (b *builder) readSeconds(n *yaml.Node, what string) float64 {
 	return v
 }
 
-// readBraces reads a list of pairs, each an opening and a closing character.
+// readBraces reads a list of pairs, each an opening and a closing character. Each is one
+// character, as the engine compares bytes.
 func (b *builder) readBraces(n *yaml.Node) [][2]string {
 	var out [][2]string
 	for _, e := range b.readList(n, "a list of braces") {

@@ -6,7 +6,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// readTaint reads taint mode, in either spelling.
+// readTaint reads taint mode, in either spelling. Sources or sinks may come from a model instead
+// of patterns.
 func (b *builder) readTaint(d *dict) *Taint {
 	t := &taintReader{builder: b, out: &Taint{}}
 	if n := d.take("taint"); n != nil {
@@ -38,7 +39,8 @@ type taintReader struct {
 	out   *Taint
 }
 
-// readParts reads the four lists, whose keys begin with prefix.
+// readParts reads the four lists, whose keys begin with prefix. All faults of a rule are reported
+// at once.
 func (t *taintReader) readParts(d *dict, prefix string) {
 	for _, p := range []struct {
 		key  string
@@ -103,7 +105,8 @@ func (t *taintReader) readSanitizer(d *dict, what string) {
 	t.out.Sanitizers = append(t.out.Sanitizers, s)
 }
 
-// readPropagator reads an element of pattern-propagators.
+// readPropagator reads an element of pattern-propagators. Without the key by-side-effect the
+// variable is tainted as well, unlike for sources.
 func (t *taintReader) readPropagator(d *dict, what string) {
 	p := Propagator{Formula: t.readFormulaOf(d, what), Line: d.line}
 	p.From, p.To = t.readMetavariable(d, "from", what), t.readMetavariable(d, "to", what)
@@ -154,7 +157,8 @@ func (t *taintReader) readSideEffect(d *dict, otherwise SideEffect) SideEffect {
 	return otherwise
 }
 
-// readLabel reads the label of a source or propagator, "" when there is none.
+// readLabel reads the label of a source or propagator, "" when there is none. Labels are names of
+// expressions in requires.
 func (t *taintReader) readLabel(d *dict) string {
 	n := d.take("label")
 	text := t.readScalar(n, "label")
@@ -219,7 +223,8 @@ func (p *exprParser) parseLabelOr(depth int) (*LabelExpr, error) {
 	})
 }
 
-// parseLabelChain reads operands between the same operator.
+// parseLabelChain reads operands between the same operator. A chain is flat, so that printing and
+// evaluation need no nesting.
 func (p *exprParser) parseLabelChain(op LabelOp, word string, operand func() (*LabelExpr, error)) (*LabelExpr, error) {
 	first, err := operand()
 	if err != nil || p.tok.text != word {
@@ -279,7 +284,7 @@ func labelOf(tok exprToken) (*LabelExpr, error) {
 	return nil, fmt.Errorf("%q is no label", tok.text)
 }
 
-// readModel reads our own key.
+// readModel reads our own key. The kinds are those of the build's model files.
 func (t *taintReader) readModel(n *yaml.Node) {
 	if n == nil {
 		return

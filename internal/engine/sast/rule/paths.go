@@ -8,8 +8,9 @@ import (
 	"merlon/internal/scan/glob"
 )
 
-// Glob compiles a pattern of the key paths. It is one of .gitignore, but for a
-// pattern with a slash: it fits at any depth, unless it begins with a slash.
+// Glob compiles a pattern of the key paths. It is one of .gitignore, but for a pattern with a
+// slash: it fits at any depth, unless it begins with a slash. The trailing slash of a folder and
+// the leading "./" mean nothing.
 func Glob(pattern string) (*glob.Glob, error) {
 	pattern = strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/")
 	if strings.Contains(pattern, "/") && !strings.HasPrefix(pattern, "/") {
@@ -18,7 +19,8 @@ func Glob(pattern string) (*glob.Glob, error) {
 	return glob.Compile(pattern)
 }
 
-// readGlobs reads a list of patterns of paths.
+// readGlobs reads a list of patterns of paths. They are compiled when they are used; here they
+// only have to be well formed.
 func (b *builder) readGlobs(n *yaml.Node, what string) []string {
 	if n == nil {
 		return nil

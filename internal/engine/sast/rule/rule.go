@@ -17,7 +17,8 @@ import (
 	"merlon/internal/finding"
 )
 
-// A Rule is one rule of a file.
+// A Rule is one rule of a file. Exactly one of Search and Taint is set; everything else is common
+// to both modes.
 type Rule struct {
 	ID       string
 	Path     string // of the file, as given to Parse
@@ -56,8 +57,9 @@ const (
 	Aliengrep = "aliengrep"
 )
 
-// Options change how a rule is matched. Parse returns them with the defaults of
-// the format where a rule says nothing: see DefaultOptions.
+// Options change how a rule is matched. Parse returns them with the defaults of the format where a
+// rule says nothing: see DefaultOptions. Options without a meaning in this engine are read and
+// dropped; see readOptions.
 type Options struct {
 	ConstantPropagation bool // a variable that holds one constant matches that constant
 	SymbolicPropagation bool // a variable that holds one expression matches that expression
@@ -116,8 +118,8 @@ type Options struct {
 	TimeoutFactor  int
 }
 
-// Timeout returns how long the rule may take on a file of so many bytes, to match
-// its patterns; 0 is for as long as the engine allows.
+// Timeout returns how long the rule may take on a file of so many bytes, to match its patterns; 0
+// is for as long as the engine allows. Large files may take longer when the rule says so.
 func (o *Options) Timeout(size int) time.Duration {
 	seconds := o.TimeoutSeconds
 	if o.DynamicTimeout {

@@ -17,6 +17,7 @@ type Taint struct {
 //
 // It adds the sources and sinks of those kinds, with their sanitizers and
 // summaries, to those of the rule.
+// A rule with a model needs no patterns at all; the two kinds are joined.
 type Model struct {
 	Line           int
 	Sources, Sinks []string
@@ -104,7 +105,8 @@ type LabelExpr struct {
 	Args  []*LabelExpr
 }
 
-// Eval says whether the expression holds of data for which has tells the labels.
+// Eval says whether the expression holds of data for which has tells the labels. Evaluation is
+// lazy, but has no effects.
 func (e *LabelExpr) Eval(has func(label string) bool) bool {
 	switch e.Op {
 	case LabelIs:

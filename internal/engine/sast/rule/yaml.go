@@ -33,7 +33,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Text)
 }
 
-// A reader takes values out of YAML nodes and collects the faults.
+// A reader takes values out of YAML nodes and collects the faults. All faults of a file are
+// collected, since whoever writes rules wants to see them together.
 type reader struct {
 	path  string
 	rule  string // id of the rule being read
@@ -66,8 +67,9 @@ func (r *reader) joinFaults() error {
 	return errors.Join(all...)
 }
 
-// resolve follows aliases. It returns nil, with a fault, when the file has more
-// values than a file may have.
+// resolve follows aliases. It returns nil, with a fault, when the file has more values than a file
+// may have. Each visit counts, so that aliases of aliases cannot expand without bound ("billion
+// laughs").
 func (r *reader) resolve(n *yaml.Node) *yaml.Node {
 	for n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -109,8 +111,8 @@ type dict struct {
 	byKey map[string]*pair
 }
 
-// readDict reads a mapping. what says in a fault what was to be one. It returns nil,
-// with a fault, for anything else.
+// readDict reads a mapping. what says in a fault what was to be one. It returns nil, with a fault,
+// for anything else. Merge keys are expanded, and keys that are there twice are faults.
 func (r *reader) readDict(n *yaml.Node, what string) *dict {
 	line := n.Line
 	if n = r.resolve(n); n == nil {
@@ -162,7 +164,8 @@ func (d *dict) mergePairs(value *yaml.Node) {
 	}
 }
 
-// take returns the value of a key, nil if there is none or it is null.
+// take returns the value of a key, nil if there is none or it is null. The key counts as used
+// then.
 func (d *dict) take(key string) *yaml.Node {
 	p := d.byKey[key]
 	if p == nil {
@@ -203,7 +206,8 @@ func (d *dict) takeString(key string) string {
 	return d.r.readScalar(d.take(key), key)
 }
 
-// readScalar returns the text of a scalar, "" for nil.
+// readScalar returns the text of a scalar, "" for nil. Numbers and truth values are text too: a
+// pattern may be "1".
 func (r *reader) readScalar(n *yaml.Node, what string) string {
 	if n == nil {
 		return ""
@@ -219,7 +223,8 @@ func (r *reader) readScalar(n *yaml.Node, what string) string {
 	return n.Value
 }
 
-// takeBool returns a truth value, otherwise if the key is not there.
+// takeBool returns a truth value, otherwise if the key is not there. Words such as "yes" are text
+// in YAML 1.2 and no truth value.
 func (d *dict) takeBool(key string, otherwise bool) bool {
 	n := d.take(key)
 	if n == nil {
@@ -236,7 +241,8 @@ func (d *dict) takeBool(key string, otherwise bool) bool {
 	return otherwise
 }
 
-// takeInt returns an integer from 0 to max, otherwise if the key is not there.
+// takeInt returns an integer from 0 to max, otherwise if the key is not there. Numbers outside of
+// the range are faults and not cut.
 func (d *dict) takeInt(key string, max, otherwise int) int {
 	n := d.take(key)
 	if n == nil {
@@ -267,8 +273,8 @@ func (r *reader) readList(n *yaml.Node, what string) []*yaml.Node {
 	return n.Content
 }
 
-// readStrings returns the elements of a list of texts. A single text is a list of one if
-// single is set.
+// readStrings returns the elements of a list of texts. A single text is a list of one if single is
+// set. An element that is no text is a fault, and counts as the empty text.
 func (r *reader) readStrings(n *yaml.Node, what string, single bool) []string {
 	if n == nil {
 		return nil

@@ -32,7 +32,8 @@ func (b *binder) declareNames() {
 	}
 }
 
-// opensScope reports whether the node is a scope.
+// opensScope reports whether the node is a scope. Languages without block scope (Python, older
+// JavaScript) have those of functions and classes only.
 func (b *binder) opensScope(i int32) bool {
 	switch b.File.Nodes[i].Kind {
 	case tree.FileKind, tree.Function, tree.Lambda, tree.Class, tree.Comprehension:
@@ -49,7 +50,8 @@ func (b *binder) opensScope(i int32) bool {
 	}
 }
 
-// declareNode declares what the node declares.
+// declareNode declares what the node declares. The name of a function belongs to the scope around
+// it, but the function has opened its own already.
 func (b *binder) declareNode(i int32) {
 	f := b.File
 	switch n := &f.Nodes[i]; n.Kind {
@@ -82,7 +84,8 @@ func (b *binder) declareNode(i int32) {
 	}
 }
 
-// declareVariables declares the variables of a node that has them as its target.
+// declareVariables declares the variables of a node that has them as its target. The variables of
+// a loop are declared where the language lets an assignment declare.
 func (b *binder) declareVariables(i int32) {
 	f := b.File
 	switch n := &f.Nodes[i]; n.Kind {
@@ -165,7 +168,8 @@ func (b *binder) testScope(i int32) int32 {
 	return sc
 }
 
-// functionScope returns the nearest scope outwards that is a function, class or file.
+// functionScope returns the nearest scope outwards that is a function, class or file. Scope 0 is
+// the file.
 func (b *binder) functionScope(sc int32) int32 {
 	for ; sc > 0; sc = b.scopes[sc].parent {
 		switch b.File.Nodes[b.scopes[sc].node].Kind {
@@ -382,7 +386,8 @@ func (b *binder) recordUndeclared(i int32) {
 	b.free[k] = append(b.free[k], assignmentWrite(f, i))
 }
 
-// findName looks the name up from the innermost open scope.
+// findName looks the name up from the innermost open scope. Names that Global has given to another
+// scope come first.
 func (b *binder) findName(name string) int32 {
 	sc := b.topScope()
 	if d, ok := b.outer[b.functionScope(sc)][name]; ok {
@@ -391,7 +396,8 @@ func (b *binder) findName(name string) int32 {
 	return b.lookupFrom(sc, name)
 }
 
-// findAt looks up what a Name means where it stands.
+// findAt looks up what a Name means where it stands. Where functions have names of their own, a
+// name in another place than a call means a variable first.
 func (b *binder) findAt(i int32) int32 {
 	n := &b.File.Nodes[i]
 	if !b.Semantics.FunctionsApart {
@@ -476,7 +482,8 @@ func (b *binder) recordWrite(i int32) {
 	}
 }
 
-// writeTarget records a write of the names of a target, and of the fields of this.
+// writeTarget records a write of the names of a target, and of the fields of this. Parts of a
+// pattern are written with values that are not known.
 func (b *binder) writeTarget(t int32, w write) {
 	f := b.File
 	if t < 0 {

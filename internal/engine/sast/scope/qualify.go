@@ -46,7 +46,8 @@ func (s *Info) qualify(i int32, depth int) string {
 	return ""
 }
 
-// qualifyType returns the qualified name of a Type; "" for one that is made of others.
+// qualifyType returns the qualified name of a Type; "" for one that is made of others. Arguments
+// of generic types do not matter.
 func (s *Info) qualifyType(i int32, depth int) string {
 	text := s.File.Nodes[i].Text
 	switch text {
@@ -76,7 +77,8 @@ func (s *Info) qualifyMember(i int32, depth int) string {
 	return q + "." + f.Nodes[p].Text
 }
 
-// requiredModule returns the module of a call that imports one.
+// requiredModule returns the module of a call that imports one. JavaScript imports by calls of
+// require and of import.
 func (s *Info) requiredModule(i int32) string {
 	f := s.File
 	if s.Semantics.ImportFunction == "" {
@@ -91,7 +93,7 @@ func (s *Info) requiredModule(i int32) string {
 	return ""
 }
 
-// moduleName returns the plain name of a module.
+// moduleName returns the plain name of a module. "node:fs" and "fs" are one module.
 func (s *Info) moduleName(name string) string {
 	if s.Semantics.ModulePrefix != "" {
 		name = strings.TrimPrefix(name, s.Semantics.ModulePrefix)
@@ -244,7 +246,8 @@ func (s *Info) Declared(i int32) string {
 // not known.
 func (s *Info) Type(i int32) string { return s.typeOf(i, 0) }
 
-// typeOf is Type with a bound on the variables that are looked through.
+// typeOf is Type with a bound on the variables that are looked through. Frequent kinds come first;
+// a literal has the type of its kind.
 func (s *Info) typeOf(i int32, depth int) string {
 	if i < 0 || depth > maxChain {
 		return ""
@@ -361,7 +364,8 @@ func (s *Info) Binding(i int32) int32 {
 	return s.declarationOf(i)
 }
 
-// declarationOf returns the binding of a Name, or of a member of this.
+// declarationOf returns the binding of a Name, or of a member of this. It is None for a member of
+// any other object.
 func (s *Info) declarationOf(i int32) int32 {
 	switch {
 	case s.File.Is(i, tree.Name):
@@ -438,7 +442,8 @@ func (s *Info) classOfObject(i int32) int32 {
 	return tree.None
 }
 
-// isReceiver reports whether the node is the first parameter of a method.
+// isReceiver reports whether the node is the first parameter of a method. Python names it by its
+// position, not by "self".
 func (s *Info) isReceiver(i int32) bool {
 	f := s.File
 	if !f.Is(i, tree.Parameter) {

@@ -34,7 +34,8 @@ type Info struct {
 	values  map[string]int32 // of lang.Semantics.Values
 }
 
-// A freeName is a name that the file does not declare, in one function.
+// A freeName is a name that the file does not declare, in one function. The same name in another
+// function may hold another value.
 type freeName struct {
 	function int32
 	name     string
@@ -158,7 +159,8 @@ func (s *Info) Bound(imp int32) string {
 	return s.lastPart(f.Text(imp))
 }
 
-// lastPart returns the part of a module's name that an import binds.
+// lastPart returns the part of a module's name that an import binds. Go's packages are named by
+// the last part of their path, without a version.
 func (s *Info) lastPart(module string) string {
 	if s.Semantics.ImportBindsFirst {
 		first, _, _ := strings.Cut(module, ".")

@@ -13,7 +13,7 @@ import (
 // maxFolded bounds the text of a folded value, in bytes.
 const maxFolded = 64 << 10
 
-// A Value is a constant.
+// A Value is a constant. The text is that of the source, so that numbers keep their spelling.
 type Value struct {
 	Kind tree.Kind // String, Number, Bool, Null or Character
 	Text string    // as the Text of such a node
@@ -59,7 +59,8 @@ func (s *Info) foldConstant(i int32, depth int) (Value, bool) {
 	return Value{}, false
 }
 
-// foldTemplate joins the parts of a string that are all constant.
+// foldTemplate joins the parts of a string that are all constant. Its size is bounded, as
+// templates may double a text again and again.
 func (s *Info) foldTemplate(i int32, depth int) (Value, bool) {
 	var b strings.Builder
 	for part := range s.File.All(i, tree.RolePart) {
@@ -107,7 +108,8 @@ func joinsText(op string, l, r Value) bool {
 	return op == ".."
 }
 
-// Unary folds an operator over a constant.
+// Unary folds an operator over a constant. Only what every language computes in the same way is
+// folded.
 func Unary(op string, v Value) (Value, bool) {
 	switch {
 	case op == "-" && v.Kind == tree.Number && strings.HasPrefix(v.Text, "-"):
@@ -175,7 +177,8 @@ func foldBits(op string, a, b int64) (Value, bool) {
 	return Value{tree.Number, strconv.FormatInt(n, 10)}, true
 }
 
-// foldComparison folds a comparison of two integers.
+// foldComparison folds a comparison of two integers. Both operators of JavaScript are one for
+// integers.
 func foldComparison(op string, a, b int64) (Value, bool) {
 	switch op {
 	case "==", "===":
@@ -337,7 +340,8 @@ func (s *Info) coversUse(branch int32, writes []write, use int32) bool {
 	return true
 }
 
-// branchWritten reports whether one of the writes always happens in the branch.
+// branchWritten reports whether one of the writes always happens in the branch. An If writes when
+// both of its branches do.
 func (s *Info) branchWritten(branch int32, writes []write) bool {
 	if branch < 0 {
 		return false
@@ -387,7 +391,8 @@ func (s *Info) isPatternPart(d int32, w write) bool {
 	return t >= 0 && !s.File.Is(t, tree.Name) && !s.File.Is(t, tree.Member) && s.File.Contains(t, d)
 }
 
-// functionOf returns the Function, Lambda or file that the node is in.
+// functionOf returns the Function, Lambda or file that the node is in. Code at the top of the file
+// is a function too.
 func (s *Info) functionOf(i int32) int32 {
 	if fn := s.File.Enclosing(i, tree.Function, tree.Lambda); fn >= 0 {
 		return fn
