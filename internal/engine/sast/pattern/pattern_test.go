@@ -109,8 +109,12 @@ func compileRule(t testing.TB, test patternTest) *rule.Rule {
 }
 
 // TestPatterns matches one pattern with one source.
-func TestPatterns(t *testing.T) {
-	for _, test := range patternTests(t) {
+func TestPatterns(t *testing.T) { checkMatches(t, patternTests(t)) }
+
+// checkMatches matches the pattern of each test with its source and compares the lines.
+func checkMatches(t *testing.T, tests []patternTest) {
+	t.Helper()
+	for _, test := range tests {
 		t.Run(test.language+" "+test.name, func(t *testing.T) {
 			l := all.ByName(test.language)
 			if l == nil {
