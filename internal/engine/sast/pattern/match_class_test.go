@@ -295,4 +295,322 @@ resource "aws_s3_bucket" "a" { # match
 resource "other" "b" {
 }
 `},
+	{"java", "method of any class", "",
+		`class $C { $T $M(...) { ... } }`,
+		`
+class A { int f() { return 1; } } // match
+class B { int x; }
+`},
+	{"java", "try with resources", "",
+		`try ($T $R = $V) { ... }`,
+		`
+class A { void f() throws Exception { try (Reader r = open()) { r.read(); } } } // match
+class B { void f() { try { g(); } catch (Exception e) { } } }
+`},
+	{"java", "static call by import", "",
+		`Files.readString($P)`,
+		`
+import java.nio.file.Files;
+class A { void f() { Files.readString(p); } } // match
+class B { void f() { Other.readString(p); } }
+`},
+	{"java", "full name of a type", "",
+		`(java.io.File $F).delete()`,
+		`
+import java.io.File;
+class A { void f(File x) { x.delete(); } } // match
+class B { void f(String x) { x.delete(); } }
+`},
+	{"java", "synchronized block", "",
+		`synchronized ($X) { ... }`,
+		`
+class A { void f() { synchronized (this) { g(); } } } // match
+class B { void f() { g(); } }
+`},
+	{"java", "instanceof", "",
+		`$X instanceof String`,
+		`
+class A { boolean f(Object o) { return o instanceof String; } } // match
+class B { boolean f(Object o) { return o == null; } }
+`},
+	{"java", "array", "",
+		`new int[]{...}`,
+		`
+class A { int[] f() { return new int[]{1, 2}; } } // match
+class B { int[] f() { return new int[3]; } }
+`},
+	{"java", "compound assignment", "",
+		`$X += $Y;`,
+		`
+class A { void f(int a) { a += 1; } } // match
+class B { void f(int a) { a = a + 1; } }
+`},
+	{"java", "annotation with a value", "",
+		`@GetMapping("/a")
+$T $M(...) { ... }`,
+		`
+class A {
+@GetMapping("/a") // match
+String f() { return ""; }
+@GetMapping("/b")
+String g() { return ""; }
+}
+`},
+	{"go", "for with a range", "",
+		`for $K, $V := range $X { ... }`,
+		`
+package a
+func f(m map[string]int) {
+	for k, v := range m { // match
+		g(k, v)
+	}
+	for i := 0; i < 3; i++ {
+	}
+}
+`},
+	{"go", "type with a field", "",
+		`type $T struct { ...; Name string; ... }`,
+		`
+package a
+type A struct { // match
+	ID   int
+	Name string
+}
+type B struct{ ID int }
+`},
+	{"go", "constant", "",
+		`const $X = "..."`,
+		`
+package a
+const a = "b" // match
+const c = 1
+`},
+	{"go", "call with a spread", "",
+		`f($X...)`,
+		`
+package a
+func g(x []int) {
+	f(x...) // match
+	f(x)
+}
+`},
+	{"go", "package by import", "",
+		`exec.Command($X)`,
+		`
+package a
+import "os/exec"
+func f(x string) {
+	exec.Command(x) // match
+	other.Command(x)
+}
+`},
+	{"go", "package under another name", "",
+		`exec.Command($X)`,
+		`
+package a
+import run "os/exec"
+func f(x string) {
+	run.Command(x) // match
+	run.Other(x)
+}
+`},
+	{"go", "function literal", "",
+		`go func() { ... }()`,
+		`
+package a
+func f() {
+	go func() { g() }() // match
+	go g()
+}
+`},
+	{"go", "map literal", "",
+		`map[string]$T{...}`,
+		`
+package a
+var m = map[string]int{"a": 1} // match
+var n = map[int]int{}
+`},
+	{"ruby", "method definition", "",
+		`def $M(...)
+  ...
+end`,
+		`
+def a(x) # match
+  x
+end
+b = 1
+`},
+	{"ruby", "class with a base", "",
+		`class $C < Base
+  ...
+end`,
+		`
+class A < Base # match
+end
+class B < Other
+end
+`},
+	{"ruby", "condition behind", "",
+		`redirect_to $X`,
+		`
+redirect_to a if b # match
+redirect b
+`},
+	{"ruby", "call without parentheses", "",
+		`puts($X)`,
+		`
+puts a # match
+puts(a) # match
+print a
+`},
+	{"ruby", "symbol", "",
+		`f(:a)`,
+		`
+f(:a) # match
+f("a")
+`},
+	{"php", "object method", "",
+		`$X->query($Q)`,
+		`
+<?php
+$db->query($q); // match
+query($q);
+`},
+	{"php", "static method", "",
+		`DB::raw($Q)`,
+		`
+<?php
+DB::raw($q); // match
+Other::raw($q);
+`},
+	{"php", "echo", "",
+		`echo $X;`,
+		`
+<?php
+echo $a; // match
+print $a;
+`},
+	{"php", "string with a variable", "",
+		`"...$X..."`,
+		`
+<?php
+f("a $b c"); // match
+f('a');
+`},
+	{"php", "new", "",
+		`new $C(...)`,
+		`
+<?php
+$a = new User(1); // match
+$b = user(1);
+`},
+	{"csharp", "method with an attribute", "",
+		`[HttpGet]
+$T $M(...) { ... }`,
+		`
+class C {
+[HttpGet] // match
+int A() { return 1; }
+int B() { return 2; }
+}
+`},
+	{"csharp", "using", "",
+		`using ($T $X = $V) { ... }`,
+		`
+class C { void A() { using (Stream s = Open()) { F(s); } } } // match
+class D { void A() { F(s); } }
+`},
+	{"csharp", "interpolated string", "",
+		`$"...{$X}..."`,
+		`
+class C { void A() { F($"a {b} c"); } } // match
+class D { void A() { F("a"); } }
+`},
+	{"kotlin", "value and variable", "",
+		`val $X = f()`,
+		`
+fun a() { val x = f() } // match
+fun b() { val x = g() }
+`},
+	{"kotlin", "named argument", "",
+		`f(a = $X)`,
+		`
+fun a() { f(a = 1) } // match
+fun b() { f(c = 1) }
+`},
+	{"rust", "method call", "",
+		`$X.unwrap()`,
+		`
+fn f() { a.unwrap(); } // match
+fn g() { a.expect("b"); }
+`},
+	{"rust", "let", "",
+		`let $X = f();`,
+		`
+fn a() { let x = f(); } // match
+fn b() { let x = g(); }
+`},
+	{"scala", "new", "",
+		`new Random(...)`,
+		`
+object A { val a = new Random(1) } // match
+object B { val b = Random }
+`},
+	{"c", "declaration with an array", "",
+		`char $X[$N];`,
+		`
+void f(void) { char a[10]; } // match
+void g(void) { int b[10]; }
+`},
+	{"c", "pointer", "",
+		`*$P = $X;`,
+		`
+void f(int *p) { *p = 1; } // match
+void g(int p) { p = 1; }
+`},
+	{"c", "include", "",
+		`#include <string.h>`,
+		`
+#include <string.h> // match
+#include <stdio.h>
+`},
+	{"cpp", "method call", "",
+		`$X.c_str()`,
+		`
+void f() { s.c_str(); } // match
+void g() { c_str(s); }
+`},
+	{"bash", "variable", "",
+		`eval $X`,
+		`
+eval $a # match
+echo $a
+`},
+	{"yaml", "nested entry", "",
+		`a:
+  ...
+  b: 1`,
+		`
+a: # match
+  c: 2
+  b: 1
+d:
+  b: 1
+`},
+	{"yaml", "list element", "",
+		`- run: $X`,
+		`
+- run: a # match
+- uses: b
+`},
+	{"hcl", "attribute", "",
+		`acl = "public"`,
+		`
+resource "a" "b" {
+  acl = "public" # match
+}
+resource "a" "c" {
+  acl = "private"
+}
+`},
 }

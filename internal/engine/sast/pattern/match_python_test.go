@@ -413,4 +413,223 @@ f(last)  # match
 f(1, 2, last)  # match
 f(last, 1)
 `},
+	{"python", "no constants", "constant_propagation: false",
+		`f("a")`,
+		`
+f("a")  # match
+x = "a"
+f(x)
+`},
+	{"python", "no value of a variable without the option", "",
+		`f(g())`,
+		`
+x = g()
+f(x)
+f(g())  # match
+`},
+	{"python", "no associative operator", "ac_matching: false",
+		`$A and c and d`,
+		`
+if b and c and d: pass  # match
+if c and b and d: pass
+`},
+	{"python", "declaration as an assignment", "",
+		`$X = 1`,
+		`
+x = 1  # match
+y: int = 1  # match
+z = 2
+`},
+	{"python", "decorators in another order", "",
+		`@a
+@b
+def f(): ...`,
+		`
+@a  # match
+@b
+def f(): pass
+@b  # match
+@a
+def f(): pass
+@a
+def f(): pass
+`},
+	{"python", "decorators in order", "decorators_order_matters: true",
+		`@a
+@b
+def f(): ...`,
+		`
+@a  # match
+@b
+def f(): pass
+@b
+@a
+def f(): pass
+`},
+	{"python", "deeper expressions only where asked", "go_deeper_expr: false",
+		`f(<... x ...>)`,
+		`
+f(x)  # match
+f(g(x))
+`},
+	{"python", "names of a module", "",
+		`os.path.join($A, $B)`,
+		`
+import os
+os.path.join(a, b)  # match
+from os.path import join
+join(a, b)  # match
+from os import path as p
+p.join(a, b)  # match
+import posixpath
+posixpath.join(a, b)
+`},
+	{"python", "while with a break", "",
+		`while $C:
+    ...
+    break`,
+		`
+while a:  # match
+    f()
+    break
+while a:
+    f()
+`},
+	{"python", "nested functions", "",
+		`def $F(...):
+    ...
+    def $G(...):
+        ...`,
+		`
+def a():  # match
+    x = 1
+    def b():
+        pass
+def c():
+    pass
+`},
+	{"python", "parameter with a default", "",
+		`def $F(..., $P=[], ...):
+    ...`,
+		`
+def a(x=[]): pass  # match
+def b(y, x=[], z=1): pass  # match
+def c(x=()): pass
+`},
+	{"python", "parameter with a type", "",
+		`def $F(..., $P: int, ...):
+    ...`,
+		`
+def a(x: int): pass  # match
+def b(x: str): pass
+def c(x): pass
+`},
+	{"python", "return of a call in a function", "",
+		`def $F(...):
+    ...
+    return g($X)`,
+		`
+def a(x):  # match
+    y = x
+    return g(y)
+def b(x):
+    return x
+`},
+	{"python", "else of a condition", "",
+		`if $C:
+    ...
+else:
+    g()`,
+		`
+if a:  # match
+    f()
+else:
+    g()
+if a:
+    f()
+else:
+    h()
+if a:
+    f()
+`},
+	{"python", "global statement", "",
+		`global $X`,
+		`
+def f():
+    global a  # match
+    nonlocal b
+`},
+	{"python", "augmented assignment", "",
+		`$X += $Y`,
+		`
+a += 1  # match
+a = a + 1
+a -= 1
+`},
+	{"python", "chained comparison", "",
+		`$A < $B`,
+		`
+if a < b: pass  # match
+if a > b: pass
+`},
+	{"python", "string in several parts", "",
+		`f("ab")`,
+		`
+f("a" "b")  # match
+f("ab")  # match
+f("a" + "c")
+`},
+	{"python", "bytes and raw strings", "",
+		`f("...")`,
+		`
+f(r"a\d")  # match
+f("a")  # match
+f(1)
+`},
+	{"python", "format call", "",
+		`"...".format(...)`,
+		`
+"a {}".format(x)  # match
+s.format(x)
+`},
+	{"python", "print", "",
+		`print(...)`,
+		`
+print("a", b)  # match
+print()  # match
+pprint()
+`},
+	{"python", "two statements with the same name", "",
+		`$X = f()
+...
+g($X)`,
+		`
+def one():
+    a = f()  # match
+    h()
+    g(a)
+def two():
+    a = f()
+    g(b)
+`},
+	{"python", "slice of a range", "",
+		`$X[1:$N]`,
+		`
+a[1:n]  # match
+a[2:n]
+a[1]
+`},
+	{"python", "yield", "",
+		`yield $X`,
+		`
+def f():
+    yield a  # match
+    return b
+`},
+	{"python", "star import", "",
+		`from $M import *`,
+		`
+from a import *  # match
+from a import b
+`},
 }

@@ -150,4 +150,155 @@ function b(x: number) {}
 const a = b as any; // match
 const c = b as string;
 `},
+	{"javascript", "variable without a value", "",
+		`var $X;`,
+		`
+var a; // match
+var b = 1;
+`},
+	{"javascript", "no arrow for a function", "arrow_is_function: false",
+		`function $F(...) { ... }`,
+		`
+function a() {} // match
+const b = () => {};
+`},
+	{"javascript", "order of members", "",
+		`f({a: 1, b: 2})`,
+		`
+f({a: 1, b: 2}); // match
+f({b: 2, a: 1}); // match
+f({a: 1});
+`},
+	{"javascript", "a member among others", "",
+		`f({..., a: $V, ...})`,
+		`
+f({a: 1, b: 2}); // match
+f({b: 2, a: 1, c: 3}); // match
+f({b: 2});
+`},
+	{"javascript", "for loop", "",
+		`for (let $I = 0; ...; ...) { ... }`,
+		`
+for (let i = 0; i < n; i++) { f(); } // match
+for (let i = 1; i < n; i++) { f(); }
+`},
+	{"javascript", "while and do", "",
+		`while (true) { ... }`,
+		`
+while (true) { f(); } // match
+while (x) { f(); }
+`},
+	{"javascript", "switch with a case", "",
+		`switch ($X) { case "a": ... }`,
+		`
+switch (v) { case "a": f(); } // match
+switch (v) { case "b": f(); }
+`},
+	{"javascript", "throw", "",
+		`throw new Error($M)`,
+		`
+function f() { throw new Error("a"); } // match
+function g() { throw e; }
+`},
+	{"javascript", "typeof and delete", "",
+		`typeof $X === "string"`,
+		`
+if (typeof a === "string") {} // match
+if (a === "string") {}
+`},
+	{"javascript", "exported function", "",
+		`export function $F(...) { ... }`,
+		`
+export function a() {} // match
+function b() {}
+`},
+	{"javascript", "default export", "",
+		`export default $X`,
+		`
+export default a; // match
+export const b = 1;
+`},
+	{"javascript", "class with a base", "",
+		`class $C extends Base { ... }`,
+		`
+class A extends Base {} // match
+class B extends Other {}
+class C {}
+`},
+	{"javascript", "promise chain", "",
+		`$P.then(...).catch(...)`,
+		`
+p().then(f).catch(g); // match
+p().then(f);
+`},
+	{"javascript", "call on any chain", "",
+		`$X. ... .send($Y)`,
+		`
+res.status(1).send(a); // match
+res.send(a); // match
+send(a);
+`},
+	{"javascript", "immediate function", "",
+		`(function (...) { ... })()`,
+		`
+(function () { f(); })(); // match
+f();
+`},
+	{"javascript", "template with an ellipsis", "",
+		"`...${$X}...`",
+		`
+f(` + "`" + `a ${b} c` + "`" + `); // match
+f(` + "`" + `a` + "`" + `);
+`},
+	{"javascript", "constant of a template", "",
+		`f("ab")`,
+		`
+const x = "b";
+f(` + "`" + `a${x}` + "`" + `); // match
+f(` + "`" + `a${y}` + "`" + `);
+`},
+	{"javascript", "imported default", "",
+		`import $X from "fs"`,
+		`
+import fs from "fs"; // match
+import { a } from "fs";
+import os from "os";
+`},
+	{"javascript", "call of an imported name", "",
+		`fs.readFile($X)`,
+		`
+import fs from "fs";
+fs.readFile(a); // match
+other.readFile(a);
+`},
+	{"javascript", "element with children", "",
+		`<a>...</a>`,
+		`
+const x = <a><b/></a>; // match
+const y = <b></b>;
+`},
+	{"javascript", "attribute with any value", "",
+		`<$T onClick={...} />`,
+		`
+const x = <a onClick={f} />; // match
+const y = <a title="b" />;
+`},
+	{"typescript", "generic call", "",
+		`f<$T>($X)`,
+		`
+f<string>(a); // match
+g<string>(a);
+`},
+	{"typescript", "interface", "",
+		`interface $I { ... }`,
+		`
+interface A { x: string } // match
+class B { x: string }
+`},
+	{"typescript", "private member", "",
+		`class $C { private $F: $T; }`,
+		`
+class A { private x: string; } // match
+class B { y: string; }
+`},
 }
