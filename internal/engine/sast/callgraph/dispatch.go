@@ -18,7 +18,8 @@ type callContext struct {
 	constructs bool  // the result is not that of the call
 }
 
-// runWatch acts on a value. It runs once for each value that reaches the node.
+// runWatch acts on a value. It runs once for each value that reaches the node. Values that it adds
+// are put on the queue of the solver and followed later.
 func (s *solver) runWatch(a watchAction, v value) {
 	fn := s.Functions[a.fn]
 	switch a.kind {
@@ -226,6 +227,8 @@ func (s *solver) bindReceiver(fn *ir.Function, c *ir.Call, v value) {
 }
 
 // linkApply links f.apply(this, arguments). The elements of the array may go to any parameter.
+// Arguments in front of the array are skipped: the first one is the receiver. Which element goes
+// where is not known, and which parameters there are only once the function is.
 func (s *solver) linkApply(fn *ir.Function, c *ir.Call, v value) {
 	args := fn.Args(c)
 	p := callContext{receiver: -1, skip: len(args)}

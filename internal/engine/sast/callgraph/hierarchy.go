@@ -149,7 +149,9 @@ func (h *hierarchy) memberNames(c int32) []string {
 	return slices.Compact(list)
 }
 
-// addMethod enters a method of a class. A name may have several, which are overloads.
+// addMethod enters a method of a class. A name may have several, which are overloads. Names are
+// numbered once for all classes, so that a key is two small numbers. The order of members is that
+// of the files, which makes the results repeat.
 func (h *hierarchy) addMethod(c int32, name string, fn int32) {
 	id, ok := h.names[name]
 	if !ok {

@@ -16,7 +16,9 @@ type types struct {
 	globals map[string]string // types of module variables and static fields
 }
 
-// newTypes collects the declared types of variables at the top of files and of fields.
+// newTypes collects the declared types of variables at the top of files and of fields. Both are
+// found by one name, "module.variable" and "class.field", as code spells them. They tell the type
+// of a receiver where its value is not known.
 func newTypes(g *Graph) *types {
 	t := &types{Graph: g, globals: map[string]string{}}
 	for _, f := range g.Files {

@@ -169,7 +169,9 @@ func (a *alien) closeEllipses() {
 	}
 }
 
-// findMatches returns the matches that do not overlap. The search goes on behind each match.
+// findMatches returns the matches that do not overlap. The search goes on behind each match. The
+// steps are bounded by the length of the text, for all matches together: what is found until they
+// end is returned with the error. White space begins no match.
 func (a *alien) findMatches(text string) ([]Match, error) {
 	s := &alienSearch{alien: a, text: text, steps: min(stepsAtMost, stepsEach*(len(text)+1000)), pairs: map[int]int{}}
 	var out []Match

@@ -333,7 +333,9 @@ func (b *blockBuilder) pairBraces(items []item) map[int]int {
 	return partner
 }
 
-// linkAtoms tells every atom the end of its block. An ellipsis must not leave the block.
+// linkAtoms tells every atom the end of its block. An ellipsis must not leave the block. It runs
+// over the items once, with the ends of the blocks that are open. Blocks know their own ends
+// already.
 func linkAtoms(items []item) []item {
 	end := []int32{int32(len(items))}
 	for i := range items {

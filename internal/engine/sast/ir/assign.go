@@ -65,7 +65,9 @@ const (
 	elementReference
 )
 
-// evaluateReference evaluates the parts of a target.
+// evaluateReference evaluates the parts of a target. They are evaluated once, in the order of the
+// source, so that "a().x += 1" calls a only once. A member whose property is computed, and an
+// index whose key is a constant, change places: what counts is whether the key is known.
 func (b *builder) evaluateReference(i int32) reference {
 	p := reference{node: i, object: NoVar, key: NoVar}
 	switch {
@@ -106,7 +108,8 @@ func (b *builder) loadReference(p reference) Var {
 	return b.emitValue(LoadField, p.node, p.text, p.object)
 }
 
-// storeReference writes a place. It is the counterpart of loadReference.
+// storeReference writes a place. It is the counterpart of loadReference. A member of a package or
+// a class is a global, whatever its spelling; the object is kept for analyses that know it better.
 func (b *builder) storeReference(p reference, v Var) {
 	switch {
 	case p.kind == otherReference:
@@ -192,7 +195,9 @@ func (b *builder) storeCommaOk(target int32, v Var, element bool) {
 	}
 }
 
-// pairElements pairs the parts of two tuples; nil when they do not pair.
+// pairElements pairs the parts of two tuples; nil when they do not pair. "a, b = b, a" must read
+// both values before it writes one, so pairs are only told apart here; a spread takes any number
+// of elements and pairs with none.
 func (b *builder) pairElements(target, value int32) [][2]int32 {
 	if !b.isTuple(target) || !b.isTuple(value) {
 		return nil
@@ -322,7 +327,8 @@ func (b *builder) newForeignStruct(node int32, qualified string, what int32) Var
 // pointsOrHolds has the types of which a struct is a part and not the whole (Go).
 var pointsOrHolds = map[string]bool{"*": true, "[]": true, "map": true, "chan": true, "func": true}
 
-// structOf returns the struct of the file that a Type names, nil for none.
+// structOf returns the struct of the file that a Type names, nil for none. Only structs are copied
+// when they are assigned, and only of those that the file declares are the fields known.
 func (b *builder) structOf(typ int32) *Class {
 	if !b.m.ZeroValues || !b.t.Is(typ, tree.Type) && !b.t.Is(typ, tree.Name) {
 		return nil
@@ -419,7 +425,9 @@ func (b *builder) countAfter(i, child int32) int {
 	return n
 }
 
-// unpackMap assigns the members of a value to those of a pattern.
+// unpackMap assigns the members of a value to those of a pattern. What the pattern leaves out
+// stays in the value: a rest ("...others") is taken to be the whole value, which has more members
+// than the rest, never fewer.
 func (b *builder) unpackMap(target int32, v Var) {
 	for c := range b.t.Children(target) {
 		switch n := &b.t.Nodes[c]; n.Kind {
@@ -441,6 +449,8 @@ func (b *builder) unpackMap(target int32, v Var) {
 }
 
 // lowerDelete removes a variable, member or element. The parts are evaluated for their effects.
+// Only members and elements have an instruction for it: the name of a deleted variable cannot be
+// read afterwards.
 func (b *builder) lowerDelete(i int32) {
 	if i < 0 {
 		return

@@ -83,7 +83,9 @@ func (b *builder) lowerApply(i, callee int32) Var {
 	return b.emitCall(i, c, args)
 }
 
-// lowerAppliedFunction lowers the function in front of ".call" and ".apply".
+// lowerAppliedFunction lowers the function in front of ".call" and ".apply". The function is not
+// called by its own name there, so the call is one of a value, unless the name tells which
+// function it is.
 func (b *builder) lowerAppliedFunction(f int32) Call {
 	c := Call{Receiver: NoVar, Callee: NoVar, Direct: -1}
 	switch {

@@ -58,7 +58,8 @@ func (fn *Function) checkCode() error {
 	return fn.checkTables()
 }
 
-// checkTables verifies that calls and captures refer to what is there.
+// checkTables verifies that calls and captures refer to what is there. They are numbers of each
+// other, which the analyses follow without a look.
 func (fn *Function) checkTables() error {
 	for i, c := range fn.Calls {
 		if c.Instr < 0 || int(c.Instr) >= len(fn.Code) || fn.Code[c.Instr].Op != Invoke ||
@@ -98,7 +99,9 @@ func (fn *Function) checkBlock(id BlockID, defined []bool) error {
 	return fn.checkEdges(id)
 }
 
-// usedVars returns the variables that an instruction reads; NoVar may be among them.
+// usedVars returns the variables that an instruction reads; NoVar may be among them. Parts of a
+// call and of a concatenation are in tables beside the code, so that all instructions have one
+// size.
 func (fn *Function) usedVars(in *Instr) []Var {
 	switch in.Op {
 	case Concat:

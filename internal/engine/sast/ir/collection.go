@@ -62,7 +62,8 @@ func (b *builder) structFields(i int32) []ClassField {
 	return nil
 }
 
-// lowerMap makes a map or an object.
+// lowerMap makes a map or an object. Members are stored one by one in the order of the source, so
+// that a later one replaces an earlier one of the same name, as at run time.
 func (b *builder) lowerMap(i int32) Var {
 	object := b.emitValue(New, i, "{}")
 	for c := range b.t.All(i, tree.RoleElement) {
@@ -123,7 +124,9 @@ func (b *builder) storePair(c int32, object Var) {
 	b.emitInstr(in)
 }
 
-// lowerComprehension fills a collection in loops. The elements are stored without a key.
+// lowerComprehension fills a collection in loops. The elements are stored without a key. Later
+// clauses are loops within earlier ones, so that a condition sees the names that the loops in
+// front of it bind.
 func (b *builder) lowerComprehension(i int32) Var {
 	kind := "[]"
 	switch b.t.Text(i) {

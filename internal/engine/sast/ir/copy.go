@@ -35,7 +35,8 @@ func (b *builder) ownCopy(name int32, v Var, typ int32) {
 	}
 }
 
-// ownElements gives a loop its own copies of the elements that it changes.
+// ownElements gives a loop its own copies of the elements that it changes. In Go the variable of a
+// range is a copy of the element: what the loop writes to it must not reach the list.
 func (b *builder) ownElements(target int32) {
 	for c := target; b.m.ZeroValues && c >= 0 && c < b.t.Nodes[target].Next; c++ {
 		if !b.t.Is(c, tree.Name) || !b.isChanged(c) {

@@ -4,7 +4,10 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// lowerExpr lowers an expression and returns the variable that has its value.
+// lowerExpr lowers an expression and returns the variable that has its value. The frequent kinds
+// come first; the others are grouped by what they have in common, each group in a function of its
+// own. A missing expression gives an unknown value and no fault: source with errors is lowered as
+// far as it goes.
 func (b *builder) lowerExpr(i int32) Var {
 	if i < 0 || b.overLimit {
 		return b.emitUnknown(tree.None, "missing")
@@ -32,7 +35,8 @@ func (b *builder) lowerExpr(i int32) Var {
 	return b.lowerOperation(i)
 }
 
-// lowerLiteral lowers a literal without parts.
+// lowerLiteral lowers a literal without parts. The text is that without quotes and with its
+// escapes resolved; the lexer of the language did that.
 func (b *builder) lowerLiteral(i int32) Var {
 	n := &b.t.Nodes[i]
 	kind := ConstString
@@ -84,7 +88,9 @@ func (b *builder) lowerOperation(i int32) Var {
 	return b.lowerCompound(i)
 }
 
-// lowerCompound lowers literals with parts, and the rarer expressions.
+// lowerCompound lowers literals with parts, and the rarer expressions. Most of them are
+// collections. What stands for its value (a keyword, a spread) becomes that value, and the node is
+// noted as another name of it, so that patterns find either.
 func (b *builder) lowerCompound(i int32) Var {
 	switch b.t.Nodes[i].Kind {
 	case tree.List:
@@ -123,7 +129,8 @@ func (b *builder) lowerCompound(i int32) Var {
 	return b.lowerOther(i)
 }
 
-// lowerCommaSequence lowers "a, b, c", whose value is that of the last part.
+// lowerCommaSequence lowers "a, b, c", whose value is that of the last part. The other parts are
+// evaluated for their effects.
 func (b *builder) lowerCommaSequence(i int32) Var {
 	v, last := NoVar, tree.None
 	for c := range b.t.Children(i) {
@@ -330,6 +337,7 @@ func (b *builder) lowerUnary(i int32) Var {
 }
 
 // lowerUpdate evaluates "x++" and "--x". The value is that before the change for the postfix form.
+// The number is a constant without a node, since no text of the source stands for it.
 func (b *builder) lowerUpdate(i int32) Var {
 	target := b.evaluateReference(b.t.Child(i, tree.RoleValue))
 	old := b.loadReference(target)
@@ -342,7 +350,9 @@ func (b *builder) lowerUpdate(i int32) Var {
 	return changed
 }
 
-// lowerConditional lowers "c ? a : b", whose branches assign one result.
+// lowerConditional lowers "c ? a : b", whose branches assign one result. It is lowered like an if,
+// not as an operator: only one of the branches is evaluated, and what the condition tells of a
+// value holds in its branch.
 func (b *builder) lowerConditional(i int32) Var {
 	return b.joinBranches(i, func(result Var) {
 		then, other, done := b.newBlock(), b.newBlock(), b.newBlock()
@@ -358,7 +368,9 @@ func (b *builder) lowerConditional(i int32) Var {
 	})
 }
 
-// lowerTypeTest evaluates "x instanceof T name", which binds the name.
+// lowerTypeTest evaluates "x instanceof T name", which binds the name. The bound name gets a cast
+// of the value and not the value itself: behind the test its type is known. A type that binds
+// names in turn is a pattern of a record.
 func (b *builder) lowerTypeTest(i int32) Var {
 	value := b.lowerExpr(b.t.Child(i, tree.RoleValue))
 	typ := b.t.Child(i, tree.RoleType)

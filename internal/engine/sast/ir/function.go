@@ -157,7 +157,8 @@ func (b *builder) isArguments(i int32) bool {
 	return b.m.Arguments != "" && b.t.Text(i) == b.m.Arguments && b.unit[i] == b.fn.Index && b.names.Declaration(i) < 0
 }
 
-// namedResults makes the variables that a return without values returns (Go).
+// namedResults makes the variables that a return without values returns (Go). They begin as zero
+// values, and any statement may assign them, deferred functions included.
 func (b *builder) namedResults() {
 	r := b.t.Child(b.fn.Node, tree.RoleReturnType)
 	if !b.t.Is(r, tree.Type) || b.t.Text(r) != "()" {
@@ -172,7 +173,8 @@ func (b *builder) namedResults() {
 	}
 }
 
-// namedResult returns the value of a return without values.
+// namedResult returns the value of a return without values. Copies are returned: a deferred
+// function may change the variables afterwards, and must not change what was returned before.
 func (b *builder) namedResult(i int32) Var {
 	switch vars := b.fn.named; len(vars) {
 	case 0:
@@ -214,7 +216,9 @@ func (b *builder) passOnCaptures() {
 	}
 }
 
-// addParameter makes the variable of a parameter.
+// addParameter makes the variable of a parameter. A parameter that is a pattern has no name; its
+// parts are assigned at the start of the body. Variables that a function within writes are shared:
+// their value may change between two statements.
 func (b *builder) addParameter(p int32) {
 	t := b.t.Child(p, tree.RoleTarget)
 	typ := ""

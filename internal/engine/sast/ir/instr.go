@@ -134,7 +134,8 @@ const (
 // Jumps reports whether the operation ends a block.
 func (o Op) Jumps() bool { return o >= Jump && o <= Stop }
 
-// result returns the variable that holds what the instruction computes or stores.
+// result returns the variable that holds what the instruction computes or stores. For a store that
+// is what is stored, and not the place; a condition has its own value.
 func (in *Instr) result() Var {
 	switch in.Op {
 	case StoreField, StoreGlobal:

@@ -104,7 +104,9 @@ func (l *lowerer) atTop(i int32) bool {
 	return l.t.Enclosing(i, tree.Function, tree.Lambda, tree.Class) < 0
 }
 
-// noteUse notes a use of a variable by a function that does not declare it.
+// noteUse notes a use of a variable by a function that does not declare it. What functions within
+// use or write decides later whether a variable can be kept in one function or has to be shared
+// between several. A function or class that is assigned again is no longer known by its name.
 func (l *lowerer) noteUse(i int32) {
 	d := l.names.Declaration(i)
 	if d < 0 || d == i {
@@ -363,7 +365,8 @@ func (s *surveyor) enterFunction(i int32) {
 	s.pushFrame(frame{end: s.t.Nodes[i].Next, function: fn.Index, class: top.class})
 }
 
-// resultTypes returns the declared types of the results.
+// resultTypes returns the declared types of the results. Functions of Go may have several; of
+// other languages the list has one, or none when nothing is declared.
 func (l *lowerer) resultTypes(i int32) []string {
 	r := l.t.Child(i, tree.RoleReturnType)
 	if !l.t.Is(r, tree.Type) {
@@ -444,7 +447,9 @@ func (s *surveyor) enterLambda(i int32) {
 	s.pushFrame(frame{end: s.t.Nodes[i].Next, function: fn.Index, class: top.class})
 }
 
-// enterClass enters a class; its members begin with the body.
+// enterClass enters a class; its members begin with the body. An anonymous class ("new T() { … }")
+// has its T as the base; its body is the region, but the node is that of the expression. The
+// qualified name is made unique, since files may declare a class twice under conditions.
 func (s *surveyor) enterClass(node, region int32) {
 	top := s.stack[len(s.stack)-1]
 	c := &Class{File: s.File, Node: node, Kind: "class", Outer: top.class}
@@ -481,7 +486,8 @@ func (s *surveyor) uniqueName(qualified, name string) string {
 	return qualified
 }
 
-// baseClasses returns the names of the superclasses and interfaces.
+// baseClasses returns the names of the superclasses and interfaces. Keywords among them
+// ("metaclass=M") are no bases. Their order is kept: methods are looked up in it.
 func (s *surveyor) baseClasses(i int32) []string {
 	var list []string
 	for c := range s.t.Children(i) {
@@ -518,7 +524,9 @@ func (l *lowerer) baseNames(i int32) []string {
 	return list
 }
 
-// typeName returns the qualified name of a type or of an expression in its place.
+// typeName returns the qualified name of a type or of an expression in its place. An import tells
+// the most, then what the file declares. The plain text remains for names that nobody resolves,
+// and models may still know them.
 func (l *lowerer) typeName(i int32) string {
 	if i < 0 {
 		return ""

@@ -25,7 +25,8 @@ func joinName(outer, name string) string {
 	return outer + "." + name
 }
 
-// moduleOf returns the File.Module of a path.
+// moduleOf returns the File.Module of a path. It is how other files import the file: by its folder
+// in Go, by its path in Python and JavaScript, by the package that it declares in Java.
 func moduleOf(file string, l *lang.Language, names *scope.Info) string {
 	switch m := &l.Semantics; {
 	case m.ImportsFolders:
@@ -389,7 +390,8 @@ func (b *builder) isExported(d int32) bool {
 	}
 }
 
-// emitIndexed emits a Closure or ClassValue.
+// emitIndexed emits a Closure or ClassValue. The text is for people who read the form; analyses
+// use the index.
 func (b *builder) emitIndexed(op Op, i, index int32) Var {
 	in := newInstr(op, i)
 	in.X, in.Dst = index, b.newTemp()
@@ -454,7 +456,9 @@ func (b *builder) captureThis(outer Var) Var {
 	return b.fn.This
 }
 
-// captureVar makes a variable of the function around the function's own.
+// captureVar makes a variable of the function around the function's own. A variable is captured
+// once, however often it is used. The number of the outer variable is one of the function directly
+// around: captures pass through each function in between.
 func (b *builder) captureVar(outer Var) Var {
 	for _, c := range b.fn.Captures {
 		if c.Outer == outer {

@@ -61,7 +61,9 @@ func (fn *Function) String() string {
 	return b.String()
 }
 
-// writeHeader prints the line with the function's name, parameters, captures and flags.
+// writeHeader prints the line with the function's name, parameters, captures and flags. Functions
+// without a name are told apart by their number. Captures are printed by their inner names: the
+// outer ones are in the form of the function around.
 func (fn *Function) writeHeader(b *strings.Builder) {
 	b.WriteString(functionKinds[fn.Kind] + " " + fn.Qualified)
 	if fn.Name == "" || fn.Kind == TopLevel {
@@ -120,7 +122,8 @@ func (fn *Function) instrText(in *Instr) string {
 	return dst + in.Op.String() + fn.operandText(in)
 }
 
-// operandText prints what stands behind the operation of an instruction.
+// operandText prints what stands behind the operation of an instruction. The form is close to
+// source, for people; it is not read back.
 func (fn *Function) operandText(in *Instr) string {
 	a, b := fn.varName(in.A), fn.varName(in.B)
 	switch in.Op {
@@ -154,7 +157,8 @@ func (fn *Function) operandText(in *Instr) string {
 	return fn.plainText(in)
 }
 
-// plainText prints the operands of globals and of operations with one operand.
+// plainText prints the operands of globals and of operations with one operand. A global is printed
+// with its name even when that is empty, since an empty one is a mistake that must be seen.
 func (fn *Function) plainText(in *Instr) string {
 	text := ""
 	global := in.Op == LoadGlobal || in.Op == StoreGlobal
@@ -187,7 +191,8 @@ func (fn *Function) keyText(in *Instr) string {
 
 var callKinds = []string{"", " method", " new", " super", " self", " markup", " init"}
 
-// callText prints what is called with what.
+// callText prints what is called with what. Everything that decides about the targets is printed:
+// the kind, the qualified name, the declared type of the receiver, and the value that is called.
 func (fn *Function) callText(c *Call) string {
 	var b strings.Builder
 	b.WriteString(callKinds[c.Kind] + " " + c.Name)

@@ -45,7 +45,9 @@ func (b *builder) lowerPromise(i int32) Var {
 	return b.emitValue(Copy, i, "", cell)
 }
 
-// lowerResolverCall evaluates a call of a resolver; NoVar when the callee is none.
+// lowerResolverCall evaluates a call of a resolver; NoVar when the callee is none. Calling a
+// resolver settles the promise that was made with it, so the argument is stored in the cell of the
+// promise, from where "await" and "then" read it. The call itself has no result.
 func (b *builder) lowerResolverCall(i, callee int32) Var {
 	if len(b.resolvers) == 0 || !b.t.Is(callee, tree.Name) {
 		return NoVar

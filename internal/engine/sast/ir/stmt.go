@@ -423,7 +423,9 @@ func (b *builder) lowerImport(i int32) {
 	}
 }
 
-// reexportImport notes that what is imported can be imported from this file too (Python).
+// reexportImport notes that what is imported can be imported from this file too (Python). "from a
+// import b" makes b a member of the module, and other files may import it from there. So the name
+// becomes an alias of what is imported.
 func (b *builder) reexportImport(i int32, in Import) {
 	switch {
 	case in.Name == "*":

@@ -86,7 +86,9 @@ func (p *parser) readSection(s Section, n *yaml.Node) error {
 
 var kindName = lazyregexp.New(`^[a-z][a-z0-9.-]{0,39}$`)
 
-// readEntries reads the lines of one kind. Each name of the braces is an entry of its own.
+// readEntries reads the lines of one kind. Each name of the braces is an entry of its own. They
+// share the line, which findings and faults point to. The number of entries is bounded over the
+// whole file.
 func (p *parser) readEntries(s Section, kind string, n *yaml.Node) error {
 	return p.readLines(n, func(line *yaml.Node, text string) error {
 		names, err := expandBraces(text)
@@ -274,7 +276,8 @@ var scopedName = lazyregexp.New(`^@[a-z0-9~][\w.~-]*/`)
 // targetName allows what names of modules, members and calls hold.
 var targetName = lazyregexp.New(`^[\pL\pN_$@*/:.\-+~#?!=\[\]]*(\(\)[\pL\pN_$@*/:.\-+~#?!=\[\]]*)*$`)
 
-// addPlace adds a place or a flow. Summaries have flows, all others places.
+// addPlace adds a place or a flow. Summaries have flows, all others places. "none" is a summary
+// that says that nothing flows: without it the analysis would have to guess.
 func (e *Entry) addPlace(text string, flows bool) error {
 	if !flows {
 		place, err := parsePlace(text)
@@ -337,7 +340,8 @@ func (e *Entry) checkEntry() error {
 	return nil
 }
 
-// checkForm verifies that the section may have entries of the form.
+// checkForm verifies that the section may have entries of the form. What a section cannot use
+// would be read and never asked for, so it is a fault.
 func (e *Entry) checkForm() error {
 	switch e.Form {
 	case Call:
@@ -386,6 +390,8 @@ func (e *Entry) defaultPlaces() []Place {
 }
 
 // parseRegexp reads "/re/" or "/re/i". The expression is compiled once, when the model is read.
+// The last slash ends it: slashes within need no escape. Conditions use the syntax of Go, whose
+// time is linear in the text.
 func parseRegexp(text string) (*regexp.Regexp, error) {
 	end := strings.LastIndexByte(text, '/')
 	if len(text) < 2 || text[0] != '/' || end == 0 {
@@ -416,6 +422,8 @@ func parseConditions(text string) ([]Condition, error) {
 }
 
 // parseCondition reads one condition: place, test, operand. "is not" and "not like" both negate.
+// "count" and "here" ask of the call and of the function around, all others of a place. The words
+// are cut at single spaces, since a name has none.
 func parseCondition(text string) (Condition, error) {
 	var c Condition
 	subject, rest, _ := strings.Cut(text, " ")
@@ -448,7 +456,8 @@ func parseCondition(text string) (Condition, error) {
 	return c, err
 }
 
-// parseOperand reads what a condition compares with.
+// parseOperand reads what a condition compares with. Constants may be in single quotes, for those
+// with spaces. A type is spelled as models name it.
 func (c *Condition) parseOperand(verb, operand string) (err error) {
 	switch verb {
 	case "is":
@@ -488,7 +497,8 @@ func (c *Condition) parseIs(operand string) error {
 	return nil
 }
 
-// parseJudged reads a test that says how far an entry goes, see Test.Judged.
+// parseJudged reads a test that says how far an entry goes, see Test.Judged. Such a test has no
+// negation, except "opens", whose answer is one of two.
 func (c *Condition) parseJudged(verb, operand string) error {
 	c.Word = operand
 	switch verb {

@@ -75,7 +75,9 @@ func NewSet(language string, models []*Model) *Set {
 	return s
 }
 
-// addEntry enters an entry under its name, or among the patterns if the name has stars.
+// addEntry enters an entry under its name, or among the patterns if the name has stars. Every name
+// that it speaks of is noted as known, before it is sorted in. Entries with stars are kept by the
+// last part of their names, so that a lookup tries only those that end alike.
 func (s *Set) addEntry(e *Entry) {
 	s.addKnown(e.Name)
 	s.addKnown(e.Type)

@@ -256,7 +256,8 @@ func (m *matcher) sameVariable(a, b, offset int32) bool {
 	return x == y || x < 0 || y < 0 || t.Contains(a, x) && t.Contains(b, y) && x-a == y-b
 }
 
-// equalLists compares two lists of siblings node by node.
+// equalLists compares two lists of siblings node by node. It runs along the siblings of both until
+// one list ends; the other must end there too. Bindings of nothing equal each other.
 func (m *matcher) equalLists(a, b *Binding) bool {
 	if a.Node < 0 || b.Node < 0 {
 		return a.Node == b.Node

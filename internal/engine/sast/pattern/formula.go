@@ -553,7 +553,9 @@ func smallerRange(a, b Match) (Match, bool) {
 	return Match{}, false
 }
 
-// nameMatches binds the ranges to a metavariable. Taint rules refer to it in their messages.
+// nameMatches binds the ranges to a metavariable. Taint rules refer to it in their messages. A
+// range that is no node, such as a match of a regular expression, is bound as its text. A name
+// that is already bound to something else drops the match.
 func (ev *evaluation) nameMatches(name string, ms []Match) []Match {
 	var out []Match
 	m := &matcher{file: ev.file, options: ev.options, steps: budget}

@@ -364,7 +364,9 @@ func (n *node) mayBeNothing(how mode) bool {
 		how == less && n.kind == tree.Metavariable && n.role == tree.RoleTarget
 }
 
-// matchBodies matches the body of a construct. A missing body equals an empty one.
+// matchBodies matches the body of a construct. A missing body equals an empty one. Ellipses equal
+// nothing at all, too. A body that is there but stands for nothing is left to the comparison of
+// blocks.
 func (m *matcher) matchBodies(ps []*node, ts []int32, e *env) []*env {
 	switch {
 	case len(ps) == 0 && len(ts) == 0:

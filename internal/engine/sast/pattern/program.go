@@ -122,7 +122,10 @@ func (c *compiler) compileFormula(f *rule.Formula, inside bool) (*compiledFormul
 	return out, nil
 }
 
-// compilePattern compiles a pattern. Without a language the pattern is text.
+// compilePattern compiles a pattern. Without a language the pattern is text. The key of a leaf
+// says all that its matches depend on; rules that share a pattern with the same options share its
+// matches. A lone metavariable matches every expression, so it is kept aside and used to select
+// among other matches.
 func (c *compiler) compilePattern(out *compiledFormula, f *rule.Formula, inside bool) error {
 	if c.setting.Language == nil {
 		if c.setting.Text == nil {

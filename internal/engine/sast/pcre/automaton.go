@@ -228,7 +228,8 @@ func (a *automaton) repeatFragment(re *syntax.Regexp) fragment {
 	return a.concatFragments(f, tail)
 }
 
-// isUnbounded says whether a part can take any number of characters.
+// isUnbounded says whether a part can take any number of characters. A part that may occur at most
+// zero times is the outline of a look-around, whose inside takes nothing of the text.
 func isUnbounded(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpStar || re.Op == syntax.OpPlus || re.Op == syntax.OpRepeat && re.Max < 0 {
 		return true

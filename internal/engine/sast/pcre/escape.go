@@ -115,7 +115,8 @@ func (t *translator) readQuoted() error {
 	return nil
 }
 
-// readProperty reads \p{L}, \pL and their negations. Both engines know the same names.
+// readProperty reads \p{L}, \pL and their negations. Both engines know the same names. A caret in
+// the braces negates once more. Whether the engine knows the name is found when it compiles.
 func (t *translator) readProperty() error {
 	rest := t.in[t.pos+2:]
 	name, size := "", 0
@@ -167,6 +168,7 @@ func (t *translator) readNameReference(skip int, shut byte) error {
 }
 
 // readNumberReference reads \g1, \g{-1} and \g{name}. Relative numbers count back from here.
+// "\g<1>" and "\g'1'" call a group like a function, which neither engine has.
 func (t *translator) readNumberReference() error {
 	rest := t.in[t.pos+2:]
 	if strings.HasPrefix(rest, "{") {
@@ -227,7 +229,8 @@ func (t *translator) readCharacter() (rune, error) {
 	return r, nil
 }
 
-// readHex reads \x{10ffff}, or \x with up to two digits.
+// readHex reads \x{10ffff}, or \x with up to two digits. No digit at all is the character 0, as in
+// PCRE2.
 func (t *translator) readHex(rest string) (rune, error) {
 	if strings.HasPrefix(rest, "{") {
 		digits, _, ok := strings.Cut(rest[1:], "}")
@@ -261,7 +264,8 @@ func (t *translator) readNumber(digits string, base, size int) (rune, error) {
 	return rune(n), nil
 }
 
-// readClass reads a set in brackets. A bracket in front stands for itself.
+// readClass reads a set in brackets. A bracket in front stands for itself. What the members stand
+// for is spelled out for both engines, which differ in what they take for special within brackets.
 func (t *translator) readClass() error {
 	t.pos++
 	out := "["

@@ -267,7 +267,9 @@ func (r *Regexp) Replace(text, replacement string, count int) (string, error) {
 	return string(append(out, text[at:]...)), nil
 }
 
-// expandReplacement appends the replacement for one match. A group that took no part is empty.
+// expandReplacement appends the replacement for one match. A group that took no part is empty. The
+// syntax is that of Python's re.sub, for which fix-regex was made; a backslash in front of
+// anything else is dropped.
 func (r *Regexp) expandReplacement(out []byte, replacement, text string, m []int) []byte {
 	for i := 0; i < len(replacement); i++ {
 		c := replacement[i]

@@ -88,7 +88,8 @@ var posix = map[string]string{
 	"upper": "A-Z", "word": "0-9A-Za-z_", "xdigit": "0-9A-Fa-f",
 }
 
-// translate reads the whole expression. Errors name the character at which it went wrong.
+// translate reads the whole expression. Errors name the character at which it went wrong. Groups
+// that are still open at the end are faults, while a bracket reports its own.
 func (t *translator) translate() error {
 	t.atom = nowhere
 	for t.pos < len(t.in) {
@@ -103,7 +104,9 @@ func (t *translator) translate() error {
 	return nil
 }
 
-// readElement reads one element. Everything that is not special stands for itself.
+// readElement reads one element. Everything that is not special stands for itself. A brace begins
+// a quantifier only if it is a whole one, as in PCRE2: "a{" and "a{,2}" are text. Layout counts
+// for nothing under the flag x, except in classes, which are read elsewhere.
 func (t *translator) readElement() error {
 	c := t.in[t.pos]
 	if t.scope.extended && t.skipLayout(c) {
@@ -411,7 +414,8 @@ func (t *translator) openCapture(name string) {
 	t.pushGroup("(", "(?<"+strconv.Itoa(len(t.names)-1)+">")
 }
 
-// pushGroup opens a group and keeps the flags that hold outside of it.
+// pushGroup opens a group and keeps the flags that hold outside of it. In the outline, for the
+// analysis of growth, all groups are the same, and only the flags that matter there are kept.
 func (t *translator) pushGroup(linear, full string) {
 	g := group{t.scope, mark{len(t.linear), len(t.full)}, t.heaviest, false}
 	if t.outline {

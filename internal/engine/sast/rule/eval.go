@@ -70,7 +70,8 @@ func LiteralValue(text string) Value {
 	return CodeValue(text)
 }
 
-// unquote takes the quotes off a text that is one quoted string. Escapes stay as they are.
+// unquote takes the quotes off a text that is one quoted string. Escapes stay as they are. A text
+// with a quote inside is an expression of two strings, and no constant.
 func unquote(text string) (string, bool) {
 	if len(text) < 2 || strings.IndexByte("\"'`", text[0]) < 0 || text[len(text)-1] != text[0] {
 		return "", false
@@ -212,7 +213,9 @@ func (ev evaluator) convertValue(function string, v Value) (Value, error) {
 	return Value{}, errUnknown
 }
 
-// toInteger is int(): a float is cut, a text is read in the base of the condition.
+// toInteger is int(): a float is cut, a text is read in the base of the condition. Text in quotes
+// counts as the number that it spells, since modes of files are often written so. A float beyond
+// the range has no value.
 func (ev evaluator) toInteger(v Value) (Value, error) {
 	switch v.Kind {
 	case KindInt:
@@ -394,7 +397,8 @@ func equalValues(a, b Value) bool {
 	return a.Str == b.Str
 }
 
-// compareValues evaluates an order of two numbers or two strings. Other values have none.
+// compareValues evaluates an order of two numbers or two strings. Other values have none. An
+// integer and a float are compared as floats, and texts by their bytes, as Python compares them.
 func compareValues(op string, a, b Value) (Value, error) {
 	order := 0
 	switch {
@@ -481,7 +485,9 @@ func bitOp(op string, a, b int64) (Value, error) {
 	return Value{}, errUnknown
 }
 
-// intPower has at most 63 steps: with a base beyond 1 the result has no room then.
+// intPower has at most 63 steps: with a base beyond 1 the result has no room then. The bases 0, 1
+// and -1 have small powers for any exponent; there only its parity counts, so that no huge
+// exponent is counted down. A result without room is a float, which still compares.
 func intPower(a, b int64) (Value, error) {
 	if f := math.Pow(float64(a), float64(b)); b < 0 || math.Abs(f) >= 1<<63 {
 		return FloatValue(f), nil

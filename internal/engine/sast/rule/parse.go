@@ -88,7 +88,9 @@ func (b *builder) readDocument(doc *yaml.Node) {
 // goodID is what an id may be. The field allows the same characters.
 var goodID = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,200}$`)
 
-// readRule reads one rule. The id is read first, so that later faults can name the rule.
+// readRule reads one rule. The id is read first, so that later faults can name the rule. A rule
+// with any fault is dropped by the caller, but it is read to its end first, so that its author
+// sees all faults at once.
 func (b *builder) readRule(n *yaml.Node) *Rule {
 	d := b.readDict(n, "a rule")
 	if d == nil {

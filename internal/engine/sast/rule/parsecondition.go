@@ -134,7 +134,8 @@ func (b *builder) readComparison(c *Condition, d *dict) {
 	}
 }
 
-// readTypes reads metavariable-type, whose types are patterns of the rule's language.
+// readTypes reads metavariable-type, whose types are patterns of the rule's language. They stay
+// text here: only the engine knows the grammar that can parse them.
 func (b *builder) readTypes(c *Condition, d *dict) {
 	c.Kind = CondType
 	if n := d.take("type"); n != nil {

@@ -171,7 +171,9 @@ func (b *builder) readEither(n *yaml.Node) *Formula {
 	return out
 }
 
-// readConjunction reads the list below patterns.
+// readConjunction reads the list below patterns. Conditions and focus-metavariable stand in the
+// list beside the operators, and their place in it does not matter. When an element had a fault,
+// nothing more is said of what the list lacks.
 func (b *builder) readConjunction(n *yaml.Node, nested bool) *Formula {
 	out := &Formula{Op: OpAll, Line: n.Line}
 	faults := len(b.faults)
@@ -228,7 +230,8 @@ var newKeys = map[string]Op{
 	"anywhere": OpAnywhere,
 }
 
-// readFormula reads a formula in the newer spelling: text, or a mapping.
+// readFormula reads a formula in the newer spelling: text, or a mapping. Keys that nothing read
+// are faults, as a misspelled condition would let the rule match too much.
 func (b *builder) readFormula(n *yaml.Node) *Formula {
 	if to := b.resolve(n); to == nil || to.Kind == yaml.ScalarNode {
 		if to == nil {
@@ -287,7 +290,9 @@ func (b *builder) readNewRoot(d *dict, where string, nested bool) *Formula {
 	return f
 }
 
-// readNewPair reads an operator of the newer spelling with its value.
+// readNewPair reads an operator of the newer spelling with its value. The children of all and any
+// are formulas in turn, which may be text alone. Their faults are counted, for a list whose
+// element is at fault says nothing of what it lacks.
 func (b *builder) readNewPair(op Op, n *yaml.Node, nested bool) *Formula {
 	switch op {
 	case OpPattern:

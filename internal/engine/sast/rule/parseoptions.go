@@ -91,7 +91,8 @@ func (b *builder) readOptions(n *yaml.Node) Options {
 	return o
 }
 
-// readChoice reads one of some words; the first is what holds without the key.
+// readChoice reads one of some words; the first is what holds without the key. An empty word among
+// the choices is the default alone, and cannot be written.
 func (b *builder) readChoice(d *dict, key string, words ...string) string {
 	n := d.take(key)
 	if n == nil {

@@ -56,7 +56,9 @@ func (t *taintReader) readParts(d *dict, prefix string) {
 	}
 }
 
-// readPart reads one element with read. In the newer spelling it may be text alone.
+// readPart reads one element with read. In the newer spelling it may be text alone. Text alone is
+// turned into the mapping {pattern: text} with the same line, so that one reader does for both
+// spellings.
 func (t *taintReader) readPart(n *yaml.Node, key string, read func(*dict, string)) {
 	if !t.enter(n) {
 		return
@@ -138,7 +140,8 @@ func (t *taintReader) readSink(d *dict, what string) {
 	t.out.Sinks = append(t.out.Sinks, s)
 }
 
-// readSideEffect reads by-side-effect, which is true, false or "only".
+// readSideEffect reads by-side-effect, which is true, false or "only". Python's spellings of the
+// booleans occur in published rules and are read too.
 func (t *taintReader) readSideEffect(d *dict, otherwise SideEffect) SideEffect {
 	n := d.take("by-side-effect")
 	if n == nil {
@@ -244,7 +247,9 @@ func (p *exprParser) parseLabelChain(op LabelOp, word string, operand func() (*L
 	return &LabelExpr{Op: op, Args: args}, nil
 }
 
-// parseLabelUnary reads a label, a constant, a negation or a parenthesis.
+// parseLabelUnary reads a label, a constant, a negation or a parenthesis. The depth is counted
+// over parentheses and negations, which are all that nests: a hostile rule must not overflow the
+// stack.
 func (p *exprParser) parseLabelUnary(depth int) (*LabelExpr, error) {
 	if depth > maxExprDepth {
 		return nil, fmt.Errorf("it is nested more than %d deep", maxExprDepth)
@@ -284,7 +289,9 @@ func labelOf(tok exprToken) (*LabelExpr, error) {
 	return nil, fmt.Errorf("%q is no label", tok.text)
 }
 
-// readModel reads our own key. The kinds are those of the build's model files.
+// readModel reads our own key. The kinds are those of the build's model files. It stands beside
+// the patterns of the format and adds to them: a rule may name kinds of sources and still have
+// patterns of its own for sinks.
 func (t *taintReader) readModel(n *yaml.Node) {
 	if n == nil {
 		return

@@ -257,7 +257,8 @@ func (d *dict) takeInt(key string, max, otherwise int) int {
 	return v
 }
 
-// readList returns the elements of a sequence, with a fault for anything else.
+// readList returns the elements of a sequence, with a fault for anything else. A missing node
+// gives no elements and no fault: whether the key is needed is the caller's matter.
 func (r *reader) readList(n *yaml.Node, what string) []*yaml.Node {
 	if n == nil {
 		return nil
@@ -289,7 +290,8 @@ func (r *reader) readStrings(n *yaml.Node, what string, single bool) []string {
 	return out
 }
 
-// readValue turns a node into JSON's kinds of values.
+// readValue turns a node into JSON's kinds of values. Metadata is stored and printed as JSON, so
+// that keys which are no words, and kinds of YAML that JSON has not, cannot stay.
 func (r *reader) readValue(n *yaml.Node) any {
 	if n = r.resolve(n); n == nil || !r.enter(n) {
 		return nil
@@ -333,7 +335,8 @@ func scalarValue(n *yaml.Node) any {
 	return n.Value
 }
 
-// describeNode says what a node is, in a few words.
+// describeNode says what a node is, in a few words. Long texts are cut, since messages go into
+// logs and reports.
 func describeNode(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -73,7 +73,8 @@ func (s *Info) foldTemplate(i int32, depth int) (Value, bool) {
 	return Value{tree.String, b.String()}, true
 }
 
-// Binary folds an operator over two constants.
+// Binary folds an operator over two constants. Texts are joined up to a bound, so that a file
+// cannot make a constant that is larger than itself many times. Numbers are folded as their texts.
 func Binary(op string, l, r Value) (Value, bool) {
 	switch {
 	case joinsText(op, l, r):
@@ -158,7 +159,8 @@ func foldArithmetic(op, l, r string) (Value, bool) {
 	return Value{tree.Number, strconv.FormatInt(n, 10)}, true
 }
 
-// foldBits folds an operator over the bits of two integers.
+// foldBits folds an operator over the bits of two integers. A shift by more than the width has no
+// value: the languages differ in what they make of it.
 func foldBits(op string, a, b int64) (Value, bool) {
 	var n int64
 	switch op {
