@@ -102,6 +102,8 @@ const (
 	placeFor  // the whole head of a for
 )
 
+// classifyEllipsis says where the ellipsis stands, by the bracket around it. At the top of
+// a fragment it is a statement, unless it is all that there is.
 func (f Braces) classifyEllipsis(i int) place {
 	inside := f.Tokens[i].Inside
 	switch f.Text(inside) {

@@ -280,6 +280,7 @@ func AnyParameters(f *tree.File) *tree.File {
 	return b.Finish()
 }
 
+// anyParameters copies a subtree for AnyParameters.
 func anyParameters(b *tree.Builder, f *tree.File, i int32) {
 	n := &f.Nodes[i]
 	c := b.Open(n.Kind, n.Role, n.Start, n.End)
@@ -304,6 +305,7 @@ func Copy(b *tree.Builder, f *tree.File, i int32, role tree.Role) {
 	b.Close()
 }
 
+// oneLine returns a pattern for an error message: on one line, and cut at 200 bytes.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > 200 {

@@ -138,6 +138,7 @@ func testFile(ctx context.Context, root, path string, parser rule.Parser) (out r
 	return out
 }
 
+// relativePath returns the path below the root, with slashes, as rules name files.
 func relativePath(root, path string) string {
 	if rel, err := filepath.Rel(root, path); err == nil {
 		path = rel
@@ -165,6 +166,9 @@ func findTargets(path string) ([]string, error) {
 	return out, nil
 }
 
+// isTarget reports whether a file is code that a rule file is tested with, by the names
+// that Semgrep uses: rule-a.yaml and test-a.py, or a.yaml and a.py. Fixed files are what a
+// fix makes.
 func isTarget(name, stem string) bool {
 	if rest, ok := strings.CutPrefix(stem, "rule-"); ok && strings.HasPrefix(name, "test-"+rest+".") {
 		return true
@@ -283,6 +287,7 @@ func sortUnique(lines []int) []int {
 	return slices.Compact(out)
 }
 
+// removeLines returns the lines without those of drop.
 func removeLines(lines, drop []int) []int {
 	return slices.DeleteFunc(slices.Clone(lines), func(l int) bool { return slices.Contains(drop, l) })
 }

@@ -58,6 +58,7 @@ func (f *File) Check() error {
 	return nil
 }
 
+// checkNode returns the first invariant that the node breaks.
 func (f *File) checkNode(i int32) error {
 	n := &f.Nodes[i]
 	switch {

@@ -66,6 +66,7 @@ var binary = func() map[string]bool {
 	return m
 }()
 
+// analyzeFile reports the secrets of one file.
 func analyzeFile(p *scan.FilePass) error {
 	e, err := load()
 	if err != nil {

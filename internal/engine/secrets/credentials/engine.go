@@ -296,8 +296,10 @@ func applyRules(ctx context.Context, d *detect.Detector, path string, x excerpt)
 	return out
 }
 
+// shiftBy returns the span in a text that begins so many bytes earlier.
 func (s span) shiftBy(by int) span { return span{s.start + by, s.end + by} }
 
+// lineStarts returns the offsets at which lines begin.
 func lineStarts(text string) []int {
 	starts := []int{0}
 	for i := range len(text) {
@@ -331,6 +333,8 @@ func isInsideBase64(text string, at span) bool {
 	return len(around) >= 16 && strings.Contains(around, "+")
 }
 
+// isBase64Byte reports whether the byte is a digit of Base64 (RFC 4648, section 4); the
+// padding is none.
 func isBase64Byte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '/'
 }

@@ -58,6 +58,7 @@ func describeRule(id string) *finding.Rule {
 	return &r
 }
 
+// classOf returns the class of credentials that a rule is of, by its name.
 func classOf(id string) credentialClass {
 	for _, c := range classes {
 		if c.ids.MatchString(id) {

@@ -144,6 +144,7 @@ func MatchStore(name string, head []byte) *finding.Rule {
 	return nil
 }
 
+// matchesHead reports whether a file begins as the signature says.
 func (s *signature) matchesHead(head []byte) bool {
 	if len(s.magic) == 0 {
 		return true
@@ -158,6 +159,8 @@ func (s *signature) matchesHead(head []byte) bool {
 	return false
 }
 
+// contentOffset returns how many bytes from the start a mark may stand: a version of three
+// bytes stands behind the outer length, a longer name anywhere in the head.
 func contentOffset(inside string) int {
 	if len(inside) == 3 {
 		return 8

@@ -109,6 +109,8 @@ type file struct {
 	spent  int // see budget
 }
 
+// newFile returns a file with what its path says of it. Names are compared in lower case;
+// the leading slash lets a folder be asked for with slashes on both sides.
 func newFile(name, text string) *file {
 	lower := strings.ToLower(name)
 	f := &file{path: "/" + lower, base: path.Base(lower), text: text, shown: IsExample(lower),
@@ -180,6 +182,8 @@ type namePattern struct {
 	base   string // with * for anything
 }
 
+// matchesFile reports whether the file has the name, in a folder of the name where the
+// pattern has one.
 func (p *namePattern) matchesFile(f *file) bool {
 	if p.dir != "" && !strings.HasSuffix(f.path[:len(f.path)-len(f.base)], "/"+p.dir+"/") {
 		return false
@@ -200,6 +204,8 @@ type formatIndex struct {
 // table is the index of the formats, which it completes.
 var table = newFormatIndex(formats)
 
+// newFormatIndex returns an index of the formats, so that a file is compared only with the
+// few whose names end as its own does.
 func newFormatIndex(formats []format) *formatIndex {
 	t := &formatIndex{byBase: map[string][]int{}, byEnd: map[string][]int{}}
 	for i := range formats {

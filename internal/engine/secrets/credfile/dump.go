@@ -135,6 +135,8 @@ func (d *statementReader) readRow() {
 	d.reportRow(secrets)
 }
 
+// trimSpaceBounds moves the bounds inwards over white space of any kind, line ends
+// included.
 func trimSpaceBounds(text string, start, end int) (int, int) {
 	for start < end && text[start] <= ' ' {
 		start++

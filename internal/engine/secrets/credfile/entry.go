@@ -92,6 +92,7 @@ func splitName(name string) []string {
 	return out
 }
 
+// wordSet returns the words of a text as a set.
 func wordSet(words string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(words) {

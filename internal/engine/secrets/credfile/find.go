@@ -323,6 +323,7 @@ func findHashes(f *file, x *format) {
 // device finds the passwords in the settings of network devices.
 var device = lazyregexp.New(`(?i)(?:\b(?:enable|username \S+|user \S+)\b.*?\b(?:secret|password) (?:\d{1,2} )?|^\s*(?:password|key-string|key|tacacs-server key|radius-server key|pre-shared-key(?: address \S+)? key|snmp-server community|rocommunity|rwcommunity|community|wpa-psk (?:ascii|hex)?(?: \d)?|ppp (?:chap|pap) (?:password|sent-username \S+ password)|neighbor \S+ password|authPassphrase) (?:\d{1,2} )?|\b(?:password|secret|encrypted-password|wpa2?-pre-shared-key|pre-shared-key)(?: ascii-text)?[= ])"?([^\s";]{3,})`)
 
+// findDevice finds the passwords in the configuration of a router or switch.
 func findDevice(f *file, x *format) { f.reportPerLine(x, device) }
 
 // reportPerLine reports the last group of each match of the expression in a line.
@@ -364,6 +365,8 @@ var typed = lazyregexp.New(`(?i)(?:` +
 	`|(?:Cleartext-Password|User-Password)\s*:?=\s*` + inQuotes + `|^\s*secret\s*=\s*` + quotedOrBare +
 	`|\becho\s+` + quotedOrBare + `\s*\|\s*(?:sudo\s+-S|passwd|docker login|chpasswd)` + `)`)
 
+// findCommands finds the passwords that were typed as arguments of commands: history files
+// of shells.
 func findCommands(f *file, x *format) { f.reportPerLine(x, typed) }
 
 // stored finds the passwords of statements that make users.
@@ -374,12 +377,14 @@ var stored = lazyregexp.New(`(?i)(?:\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:pas
 // managed finds the passwords with which machines of an inventory are managed.
 var managed = lazyregexp.New(`(?i)\b(?:ansible_(?:ssh_|become_|sudo_|su_|winrm_|httpapi_)?pass(?:word)?|[a-z0-9_]*_(?:password|passwd|pass|pwd))["']?\s*[=:]\s*` + quotedOrBare)
 
+// findInventory finds the passwords with which an inventory signs in to its machines.
 func findInventory(f *file, x *format) { f.reportPerLine(x, managed) }
 
 // login is a call that signs in with an address of mail as name and a text as
 // password.
 var login = lazyregexp.New(`(?i)(?:\blog_?in|\bauthenticate|\bauth|\bsign_?in)\(\s*(?:"[^"\s@]+@[^"\s]+\.[a-z]{2,}"|'[^'\s@]+@[^'\s]+\.[a-z]{2,}')\s*,\s*(?:"([^"\s]{6,})"|'([^'\s]{6,})')`)
 
+// findLogins finds the passwords of calls that sign in.
 func findLogins(f *file, x *format) {
 	for _, word := range x.hints {
 		for at := indexFold(f.text, word, 0); at >= 0; at = indexFold(f.text, word, at+1) {
@@ -403,6 +408,8 @@ func findLogins(f *file, x *format) {
 // named keys of BIND: secret "base64"; and K*.private: Key: base64.
 var nameKey = lazyregexp.New(`(?i)(?:\bsecret\s+"?([A-Za-z0-9+/=]{16,})"?\s*;|^(?:Key|PrivateKey|PrivateExponent|Private_value\(x\)):\s*([A-Za-z0-9+/=]{16,}))`)
 
+// findNamedKey finds the secrets of DNS updates (TSIG, RFC 8945) in named.conf and key
+// files.
 func findNamedKey(f *file, x *format) { f.reportPerLine(x, nameKey) }
 
 // findAnswers reads <Password><Value>…</Value></Password> and cpassword="…".

@@ -94,6 +94,7 @@ func indexFold(text, word string, from int) int {
 	return -1
 }
 
+// nextByte returns the next place of a byte, -1 when there is none.
 func nextByte(text string, b byte, from int) int {
 	if i := strings.IndexByte(text[from:], b); i >= 0 {
 		return from + i

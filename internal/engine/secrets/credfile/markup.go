@@ -61,6 +61,7 @@ func (r *jsonReader) readToken() {
 	}
 }
 
+// skipPast moves behind the next place of a text, or to the end.
 func (r *jsonReader) skipPast(to string) {
 	if i := strings.Index(r.text[r.at:], to); i >= 0 {
 		r.at += i + len(to)
@@ -96,6 +97,7 @@ func (r *jsonReader) readBare() {
 	r.addEntry(start, r.at)
 }
 
+// addEntry adds a value, or takes it for the key of the next one.
 func (r *jsonReader) addEntry(start, end int) {
 	if r.after {
 		r.out = append(r.out, entry{key: r.key, start: start, end: end, in: r.in})
@@ -236,6 +238,7 @@ func (r *xmlReader) readAttribute() (start, end int) {
 	return start, start + i
 }
 
+// readName reads a name of a tag or an attribute. What ends it is left.
 func (r *xmlReader) readName() string {
 	start := r.at
 	for r.at < len(r.text) && r.text[r.at] > ' ' && !strings.ContainsRune(`=/><"'`, rune(r.text[r.at])) {

@@ -126,6 +126,8 @@ func (f *file) isConfiguration() bool {
 	return strings.HasPrefix(f.base, ".env")
 }
 
+// isAddressByte reports whether the byte may stand in a URL as programs write them: the
+// signs that quote one in source or text end it (RFC 3986, appendix C).
 func isAddressByte(c byte) bool {
 	return c > ' ' && c < 0x7F && !strings.ContainsRune("\"'<>`\\,()[]{}|;", rune(c)) || c == '[' || c == ']'
 }
@@ -210,6 +212,8 @@ func isLocalHost(host string) bool {
 		!strings.Contains(host, ".")
 }
 
+// hostConfidence returns the confidence in a password for the host: on the machine itself
+// it is often one of a developer.
 func hostConfidence(host string) finding.Confidence {
 	if isLocalHost(host) {
 		return finding.Uncertain
@@ -270,8 +274,10 @@ func isParameterSecret(name, value string) bool {
 	return key || !strings.ContainsAny(value, "${}<>()+")
 }
 
+// isLetter reports whether the byte is a letter or "_", so that a name goes on.
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
 
+// lineStart returns where the line begins that holds the byte.
 func lineStart(text string, at int) int { return strings.LastIndexByte(text[:at], '\n') + 1 }
 
 // serverNames are parameters that say where the server is.

@@ -45,6 +45,7 @@ type Limits struct {
 	Index  int64 // bytes of all indexes of packs; 512 MiB
 }
 
+// withDefaults returns the limits with what they do not say filled in.
 func (l Limits) withDefaults() Limits {
 	l.Object = orDefault(l.Object, 16<<20)
 	l.Total = orDefault(l.Total, 16<<30)
@@ -54,6 +55,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
+// orDefault returns the value, or the default when it is zero.
 func orDefault[T int | int64](v, d T) T {
 	if v <= 0 {
 		return d

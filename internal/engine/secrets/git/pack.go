@@ -131,6 +131,8 @@ func (p *pack) findOffset(h Hash) (int64, bool) {
 	return 0, false
 }
 
+// objectName returns the name of the object at a place of the index: behind its offset in
+// the first version, in a table of names in the second (gitformat-pack(5)).
 func (p *pack) objectName(i int) []byte {
 	if p.old {
 		return p.names[24*i+4 : 24*i+24]
@@ -401,10 +403,12 @@ type cachedObject struct {
 	body []byte
 }
 
+// newObjectCache returns a cache of so many bytes.
 func newObjectCache(room int) *objectCache {
 	return &objectCache{room: room, order: list.New(), entries: map[packPosition]*list.Element{}}
 }
 
+// getObject returns an object that is kept, which then is the last to be dropped.
 func (c *objectCache) getObject(p *pack, at int64) (int, []byte, bool) {
 	e, ok := c.entries[packPosition{p, at}]
 	if !ok {
@@ -415,6 +419,8 @@ func (c *objectCache) getObject(p *pack, at int64) (int, []byte, bool) {
 	return o.kind, o.body, true
 }
 
+// putObject keeps an object, and drops the ones that were not used for longest. A large one
+// would drop all others and is not kept.
 func (c *objectCache) putObject(p *pack, at int64, kind int, body []byte) {
 	key := packPosition{p, at}
 	if _, ok := c.entries[key]; ok || len(body) > c.room/4 {
@@ -439,6 +445,8 @@ type chunkReader struct {
 	err      error
 }
 
+// newReader returns the reader for a stream. One is enough, since objects are read one
+// after the other; inflating allocates nothing but the result.
 func (c *objectCache) newReader(from io.Reader) *chunkReader {
 	if c.buffer == nil {
 		c.buffer = &chunkReader{}
@@ -447,6 +455,7 @@ func (c *objectCache) newReader(from io.Reader) *chunkReader {
 	return c.buffer
 }
 
+// fillBuffer reads the next bytes when none are left.
 func (r *chunkReader) fillBuffer() error {
 	if r.at < r.have {
 		return nil
@@ -465,6 +474,7 @@ func (r *chunkReader) fillBuffer() error {
 	return r.err
 }
 
+// Read implements io.Reader.
 func (r *chunkReader) Read(b []byte) (int, error) {
 	if err := r.fillBuffer(); err != nil {
 		return 0, err

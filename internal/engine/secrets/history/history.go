@@ -36,6 +36,7 @@ var Analyzer = &scan.Analyzer{
 	Project:  analyzeProject,
 }
 
+// analyzeProject reports the secrets in the commits of the repository at the root.
 func analyzeProject(p *scan.ProjectPass) error {
 	for i, repo := range p.Repositories {
 		at := path.Join(repo.Path, ".git")

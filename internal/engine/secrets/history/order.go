@@ -79,7 +79,10 @@ func (w *historyWalk) orderCommits(children map[git.Hash][]*git.Commit, waits ma
 // commitHeap orders by time, then by name.
 type commitHeap []*git.Commit
 
-func (h commitHeap) Len() int      { return len(h) }
+// Len implements heap.Interface.
+func (h commitHeap) Len() int { return len(h) }
+
+// Swap implements heap.Interface.
 func (h commitHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
 // Less reports whether commit i comes first.

@@ -39,6 +39,7 @@ func (h *head) matchesAt(text string, at int) bool {
 	return h.re.MatchString(text[at:min(at+h.reach+spare, len(text))])
 }
 
+// emptyExpression returns an expression that matches the empty text.
 func emptyExpression() *syntax.Regexp { return &syntax.Regexp{Op: syntax.OpEmptyMatch} }
 
 // cutHead returns the beginning of an expression whose match has at most room
@@ -67,6 +68,8 @@ func cutHead(re *syntax.Regexp, room int) (*syntax.Regexp, int, bool) {
 	return emptyExpression(), 0, true // what it asks of its surroundings is left out
 }
 
+// cutConcat cuts a concatenation behind the part in which the room ends. It reports whether
+// everything is left.
 func cutConcat(subs []*syntax.Regexp, room int) (*syntax.Regexp, int, bool) {
 	out, n := &syntax.Regexp{Op: syntax.OpConcat}, 0
 	for _, sub := range subs {

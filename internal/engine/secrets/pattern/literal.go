@@ -61,6 +61,8 @@ func analyzeLiterals(re *syntax.Regexp) literalFacts {
 	return literalFacts{max: -1}
 }
 
+// literalOf returns the facts of a literal. Beyond ASCII, letters have other cases of other
+// lengths, so that only the length is known.
 func literalOf(runes []rune) literalFacts {
 	text := string(runes)
 	if !isASCII(text) {
@@ -69,6 +71,7 @@ func literalOf(runes []rune) literalFacts {
 	return literalFacts{exact: []string{strings.ToLower(text)}, max: len(text)}
 }
 
+// isASCII reports whether the text has characters of one byte only.
 func isASCII(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 })
 }
@@ -105,6 +108,8 @@ func classFacts(ranges []rune) literalFacts {
 	return f
 }
 
+// concatFacts returns the facts of parts in a row: the exact texts are those of the parts
+// in every combination, as long as there are few.
 func concatFacts(subs []*syntax.Regexp) literalFacts {
 	var out literalFacts
 	exact, whole := []string{""}, true
@@ -169,6 +174,7 @@ func selectiveSet(a, b []string) []string {
 	return a
 }
 
+// shortestLength returns the length of the shortest text of a set, -1 for an empty set.
 func shortestLength(set []string) int {
 	if len(set) == 0 {
 		return -1
@@ -180,6 +186,8 @@ func shortestLength(set []string) int {
 	return n
 }
 
+// alternateFacts returns the facts of a choice: what is needed is one text of each
+// alternative, and nothing when one alternative needs none.
 func alternateFacts(subs []*syntax.Regexp) literalFacts {
 	out := literalFacts{exact: []string{}}
 	need, known := []string{}, true
@@ -210,6 +218,8 @@ func unionSets(a, b []string) []string {
 	return slices.Compact(out)
 }
 
+// repeatFacts returns the facts of a part that comes from least to most times; most is -1
+// without a bound.
 func repeatFacts(sub *syntax.Regexp, least, most int) literalFacts {
 	f := analyzeLiterals(sub)
 	out := literalFacts{max: -1}

@@ -202,6 +202,9 @@ func rowsOf(l *lang.Lowering, i int32) [][]link {
 	return rows
 }
 
+// flattenChain lays the operands of "|", "&&" and "||" out in a row, in the order of the
+// source. The depth bounds the recursion: a script of a thousand commands in one list nests
+// as deep.
 func flattenChain(l *lang.Lowering, i int32, row *[]link, depth int) {
 	kind := l.Kind(i)
 	inner := l.Field(i, "body")
@@ -344,6 +347,7 @@ func lowerOperand(l *lang.Lowering, r tree.Role, k link) {
 	}
 }
 
+// lowerNegated lowers "! a".
 func lowerNegated(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, "!", i)
 	l.Need(tree.RoleValue, i, l.First(i))
@@ -359,12 +363,16 @@ func lowerTest(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerSubshell lowers "(a)". What it does to variables stays inside, so it is an Other and
+// not a Block.
 func lowerSubshell(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Other, r, "subshell", i)
 	lowerBlock(l, tree.RoleElement, i)
 	l.Close()
 }
 
+// lowerAssignment lowers "a=b", "a+=b" and "a[i]=b"; one without a value assigns an empty
+// String.
 func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	text := "="
 	if l.Has(i, "+=") {

@@ -5,12 +5,14 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// lowerProgram lowers the script.
 func lowerProgram(l *lang.Lowering, r tree.Role, i int32) {
 	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
 	lowerBody(l, i)
 	l.Close()
 }
 
+// lowerBlock lowers "{ a; b; }" and the bodies between do and done.
 func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	lowerBody(l, i)
@@ -48,6 +50,8 @@ var own = map[string]bool{
 	"c_style_for_statement": true, "case_statement": true, "function_definition": true, "ERROR": true,
 }
 
+// lowerStatement lowers one statement; a command, which has a value, stands below an
+// ExpressionStatement.
 func lowerStatement(l *lang.Lowering, i int32) {
 	if own[l.Kind(i)] {
 		l.Node(tree.RoleStatement, i)
@@ -200,6 +204,7 @@ func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerCountingFor lowers "for ((i = 0; i < n; i++))".
 func lowerCountingFor(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.For, r, i)
 	l.Parts(tree.RoleInit, i, "initializer")
@@ -209,6 +214,7 @@ func lowerCountingFor(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerCaseStatement lowers "case a in …": a Switch whose cases do not run into each other.
 func lowerCaseStatement(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	for c := range l.Children(i) {

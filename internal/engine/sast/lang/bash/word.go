@@ -28,6 +28,7 @@ func lowerNumberWord(l *lang.Lowering, r tree.Role, i int32) {
 	l.Same(tree.String, r, i)
 }
 
+// lowerRawString lowers text in single quotes, in which nothing is an escape.
 func lowerRawString(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, strings.Trim(l.Source(i), "'"), i)
 }
@@ -242,6 +243,8 @@ func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerUnary lowers the tests of files and texts, such as "-f a", and the signs of
+// arithmetic.
 func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	operator := l.Field(i, "operator")
 	text := l.Source(operator)
@@ -260,6 +263,7 @@ func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerPostfix lowers "i++" of arithmetic.
 func lowerPostfix(l *lang.Lowering, r tree.Role, i int32) {
 	l.Flag(l.BeginText(tree.Update, r, l.Source(l.Field(i, "operator")), i), tree.Postfix)
 	l.Need(tree.RoleValue, i, l.First(i))

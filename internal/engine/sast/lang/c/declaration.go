@@ -7,6 +7,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// lowerFile lowers the translation unit.
 func lowerFile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
 	l.Nodes(tree.RoleStatement, i)
@@ -37,6 +38,7 @@ func lowerBranches(l *lang.Lowering, r tree.Role, i int32) {
 	l.Node(r, alternative)
 }
 
+// lowerLinkage lowers "extern "C" { … }": what it declares stands in its place.
 func lowerLinkage(l *lang.Lowering, r tree.Role, i int32) { l.Part(r, i, "body") }
 
 // lowerDeclaration lowers a declaration of variables, fields and prototypes: a node for
@@ -65,6 +67,8 @@ func lowerDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// variableKind says whether a declaration in that place is that of a member, by the body
+// around it.
 func variableKind(l *lang.Lowering, i int32) tree.Kind {
 	if l.Kind(i) == "field_declaration" {
 		return tree.Field
@@ -130,12 +134,16 @@ type definition struct {
 	body int32 // -1 for none
 }
 
+// lowerFunctionDefinition lowers a function with a body, "= default" and "= delete"
+// included.
 func lowerFunctionDefinition(l *lang.Lowering, r tree.Role, i int32) {
 	d := readDeclarator(l, l.Field(i, "declarator"))
 	lowerFunction(l, definition{role: r, whole: i, specifier: l.Field(i, "type"), declarator: d,
 		body: l.Field(i, "body")})
 }
 
+// lowerFunction adds a Function: its modifiers, parameters and result come from the layers
+// of the declarator around the name.
 func lowerFunction(l *lang.Lowering, d definition) {
 	l.BeginText(tree.Function, d.role, functionText(l, d), d.whole)
 	lowerModifiers(l, d.whole)
@@ -176,6 +184,8 @@ func lowerFunctionBody(l *lang.Lowering, d definition) {
 	}
 }
 
+// lowerInitializer lowers an initializer of a constructor, "a(b)", to the assignment that
+// it is; several values are a List.
 func lowerInitializer(l *lang.Lowering, i int32) {
 	name := l.First(i)
 	l.Flag(l.Begin(tree.ExpressionStatement, tree.RoleStatement, i), tree.Implied)
@@ -203,6 +213,8 @@ func lowerInitializer(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
+// functionText says what kind of function it is: one with "~" is a destructor, a member
+// without a type a constructor.
 func functionText(l *lang.Lowering, d definition) string {
 	parent := l.CST.Nodes[d.whole].Parent
 	for l.Kind(parent) == "template_declaration" {
@@ -245,6 +257,7 @@ func lowerTypeParameters(l *lang.Lowering, i int32) {
 	}
 }
 
+// lowerParameters lowers a list; "..." in it is a Parameter "*" without a name.
 func lowerParameters(l *lang.Lowering, list int32) {
 	for c := range l.Every(list) {
 		switch kind := l.Kind(c); {
@@ -308,6 +321,7 @@ func classRule(text string) lang.Rule {
 	}
 }
 
+// lowerEnumerator lowers a constant of an enum.
 func lowerEnumerator(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Field, r, "enum", i)
 	l.Part(tree.RoleTarget, i, "name")
@@ -315,6 +329,7 @@ func lowerEnumerator(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerNamespace lowers a namespace as a Class "module": its names are members of it.
 func lowerNamespace(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Class, r, "module", i)
 	l.Part(tree.RoleName, i, "name")

@@ -42,6 +42,7 @@ func lowerQualified(l *lang.Lowering, r tree.Role, i int32) {
 // maxParts bounds a qualified name.
 const maxParts = 200
 
+// lowerMembers chains the parts of "a::b::c" as Members, from the left.
 func lowerMembers(l *lang.Lowering, r tree.Role, parts []int32) {
 	last := parts[len(parts)-1]
 	if len(parts) == 1 {
@@ -84,12 +85,14 @@ func operatorRule(k tree.Kind, left, right tree.Role) lang.Rule {
 	}
 }
 
+// lowerUnary lowers the operators with one operand, "*p" and "&x" included.
 func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "argument"))
 	l.Close()
 }
 
+// lowerUpdate lowers "i++" and "--i"; the former yields the old value.
 func lowerUpdate(l *lang.Lowering, r tree.Role, i int32) {
 	op, argument := l.Field(i, "operator"), l.Field(i, "argument")
 	n := l.BeginText(tree.Update, r, l.Source(op), i)
@@ -163,6 +166,8 @@ func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerMember lowers "a.b" and "a->b": the operator stays as text, because only the latter
+// follows a pointer.
 func lowerMember(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Member, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleObject, i, l.Field(i, "argument"))
@@ -211,6 +216,8 @@ func lowerNewExpression(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerLambda lowers "[captures](parameters) { … }". Captures are not listed: the names are
+// those of the function around it.
 func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	d := l.Field(i, "declarator")

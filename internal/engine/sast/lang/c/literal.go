@@ -12,6 +12,7 @@ func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(strings.ReplaceAll(l.Source(i), "'", ""), "uUlLfFzZ"), i)
 }
 
+// lowerCharacter lowers 'a'; its prefix (L, u8) changes its type alone.
 func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	text := l.Source(i)
 	if n := strings.IndexByte(text, '\''); n >= 0 {
@@ -20,6 +21,7 @@ func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Character, r, unescapeText(text), i)
 }
 
+// lowerStringLiteral lowers a string; a raw one, R"(a)", has the flag.
 func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	node := l.Put(tree.String, r, literalText(l, i), i)
 	if strings.Contains(l.Kind(i), "raw") {
@@ -71,4 +73,5 @@ var escapes = lang.Escapes{
 	Digits: map[byte][2]int{'x': {1, 2}, 'u': {4, 4}, 'U': {8, 8}},
 }
 
+// unescapeText resolves the escapes of C (C17, 6.4.4.4).
 func unescapeText(s string) string { return escapes.Unescape(s) }

@@ -5,12 +5,14 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// lowerBlock lowers braces with statements in them.
 func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	l.Nodes(tree.RoleStatement, i)
 	l.Close()
 }
 
+// lowerExpressionStatement lowers "e;", and ";" alone, which is Empty.
 func lowerExpressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	c := l.First(i)
 	switch {
@@ -37,6 +39,7 @@ func lowerCondition(l *lang.Lowering, i int32) {
 	l.Need(tree.RoleCondition, i, l.Field(c, "value"))
 }
 
+// lowerIfStatement lowers an if. That of C++ may declare a variable before its condition.
 func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.If, r, i)
 	lowerCondition(l, i)
@@ -45,6 +48,7 @@ func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerWhileStatement lowers a while; its condition may be a declaration in C++.
 func lowerWhileStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.While, r, i)
 	lowerCondition(l, i)
@@ -52,6 +56,7 @@ func lowerWhileStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerForStatement lowers a loop that counts; each of its three parts may be missing.
 func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.For, r, i)
 	l.Part(tree.RoleInit, i, "initializer")
@@ -61,6 +66,7 @@ func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerForEach lowers "for (T x : xs)" of C++.
 func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	d := readDeclarator(l, l.Field(i, "declarator"))
@@ -108,6 +114,7 @@ func lowerSwitchStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerCaseStatement lowers "case a:" with the statements up to the next label.
 func lowerCaseStatement(l *lang.Lowering, i int32) {
 	value := l.Field(i, "value")
 	text := ""
@@ -161,6 +168,7 @@ func optionalValueRule(k tree.Kind) lang.Rule {
 	}
 }
 
+// lowerLabeled lowers "name: statement".
 func lowerLabeled(l *lang.Lowering, r tree.Role, i int32) {
 	label := l.Field(i, "label")
 	l.Begin(tree.Label, r, i)

@@ -164,4 +164,5 @@ func lowerAnnotation(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
+// lowerModifier lowers a word before a declaration, such as const or static.
 func lowerModifier(l *lang.Lowering, r tree.Role, i int32) { l.Same(tree.Modifier, r, i) }

@@ -52,6 +52,7 @@ var declarationRules = map[string]lang.Rule{
 	"event_declaration":           lowerProperty,
 }
 
+// lowerFile lowers the compilation unit.
 func lowerFile(l *lang.Lowering, _ tree.Role, i int32) {
 	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
 	lowerChildren(l, tree.RoleStatement, i)
@@ -114,6 +115,7 @@ func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerAttributeArgument lowers an argument of an attribute; "A = 1" is a Keyword.
 func lowerAttributeArgument(l *lang.Lowering, r tree.Role, i int32) {
 	if a := partBehind(l, i, -1); l.Kind(a) == "assignment_expression" {
 		i = a // which is how the grammar reads "name = value"
@@ -129,6 +131,7 @@ func lowerAttributeArgument(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerBlock lowers braces with statements in them.
 func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	lowerChildren(l, tree.RoleStatement, i)
@@ -181,6 +184,7 @@ func lowerBase(l *lang.Lowering, t, arguments int32) {
 	l.Close()
 }
 
+// lowerEnumMember lowers a constant of an enum.
 func lowerEnumMember(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Field, r, "enum", i)
 	lowerAttributes(l, i)
@@ -281,6 +285,7 @@ func lowerParameters(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
+// lowerParameter lowers a parameter; ref, out, in and this are Modifiers.
 func lowerParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Parameter, r, i)
 	lowerAttributes(l, i)
@@ -341,6 +346,7 @@ func lowerVariables(l *lang.Lowering, d declaration) {
 	}
 }
 
+// lowerDeclarator adds the name and the value of a variable.
 func lowerDeclarator(l *lang.Lowering, i int32) {
 	target := l.Field(i, "name")
 	if target < 0 {

@@ -71,6 +71,7 @@ var expressionRules = map[string]lang.Rule{
 // lowerName lowers a name without its type arguments.
 func lowerName(l *lang.Lowering, r tree.Role, i int32) { l.Put(tree.Name, r, dottedName(l, i), i) }
 
+// lowerNumber lowers a number without its separators and its suffix.
 func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), "uUlLfFdDmM"), i)
 }
@@ -84,6 +85,7 @@ func aroundRule(k tree.Kind, r tree.Role) lang.Rule {
 	}
 }
 
+// lowerBinary lowers an operation of two operands.
 func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "left"))
@@ -91,6 +93,7 @@ func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerAssignment lowers "a = b" and the assignments with an operator.
 func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
@@ -118,6 +121,7 @@ func lowerPrefixed(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerAsType lowers "x as T", which gives null where the type does not fit.
 func lowerAsType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Cast, r, "as", i)
 	lowerType(l, tree.RoleType, l.Field(i, "right"))
@@ -125,6 +129,7 @@ func lowerAsType(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerIsType lowers "x is T".
 func lowerIsType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.TypeTest, r, "is", i)
 	l.Need(tree.RoleValue, i, l.Field(i, "left"))
@@ -146,6 +151,7 @@ func lowerIsPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerCast lowers "(T)x".
 func lowerCast(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Cast, r, i)
 	lowerType(l, tree.RoleType, l.Field(i, "type"))
@@ -165,6 +171,7 @@ func typeCallRule(text string) lang.Rule {
 	}
 }
 
+// lowerRangeOf lowers "a..b"; an end may be missing.
 func lowerRangeOf(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Slice, r, i)
 	dots := l.Find(i, "..")
@@ -178,6 +185,7 @@ func lowerRangeOf(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerMember lowers "a.b" and "p->b".
 func lowerMember(l *lang.Lowering, r tree.Role, i int32) {
 	text := "."
 	if l.Has(i, "->") {
@@ -207,6 +215,7 @@ func lowerConditionalAccess(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerIndex lowers "a[b, c]".
 func lowerIndex(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	l.Need(tree.RoleObject, i, l.Field(i, "expression"))
@@ -214,6 +223,7 @@ func lowerIndex(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerCall lowers a call.
 func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	l.Need(tree.RoleCallee, i, l.Field(i, "function"))
@@ -303,6 +313,7 @@ func lowerAnonymousMember(l *lang.Lowering, list []int32) {
 	}
 }
 
+// lowerLambda lowers "x => e" and "delegate (T x) { … }".
 func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	lowerAttributes(l, i)

@@ -24,6 +24,7 @@ func trimQuotes(source string) string {
 	return source[first+1 : last]
 }
 
+// lowerCharacter lowers 'a'.
 func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Character, r, escapes.Unescape(trimQuotes(l.Source(i))), i)
 }
@@ -43,6 +44,7 @@ func lowerVerbatim(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, strings.ReplaceAll(trimQuotes(l.Source(i)), `""`, `"`), i)
 }
 
+// lowerRawString lowers """…""" (C# 11), in which nothing is an escape.
 func lowerRawString(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, l.Source(l.Find(i, "raw_string_content")), i)
 }

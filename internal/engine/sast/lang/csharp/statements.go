@@ -63,6 +63,7 @@ func optionalRule(k tree.Kind, r tree.Role) lang.Rule {
 	}
 }
 
+// lowerForStatement lowers a loop that counts; each of its parts may be missing or a list.
 func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.For, r, i)
 	l.Parts(tree.RoleInit, i, "initializer")
@@ -72,6 +73,7 @@ func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerForEach lowers "foreach (T x in xs)".
 func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	t, left := l.Field(i, "type"), l.Field(i, "left")
@@ -89,6 +91,7 @@ func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerLabeled lowers "name: statement".
 func lowerLabeled(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Label, r, i)
 	name := partBehind(l, i, -1)
@@ -127,6 +130,7 @@ func withRule(text string) lang.Rule {
 	}
 }
 
+// lowerTry lowers a try with its handlers.
 func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
@@ -141,6 +145,7 @@ func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerCatch lowers "catch (T e) when (c)"; type, name and filter may be missing.
 func lowerCatch(l *lang.Lowering, i int32) {
 	l.Begin(tree.Catch, tree.RoleHandler, i)
 	if d := l.Find(i, "catch_declaration"); d >= 0 {
@@ -196,6 +201,7 @@ func lowerSection(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerSwitchExpression lowers "a switch { … }", whose arms do not run into each other.
 func lowerSwitchExpression(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
 	value := partBehind(l, i, -1)

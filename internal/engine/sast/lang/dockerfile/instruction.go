@@ -13,6 +13,7 @@ import (
 // A span is a part of the source, in bytes.
 type span struct{ start, end uint32 }
 
+// sourceText returns the text of the span as the file has it, with continuations blank.
 func (s span) sourceText(l *lang.Lowering) string { return l.File.Source[s.start:s.end] }
 
 // trimBlanks returns the part without blanks around it.

@@ -34,12 +34,15 @@ var declarationRules = map[string]lang.Rule{
 	"field_declaration":      lowerFieldDeclaration,
 }
 
+// lowerFile opens the root. Its range is that of the whole source, which the concrete root
+// does not cover.
 func lowerFile(l *lang.Lowering, _ tree.Role, i int32) {
 	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
 	l.Nodes(tree.RoleStatement, i)
 	l.Close()
 }
 
+// lowerPackageClause lowers "package p".
 func lowerPackageClause(l *lang.Lowering, r tree.Role, i int32) {
 	name := l.First(i)
 	l.BeginText(tree.Package, r, l.Source(name), i)
@@ -189,6 +192,7 @@ func lowerParameters(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
+// lowerVariadic lowers "a ...T" of a parameter list.
 func lowerVariadic(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Parameter, r, "*", i)
 	l.Part(tree.RoleType, i, "type")
@@ -196,6 +200,7 @@ func lowerVariadic(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerTypeParameters lowers "[T, U any]": a TypeParameter for each name.
 func lowerTypeParameters(l *lang.Lowering, r tree.Role, i int32) {
 	for name := range l.Fields(i, "name") {
 		if !l.Named(name) {
@@ -224,8 +229,11 @@ func lowerTypeSpec(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
+// lowerTypeAlias lowers "type A = B"; the text "=" tells it from a definition.
 func lowerTypeAlias(l *lang.Lowering, r tree.Role, i int32) { lowerTypeDeclaration(l, r, i, "=") }
 
+// lowerTypeDeclaration adds the TypeAlias of a type with a name that is no struct or
+// interface.
 func lowerTypeDeclaration(l *lang.Lowering, r tree.Role, i int32, text string) {
 	start, end := declarationRange(l, i)
 	l.File.Nodes[l.Open(tree.TypeAlias, r, start, end)].Text = text
@@ -284,6 +292,7 @@ func lowerMembers(l *lang.Lowering, typ int32) {
 	l.Close()
 }
 
+// lowerFields lowers the fields of a struct.
 func lowerFields(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	l.Nodes(tree.RoleStatement, i)
@@ -305,6 +314,7 @@ func lowerFieldDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
+// lowerField adds one field; an embedded type is a Field whose name is implied.
 func lowerField(l *lang.Lowering, r tree.Role, i, name int32) {
 	l.Begin(tree.Field, r, i)
 	if tag := l.Field(i, "tag"); tag >= 0 {

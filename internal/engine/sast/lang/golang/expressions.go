@@ -45,12 +45,14 @@ var expressionRules = map[string]lang.Rule{
 	"func_literal":               lowerLambda,
 }
 
+// lowerUnary lowers "-a", "*p", "&x" and "<-c".
 func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "operand"))
 	l.Close()
 }
 
+// lowerBinary lowers an operation of two operands.
 func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "left"))
@@ -58,6 +60,7 @@ func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerSlice lowers "a[low:high:max]".
 func lowerSlice(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	operand := l.Field(i, "operand")
@@ -250,6 +253,7 @@ func lowerKeyed(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerLambda lowers a function literal.
 func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	l.Part(tree.RoleParameter, i, "parameters")

@@ -9,14 +9,17 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// lowerNumber lowers a number without its separators; "2i" keeps its letter.
 func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), ""), i)
 }
 
+// lowerStringLiteral lowers a string in quotes or backquotes.
 func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, stringValue(l.Source(i)), i)
 }
 
+// lowerCharacter lowers a rune to its character.
 func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Character, r, stringValue(l.Source(i)), i)
 }

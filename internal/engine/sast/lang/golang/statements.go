@@ -36,6 +36,7 @@ var statementRules = map[string]lang.Rule{
 	"communication_case":          lowerCommunicationCase,
 }
 
+// lowerBlock lowers braces with statements in them.
 func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	l.Nodes(tree.RoleStatement, i)
@@ -57,6 +58,7 @@ func statementRule(expression lang.Rule) lang.Rule {
 	}
 }
 
+// lowerSend lowers "c <- v" as a Binary: data goes into the channel.
 func lowerSend(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, "<-", i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "channel"))
@@ -64,6 +66,7 @@ func lowerSend(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// updateRule returns the rule for "i++" and "i--", which are statements in Go.
 func updateRule(operator string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Flag(l.BeginText(tree.Update, r, operator, i), tree.Postfix)
@@ -72,6 +75,7 @@ func updateRule(operator string) lang.Rule {
 	}
 }
 
+// lowerAssignment lowers "a, b = c, d" and the assignments with an operator.
 func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
@@ -99,6 +103,7 @@ func lowerLabeled(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerIfStatement lowers an if with the statement before its condition.
 func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.If, r, i)
 	l.Part(tree.RoleInit, i, "initializer")
@@ -171,6 +176,7 @@ func fallsThrough(l *lang.Lowering, i int32) bool {
 	return l.Kind(last) == "fallthrough_statement"
 }
 
+// lowerExpressionCase lowers a case of values.
 func lowerExpressionCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Case, r, i)
 	if values := l.Field(i, "value"); values >= 0 {
@@ -180,6 +186,7 @@ func lowerExpressionCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerDefaultCase lowers the default of a switch or a select.
 func lowerDefaultCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Case, r, "default", i)
 	lowerCaseBody(l, i, -1)
@@ -237,6 +244,8 @@ func lowerTypeSwitch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerTypeCase lowers a case of types. That of one type is a Variable of the type, so that
+// the name of the switch has it in the case.
 func lowerTypeCase(l *lang.Lowering, i, alias int32) {
 	l.Begin(tree.Case, tree.RoleCase, i)
 	var types []int32

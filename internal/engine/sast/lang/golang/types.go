@@ -28,6 +28,7 @@ var typeRules = map[string]lang.Rule{
 	"interface_type": lang.Around(tree.Type, "interface", tree.RoleElement),
 }
 
+// lowerQualifiedType lowers "p.T".
 func lowerQualifiedType(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Type, r, dottedName(l, i), i)
 }
@@ -41,6 +42,7 @@ func dottedName(l *lang.Lowering, i int32) string {
 	return l.Source(l.Field(i, "package")) + "." + l.Source(l.Field(i, "name"))
 }
 
+// lowerGenericType lowers "T[U]".
 func lowerGenericType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, dottedName(l, l.Field(i, "type")), i)
 	l.Part(tree.RoleArgument, i, "type_arguments")
@@ -59,6 +61,7 @@ func lowerUnion(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerFunctionType lowers "func(T) U" as a type.
 func lowerFunctionType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, "func", i)
 	l.Part(tree.RoleParameter, i, "parameters")

@@ -160,6 +160,7 @@ func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerUnary lowers "-a" and "!a".
 func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	text := "!"
 	if l.Has(i, "-") {
@@ -174,6 +175,8 @@ func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerConditional lowers "a ? b : c". The grammar puts the postfixes of the operands
+// beside them.
 func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 	parts := [3]int32{-1, -1, -1}
 	n := 0
@@ -190,6 +193,7 @@ func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerForTuple lowers "[for x in xs : e]".
 func lowerForTuple(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Comprehension, r, "list", i)
 	l.Need(tree.RoleValue, i, l.Find(i, "expression"))
@@ -197,6 +201,7 @@ func lowerForTuple(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerForObject lowers "{for k, v in m : k => v}"; "..." behind the value groups by key.
 func lowerForObject(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Comprehension, r, "map", i)
 	var parts []int32

@@ -89,6 +89,8 @@ func lowerFile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerBlock lowers a block to the call of its type, with its labels and its body as
+// arguments: rules match it like a call with a map.
 func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	head := l.First(i)
@@ -127,6 +129,7 @@ func lowerKey(l *lang.Lowering, r tree.Role, i int32) {
 	l.Same(tree.String, r, i)
 }
 
+// lowerAttribute lowers "a = b" to a Pair.
 func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Pair, r, i)
 	if name := l.Find(i, "identifier"); name >= 0 {
@@ -138,6 +141,7 @@ func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerObject lowers "{ a = b }" to a Map.
 func lowerObject(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Map, r, i)
 	for c := range l.Children(i) {
@@ -148,6 +152,8 @@ func lowerObject(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerObjectElement lowers an entry of an object. A bare word is a key, one in parentheses
+// an expression.
 func lowerObjectElement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Pair, r, i)
 	k := l.Field(i, "key")
@@ -173,6 +179,7 @@ func bareName(l *lang.Lowering, i int32) int32 {
 	return l.First(first)
 }
 
+// lowerList lowers "[a, b]".
 func lowerList(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.List, r, i)
 	for c := range l.Children(i) {

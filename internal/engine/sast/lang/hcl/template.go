@@ -119,6 +119,7 @@ func lowerLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, unescapeTemplate(l.Source(i)), i)
 }
 
+// lowerInterpolation lowers "${a}" of a template to its expression.
 func lowerInterpolation(l *lang.Lowering, r tree.Role, i int32) {
 	l.Need(r, i, l.Find(i, "expression"))
 }

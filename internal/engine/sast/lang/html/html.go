@@ -94,6 +94,8 @@ func tagName(name string) string {
 	return normalizeName(name)
 }
 
+// lowerAttribute lowers an attribute; its name is in lower case, as browsers compare it,
+// and one without a value has none.
 func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Attribute, r, i)
 	name := l.Find(i, "attribute_name")

@@ -57,6 +57,7 @@ func openFile(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
+// lowerPackageDeclaration lowers "package a.b;".
 func lowerPackageDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	p := l.Begin(tree.Package, r, i)
 	lowerAnnotations(l, i)
@@ -253,6 +254,7 @@ func lowerInitializer(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerParameter lowers "T a".
 func lowerParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Parameter, r, i)
 	lowerModifiers(l, i)
@@ -294,6 +296,7 @@ func lowerReceiverParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerTypeParameter lowers "T extends A & B" of a declaration.
 func lowerTypeParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.TypeParameter, r, i)
 	lowerAnnotations(l, i)

@@ -53,11 +53,13 @@ var expressionRules = map[string]lang.Rule{
 	"dimensions_expr":            lowerDimension,
 }
 
+// lowerNumber lowers a number without its separators and its suffix.
 func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	suffixes := "lLfFdD"
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), suffixes), i)
 }
 
+// lowerAssignment lowers "a = b" and the assignments with an operator.
 func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
@@ -65,6 +67,7 @@ func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerBinary lowers an operation of two operands.
 func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "left"))
@@ -72,12 +75,15 @@ func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerUnary lowers "-a", "!a" and "~a".
 func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "operand"))
 	l.Close()
 }
 
+// lowerUpdate lowers "i++" and "--i"; the grammar tells them by the order of their
+// children.
 func lowerUpdate(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.Begin(tree.Update, r, i)
 	operand := l.First(i)
@@ -117,6 +123,7 @@ func lowerCast(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerTypeTest lowers "x instanceof T", with the name or the record pattern behind it.
 func lowerTypeTest(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.TypeTest, r, "instanceof", i)
 	l.Need(tree.RoleValue, i, l.Field(i, "left"))
@@ -129,6 +136,7 @@ func lowerTypeTest(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerLambda lowers "(a, b) -> e". Parameters may lack their types.
 func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	switch parameters := l.Field(i, "parameters"); l.Kind(parameters) {
@@ -145,6 +153,7 @@ func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerInferredParameter adds a parameter of a lambda that has no type.
 func lowerInferredParameter(l *lang.Lowering, i int32) {
 	l.Begin(tree.Parameter, tree.RoleParameter, i)
 	l.Node(tree.RoleTarget, i)
@@ -177,6 +186,7 @@ func lowerReceiver(l *lang.Lowering, i, object int32) {
 	l.Need(tree.RoleObject, i, object)
 }
 
+// lowerClassLiteral lowers "T.class", a Member of the type.
 func lowerClassLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Member, r, ".", i)
 	l.Need(tree.RoleObject, i, l.First(i))

@@ -42,6 +42,7 @@ func lowerText(l *lang.Lowering, start, end uint32) {
 	}
 }
 
+// lowerCharacter lowers 'a'.
 func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	s := l.Source(i)
 	if len(s) >= 2 {

@@ -54,6 +54,7 @@ func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerForEach lowers "for (T x : xs)".
 func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	typ, name := l.Field(i, "type"), l.Field(i, "name")
@@ -75,6 +76,7 @@ func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerLabeled lowers "name: statement".
 func lowerLabeled(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Label, r, i)
 	name := l.First(i)
@@ -105,6 +107,7 @@ func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerAssert lowers "assert a : b"; b is the message.
 func lowerAssert(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Assert, r, i)
 	role, any := tree.RoleCondition, false
@@ -118,6 +121,7 @@ func lowerAssert(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerSynchronized lowers "synchronized (a) { … }".
 func lowerSynchronized(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.With, r, "synchronized", i)
 	l.Node(tree.RoleResource, l.Find(i, "parenthesized_expression"))
@@ -125,6 +129,7 @@ func lowerSynchronized(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerTry lowers a try with its resources and handlers.
 func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Part(tree.RoleResource, i, "resources")
@@ -155,6 +160,7 @@ func lowerResource(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerCatch lowers "catch (A | B e)": a Type for each.
 func lowerCatch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Catch, r, i)
 	if p := l.Find(i, "catch_formal_parameter"); p >= 0 {

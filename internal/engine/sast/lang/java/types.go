@@ -29,6 +29,7 @@ func lowerScopedType(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerGenericType lowers "T<U>".
 func lowerGenericType(l *lang.Lowering, r tree.Role, i int32) {
 	name := l.First(i)
 	l.BeginText(tree.Type, r, dottedName(l, name), i)

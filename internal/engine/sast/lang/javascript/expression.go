@@ -45,6 +45,7 @@ var expressions = map[string]lang.Rule{
 	"rest_pattern":        lang.Slots(tree.Spread, "...", lang.Slot{Role: tree.RoleValue}),
 }
 
+// lowerName lowers an identifier, with the escapes that it may hold resolved.
 func lowerName(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Name, r, unescapeIdentifier(l.Source(i)), i)
 }
@@ -87,6 +88,7 @@ func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerNewExpression lowers "new T(a)" and "new T".
 func lowerNewExpression(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "new", i)
 	l.Need(tree.RoleType, i, l.Field(i, "constructor"))
@@ -94,6 +96,7 @@ func lowerNewExpression(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerMember lowers "a.b", "a?.b" and "a.#b".
 func lowerMember(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.BeginText(tree.Member, r, ".", i)
 	if l.Has(i, "optional_chain") || l.Has(i, "?.") {
@@ -104,6 +107,7 @@ func lowerMember(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerIndex lowers "a[b]" and "a?.[b]".
 func lowerIndex(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.Begin(tree.Index, r, i)
 	if l.Has(i, "optional_chain") || l.Has(i, "?.") {
@@ -178,6 +182,7 @@ func operationRule(k tree.Kind, left tree.Role, leftField string, right tree.Rol
 	}
 }
 
+// lowerBinary lowers an operation; "a instanceof T" is a TypeTest.
 func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	operator := l.Source(l.Field(i, "operator"))
 	if operator == ">" && genericCall(l, r, i) {
@@ -210,6 +215,7 @@ func genericCall(l *lang.Lowering, r tree.Role, i int32) bool {
 	return true
 }
 
+// lowerUpdate lowers "i++" and "--i"; the former yields the old value.
 func lowerUpdate(l *lang.Lowering, r tree.Role, i int32) {
 	operator, argument := l.Field(i, "operator"), l.Field(i, "argument")
 	n := l.BeginText(tree.Update, r, l.Source(operator), i)
@@ -220,6 +226,7 @@ func lowerUpdate(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerYield lowers "yield a" and "yield* a".
 func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Has(i, "*") {

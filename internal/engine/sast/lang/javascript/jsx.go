@@ -46,6 +46,8 @@ func removeBlanks(name string) string { return strings.Join(strings.Fields(name)
 // lowerJsxExpression lowers "{e}" to e; one that is empty or a comment is nothing.
 func lowerJsxExpression(l *lang.Lowering, r tree.Role, i int32) { l.Node(r, l.First(i)) }
 
+// lowerAttribute lowers an attribute of JSX: a String, an expression in braces, or no
+// value.
 func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Attribute, r, i)
 	name := l.First(i)
@@ -63,6 +65,7 @@ func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerNamespaced lowers "a:b" of JSX to one name.
 func lowerNamespaced(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Name, r, removeBlanks(l.Source(i)), i)
 }
@@ -103,6 +106,7 @@ func joinLines(source string) string {
 	return strings.Join(kept, " ")
 }
 
+// lowerCharacterReference lowers "&amp;" of JSX to its character.
 func lowerCharacterReference(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, html.UnescapeString(l.Source(i)), i)
 }

@@ -30,10 +30,12 @@ var literals = map[string]lang.Rule{
 	"computed_property_name":    lang.Inner,
 }
 
+// lowerNumber lowers a number without its separators and the "n" of big ones.
 func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), "n"), i)
 }
 
+// lowerStringLiteral lowers a string in single or double quotes.
 func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, stringValue(l, i), i)
 }
@@ -95,6 +97,7 @@ func lowerList(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerPair lowers "a: b" of an object.
 func lowerPair(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Pair, r, i)
 	lowerKey(l, l.Field(i, "key"), i)

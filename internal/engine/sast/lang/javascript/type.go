@@ -47,6 +47,7 @@ func lowerNestedType(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Type, r, strings.Join(strings.Fields(l.Source(i)), ""), i)
 }
 
+// lowerGenericType lowers "T<U>" of TypeScript.
 func lowerGenericType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, strings.Join(strings.Fields(l.Source(l.Field(i, "name"))), ""), i)
 	l.Nodes(tree.RoleArgument, l.Field(i, "type_arguments"))
@@ -99,6 +100,7 @@ func alternativesRule(text string) lang.Rule {
 	}
 }
 
+// functionTypeRule returns the rule for "(a: T) => U" and "new (a: T) => U" as types.
 func functionTypeRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Type, r, text, i)
@@ -116,6 +118,7 @@ func lowerTypeParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerTypeAlias lowers "type A<T> = U" of TypeScript.
 func lowerTypeAlias(l *lang.Lowering, r tree.Role, i int32) {
 	openDeclaration(l, tree.TypeAlias, r, i)
 	l.Part(tree.RoleName, i, "name")

@@ -34,6 +34,8 @@ var table = lang.NewTable(cst.JSON, map[string]lang.Rule{
 	"null":     lang.Same(tree.Null),
 })
 
+// lowerPair lowers an entry of an object. Its key is implied to be a String, as in the
+// other languages with objects, so that a pattern of them matches.
 func lowerPair(l *lang.Lowering, r tree.Role, i int32) {
 	key := l.Field(i, "key")
 	l.Begin(tree.Pair, r, i)

@@ -36,6 +36,8 @@ var declarationRules = map[string]lang.Rule{
 	"multi_variable_declaration": lang.Around(tree.Tuple, "", tree.RoleElement),
 }
 
+// lowerFile opens the root. Its range is that of the whole source, which the concrete root
+// does not cover.
 func lowerFile(l *lang.Lowering, _ tree.Role, i int32) {
 	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
 	l.Nodes(tree.RoleStatement, i)
@@ -52,6 +54,7 @@ func readPath(l *lang.Lowering, i int32) (parts []int32, dotted string) {
 	return parts, strings.Join(names, ".")
 }
 
+// lowerPackageHeader lowers "package a.b".
 func lowerPackageHeader(l *lang.Lowering, r tree.Role, i int32) {
 	parts, name := readPath(l, l.Find(i, "qualified_identifier"))
 	l.BeginText(tree.Package, r, name, i)
@@ -59,6 +62,7 @@ func lowerPackageHeader(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerImportDeclaration lowers "import a.b", with ".*" or an alias.
 func lowerImportDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	parts, name := readPath(l, l.Find(i, "qualified_identifier"))
 	l.BeginText(tree.Import, r, name, i)
@@ -157,6 +161,7 @@ func baseType(l *lang.Lowering, i int32) int32 {
 	}
 }
 
+// lowerBody lowers the members of a class.
 func lowerBody(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	l.Nodes(tree.RoleStatement, i)
@@ -213,6 +218,7 @@ func variadicMark(l *lang.Lowering, modifiers int32) string {
 	return ""
 }
 
+// lowerTypeParameter lowers "T : A" of a declaration; its variance is left out.
 func lowerTypeParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.TypeParameter, r, i)
 	l.Need(tree.RoleName, i, findIdentifier(l, i))
@@ -229,6 +235,7 @@ func isMember(l *lang.Lowering, i int32) bool {
 	return false
 }
 
+// lowerFunction lowers "fun"; the type before the name of an extension is its receiver.
 func lowerFunction(l *lang.Lowering, r tree.Role, i int32) {
 	text := "function"
 	if isMember(l, i) {
@@ -291,6 +298,7 @@ func lowerParameter(l *lang.Lowering, list, modified, i int32) {
 	l.Close()
 }
 
+// lowerInitializer lowers "init { … }", which runs when an object is made.
 func lowerInitializer(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Function, r, "initializer", i)
 	l.Node(tree.RoleBody, l.Find(i, "block"))
@@ -345,6 +353,7 @@ func accessorRule(text string) lang.Rule {
 	}
 }
 
+// lowerTypeAlias lowers "typealias A = B".
 func lowerTypeAlias(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.TypeAlias, r, "=", i)
 	lowerModifiers(l, l.Find(i, "modifiers"))

@@ -65,6 +65,7 @@ func lowerName(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
+// lowerNumber lowers a number without its separators and its suffix.
 func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), "lLuUfF"), i)
 }
@@ -107,6 +108,7 @@ func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerAnonymousFunction lowers "fun(a: T): U { … }" as a value.
 func lowerAnonymousFunction(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	lowerSignature(l, i)
@@ -119,6 +121,8 @@ func lowerAnonymousFunction(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerAnnotatedExpression lowers an expression without the annotations before it, which
+// are for the compiler.
 func lowerAnnotatedExpression(l *lang.Lowering, r tree.Role, i int32) {
 	l.Need(r, i, findBehind(l, i, -1, func(k string) bool { return k != "annotation" }))
 }
@@ -165,6 +169,7 @@ func lowerReference(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerIndex lowers "a[b, c]".
 func lowerIndex(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	object := l.First(i)
@@ -192,6 +197,7 @@ func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerArgument lowers an argument: a named one is a Keyword, "*a" a Spread.
 func lowerArgument(l *lang.Lowering, r tree.Role, i int32) {
 	if equals := l.Find(i, "="); equals >= 0 {
 		l.Begin(tree.Keyword, r, i)
@@ -234,6 +240,7 @@ func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerBinary lowers an operation of two operands.
 func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, operatorText(l, i), i)
 	left := l.First(i)
@@ -258,6 +265,7 @@ func lowerInfix(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerTypeCheck lowers "x is T" and "x !is T".
 func lowerTypeCheck(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.TypeTest, r, operatorText(l, i), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "left"))
@@ -265,6 +273,7 @@ func lowerTypeCheck(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerCast lowers "x as T" and "x as? T".
 func lowerCast(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Cast, r, operatorText(l, i), i)
 	l.Need(tree.RoleType, i, l.Field(i, "right"))

@@ -24,6 +24,7 @@ var statementRules = map[string]lang.Rule{
 	";":                  lang.Leaf(tree.Empty, ""),
 }
 
+// lowerBlock lowers braces with statements in them.
 func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	l.Nodes(tree.RoleStatement, i)
@@ -94,6 +95,7 @@ func lowerLabel(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Name, r, s, i)
 }
 
+// lowerLabeledExpression lowers "name@ loop".
 func lowerLabeledExpression(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Label, r, i)
 	name := l.Find(i, "label")
@@ -104,6 +106,7 @@ func lowerLabeledExpression(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerAssignment lowers "a = b" and the assignments with an operator.
 func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
@@ -111,6 +114,7 @@ func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerForEach lowers "for (x in xs)"; several names in parentheses are a Tuple.
 func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	target := findBehind(l, i, -1, func(k string) bool {
@@ -123,6 +127,7 @@ func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerWhile lowers a loop that tests before its body.
 func lowerWhile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.While, r, i)
 	condition := l.Field(i, "condition")
@@ -131,6 +136,7 @@ func lowerWhile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerDoWhile lowers a loop that tests behind its body.
 func lowerDoWhile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.DoWhile, r, i)
 	condition := l.Field(i, "condition")
@@ -215,6 +221,7 @@ func lowerWhen(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerWhenEntry lowers "a, b -> body" and "else -> body".
 func lowerWhenEntry(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Has(i, "else") {
@@ -258,6 +265,7 @@ func lowerTypeTest(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerTry lowers a try with its handlers; it has a value where one is wanted.
 func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Need(tree.RoleBody, i, l.Find(i, "block"))

@@ -154,6 +154,7 @@ func lowerConstants(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
+// lowerStaticVariables lowers "static $a = 1;" of a function: a Variable for each name.
 func lowerStaticVariables(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		l.BeginText(tree.Variable, r, "static", c)
@@ -201,6 +202,7 @@ func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerParameter lowers a parameter; "..." before it takes the rest, and "&" is a Modifier.
 func lowerParameter(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Kind(i) == "variadic_parameter" {
@@ -291,6 +293,7 @@ func lowerPromoted(l *lang.Lowering, parameters int32) {
 	}
 }
 
+// lowerEnumCase lowers "case A = 1;" of an enum.
 func lowerEnumCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Field, r, "enum", i)
 	lowerHead(l, i)

@@ -67,6 +67,7 @@ func lowerQualified(l *lang.Lowering, r tree.Role, i int32) {
 	lowerPath(l, r, i, dottedName(l.Source(i)))
 }
 
+// lowerNamedType lowers a name in the place of a type.
 func lowerNamedType(l *lang.Lowering, r tree.Role, i int32) { lowerTypeName(l, r, i) }
 
 // lowerTypeName lowers a name to a Type.
@@ -74,6 +75,8 @@ func lowerTypeName(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Type, r, dottedName(l.Source(i)), i)
 }
 
+// lowerRelativeScope lowers self, parent and static; parent is the Super of other
+// languages.
 func lowerRelativeScope(l *lang.Lowering, r tree.Role, i int32) {
 	if strings.EqualFold(l.Source(i), "parent") {
 		l.Put(tree.Super, r, "", i)
@@ -116,6 +119,7 @@ func lowerFunctionName(l *lang.Lowering, r tree.Role, i int32) {
 	l.Node(r, i)
 }
 
+// lowerCall lowers a call of a function.
 func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	function := l.Field(i, "function")
 	l.Begin(tree.Call, r, i)
@@ -192,6 +196,7 @@ func lowerCreation(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerArgument lowers an argument: a named one is a Keyword, "...$a" a Spread.
 func lowerArgument(l *lang.Lowering, r tree.Role, i int32) {
 	name, value := l.Field(i, "name"), int32(-1)
 	for c := range l.Children(i) {
@@ -226,6 +231,8 @@ func lowerSubscript(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerReferenceAssignment lowers "$a = &$b": the value is the address of the other
+// variable, so that both names share it.
 func lowerReferenceAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	right := l.Field(i, "right")
 	l.BeginText(tree.Assign, r, "=", i)
@@ -246,6 +253,7 @@ func operationRule(k tree.Kind, left, right tree.Role) lang.Rule {
 	}
 }
 
+// lowerBinary lowers an operation; "$a instanceof T" is a TypeTest.
 func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	operator := strings.ToLower(l.Source(l.Field(i, "operator")))
 	if operator != "instanceof" {
@@ -263,6 +271,8 @@ func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerUnary lowers the operators with one operand, "@" before what may fail included. The
+// "-1" of a string has no operator in the grammar.
 func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	operator := l.Source(l.Field(i, "operator"))
 	if operator == "" { // "-1" in a string
@@ -277,6 +287,7 @@ func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerUpdate lowers "$i++" and "--$i"; the former yields the old value.
 func lowerUpdate(l *lang.Lowering, r tree.Role, i int32) {
 	operator, argument := l.Field(i, "operator"), l.Field(i, "argument")
 	n := l.BeginText(tree.Update, r, l.Source(operator), i)
@@ -303,6 +314,7 @@ func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerYield lowers "yield $a", "yield $k => $v" and "yield from $a".
 func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Has(i, "from") || l.Has(i, "yield from") {

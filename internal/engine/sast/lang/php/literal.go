@@ -24,10 +24,12 @@ var literals = map[string]lang.Rule{
 	"pair":                      lowerElement,
 }
 
+// lowerNumber lowers a number without its separators.
 func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), ""), i)
 }
 
+// lowerBoolean lowers true and false in any case.
 func lowerBoolean(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Bool, r, strings.ToLower(l.Source(i)), i)
 }
@@ -65,6 +67,7 @@ func lowerHeredoc(l *lang.Lowering, r tree.Role, i int32) {
 	lowerInterpolated(l, r, interpolation{outer: i, inner: value, start: start, end: end, indent: endIndentation(l, i)})
 }
 
+// lowerNowdoc lowers "<<<'A'": a text in which nothing is an escape.
 func lowerNowdoc(l *lang.Lowering, r tree.Role, i int32) {
 	text := removeIndent(l.Source(l.Field(i, "value")), endIndentation(l, i))
 	l.Flag(l.Put(tree.String, r, strings.TrimPrefix(text, "\n"), i), tree.Raw)
@@ -84,6 +87,7 @@ func endIndentation(l *lang.Lowering, i int32) string {
 	return l.File.Source[start:end]
 }
 
+// removeIndent removes the white space from the start of every line that has it.
 func removeIndent(text, indent string) string {
 	if indent == "" {
 		return text

@@ -167,6 +167,7 @@ func ifPart(l *lang.Lowering, r tree.Role, i int32) int32 {
 	return n
 }
 
+// lowerForStatement lowers a loop that counts; each of its parts may be a list.
 func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.For, r, i)
 	for _, part := range []struct {
@@ -290,6 +291,7 @@ func lowerCaseOf(l *lang.Lowering, i int32) {
 	}
 }
 
+// lowerTry lowers a try with its handlers.
 func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
@@ -304,6 +306,7 @@ func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerCatch lowers "catch (A | B $e)": a Type for each, and a name that may be missing.
 func lowerCatch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Catch, r, i)
 	l.Nodes(tree.RoleType, l.Field(i, "type"))
@@ -312,6 +315,7 @@ func lowerCatch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerGlobal lowers "global $a, $b;".
 func lowerGlobal(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Global, r, "global", i)
 	l.Nodes(tree.RoleName, i)

@@ -5,6 +5,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// lowerMatchStatement lowers match (PEP 634): a Switch whose cases do not run into each
+// other.
 func lowerMatchStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
 	subjects := 0
@@ -85,6 +87,7 @@ func lowerClassPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerKeywordPattern lowers "a=pattern" of a class pattern.
 func lowerKeywordPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Keyword, r, i)
 	name := l.First(i)
@@ -121,6 +124,7 @@ func lowerOperand(l *lang.Lowering, r tree.Role, i, after int32) {
 	l.Lost(r, i)
 }
 
+// lowerSplatPattern lowers "*a" and "**a" of a pattern; "_" takes what nobody wants.
 func lowerSplatPattern(l *lang.Lowering, r tree.Role, i int32) {
 	text := "*"
 	if l.Has(i, "**") {

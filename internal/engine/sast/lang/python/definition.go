@@ -32,6 +32,8 @@ func lowerDecorators(l *lang.Lowering, i, whole int32) {
 	}
 }
 
+// lowerFunction lowers def; one of a class is a method or, by its name, a constructor.
+// whole is the definition with its decorators.
 func lowerFunction(l *lang.Lowering, r tree.Role, i, whole int32) {
 	text, name := "function", l.Field(i, "name")
 	if inClass(l, whole) {
@@ -60,6 +62,8 @@ func inClass(l *lang.Lowering, i int32) bool {
 	return block > 0 && l.Kind(block) == "block" && l.Kind(nodes[block].Parent) == "class_definition"
 }
 
+// lowerClass lowers a class with its bases and keywords. whole is the definition with its
+// decorators.
 func lowerClass(l *lang.Lowering, r tree.Role, i, whole int32) {
 	l.BeginText(tree.Class, r, "class", whole)
 	lowerDecorators(l, i, whole)
@@ -70,6 +74,7 @@ func lowerClass(l *lang.Lowering, r tree.Role, i, whole int32) {
 	l.Close()
 }
 
+// lowerLambda lowers "lambda a: e".
 func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	lowerParameters(l, l.Field(i, "parameters"))
@@ -87,6 +92,8 @@ func lowerParameters(l *lang.Lowering, i int32) {
 	}
 }
 
+// lowerParameter lowers a parameter. The grammar has a kind of its own for each form: with
+// a type, with a default, with both, "*a", "**a", and the signs "/" and "*" alone.
 func lowerParameter(l *lang.Lowering, i int32) {
 	target := i
 	switch l.Kind(i) {
@@ -250,6 +257,7 @@ func lowerUnionType(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerSplatType lowers the "*T" of an annotation.
 func lowerSplatType(l *lang.Lowering, r tree.Role, i int32) {
 	text := "*"
 	if l.Has(i, "**") {

@@ -68,6 +68,7 @@ func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerSubscript lowers "a[b, c]".
 func lowerSubscript(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	l.Need(tree.RoleObject, i, l.Field(i, "value"))
@@ -103,6 +104,7 @@ func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerAugmented lowers "a += b".
 func lowerAugmented(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
@@ -110,6 +112,7 @@ func lowerAugmented(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerBinary lowers an operation of two operands.
 func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "left"))
@@ -168,6 +171,7 @@ func lowerLeftFold(l *lang.Lowering, f fold) {
 	l.Close()
 }
 
+// lowerUnary lowers "-a", "~a" and "not a".
 func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "argument"))
@@ -191,6 +195,7 @@ func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerYield lowers "yield a" and "yield from a".
 func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Has(i, "from") {

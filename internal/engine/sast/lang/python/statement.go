@@ -135,6 +135,7 @@ func lowerExecStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerAssertStatement lowers "assert a, b"; b is the message.
 func lowerAssertStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Assert, r, i)
 	condition := l.First(i)
@@ -147,6 +148,7 @@ func lowerAssertStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerDeleteStatement lowers "del a, b".
 func lowerDeleteStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Delete, r, i)
 	if c := l.First(i); l.Kind(c) == "expression_list" {
@@ -203,11 +205,13 @@ func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
+// lowerBranch lowers what stands behind an else: the block of it.
 func lowerBranch(l *lang.Lowering, i int32) {
 	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
 	l.Need(tree.RoleThen, i, l.Field(i, "consequence"))
 }
 
+// lowerTryStatement lowers a try with its handlers, else and finally.
 func lowerTryStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
@@ -253,6 +257,7 @@ func lowerExceptClause(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerWithStatement lowers with; each resource that is named is a Variable.
 func lowerWithStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.With, r, "with", i)
 	for c := range l.Children(l.Find(i, "with_clause")) {

@@ -12,6 +12,7 @@ import (
 // prefix says what the letters before the quotes say.
 type prefix struct{ format, raw, bytes bool }
 
+// prefixOf reads the letters before the quotes of a literal, and the quotes.
 func prefixOf(l *lang.Lowering, i int32) prefix {
 	start := l.Source(l.Find(i, "string_start"))
 	letters := strings.ToLower(strings.TrimRight(start, `"'`))

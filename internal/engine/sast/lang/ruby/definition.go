@@ -52,6 +52,8 @@ func lowerParameters(l *lang.Lowering, i int32) {
 	}
 }
 
+// lowerParameter lowers a parameter of any of the grammar's kinds: with a default, with a
+// keyword, "*a", "**a", "&a", and a pattern in parentheses.
 func lowerParameter(l *lang.Lowering, i int32) {
 	text, name, fallback := "", l.Field(i, "name"), int32(-1)
 	switch l.Kind(i) {
@@ -139,4 +141,5 @@ func lowerBlockArgument(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerBlockBody lowers the body of a block of a call.
 func lowerBlockBody(l *lang.Lowering, i int32) { lowerBranch(l, tree.RoleBody, i, l.Field(i, "body")) }

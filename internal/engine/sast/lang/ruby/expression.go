@@ -146,6 +146,7 @@ func lowerTuple(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerOperatorAssignment lowers "a ||= b" and "a += b".
 func lowerOperatorAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
@@ -153,6 +154,7 @@ func lowerOperatorAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerBinary lowers an operation of two operands.
 func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "left"))
@@ -160,12 +162,14 @@ func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerUnary lowers "!a", "-a", "not a" and "defined? a".
 func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "operand"))
 	l.Close()
 }
 
+// lowerRangeOf lowers "a..b" and "a...b"; an open end is an implied Null.
 func lowerRangeOf(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	start, end := l.Range(i)
@@ -263,6 +267,7 @@ func lowerAlternatives(l *lang.Lowering, r tree.Role, i int32) {
 // maxAlternatives bounds the depth of one pattern, as each wraps those before it.
 const maxAlternatives = 200
 
+// lowerNumber lowers a number without its separators; "2r" and "3i" keep their letters.
 func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, strings.ReplaceAll(l.Source(i), "_", ""), i)
 }

@@ -133,6 +133,7 @@ func lowerChained(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, b.String(), i)
 }
 
+// lowerCharacter lowers "?a" to the String that it is.
 func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, decodeEscape(strings.TrimPrefix(l.Source(i), "?")), i)
 }

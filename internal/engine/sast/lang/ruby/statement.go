@@ -5,6 +5,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// lowerProgram lowers the file.
 func lowerProgram(l *lang.Lowering, r tree.Role, i int32) {
 	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
 	lowerBody(l, i)
@@ -62,6 +63,7 @@ func handlesErrors(l *lang.Lowering, i int32) bool {
 	return false
 }
 
+// lowerTry lowers the list of a begin with its rescue, else and ensure.
 func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Begin(tree.Block, tree.RoleBody, i)
@@ -84,6 +86,7 @@ func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerRescue lowers "rescue A, B => e".
 func lowerRescue(l *lang.Lowering, i int32) {
 	l.Begin(tree.Catch, tree.RoleHandler, i)
 	l.Nodes(tree.RoleType, l.Field(i, "exceptions"))
@@ -134,6 +137,7 @@ func conditionRule(negated bool) lang.Rule {
 	}
 }
 
+// lowerIfStatement lowers an if where a statement stands; negated, that of unless.
 func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32, negated bool) {
 	if l.TooDeep() {
 		l.Lost(r, i)
@@ -150,6 +154,8 @@ func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32, negated bool) {
 	l.Close()
 }
 
+// lowerIfValue lowers an if whose value is wanted to a Conditional; an elsif is the else of
+// the one before.
 func lowerIfValue(l *lang.Lowering, r tree.Role, i int32, negated bool) {
 	if l.TooDeep() {
 		l.Lost(r, i)
@@ -252,6 +258,7 @@ func loopRule(negated bool) lang.Rule {
 	}
 }
 
+// lowerForEach lowers "for a, b in xs".
 func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "pattern"))
@@ -291,6 +298,7 @@ func lowerSwitchCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerGuard lowers the "if c" or "unless c" of a pattern.
 func lowerGuard(l *lang.Lowering, i int32) {
 	if i < 0 {
 		return

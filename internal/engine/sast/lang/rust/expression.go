@@ -35,10 +35,12 @@ func dottedName(s string) string {
 	return s
 }
 
+// lowerScopedType lowers "a::T" to a Type with dots.
 func lowerScopedType(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Type, r, dottedName(l.Source(i)), i)
 }
 
+// lowerGenericType lowers "T<U>"; lifetimes are left out.
 func lowerGenericType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, dottedName(l.Source(l.Field(i, "type"))), i)
 	l.Nodes(tree.RoleArgument, l.Field(i, "type_arguments"))
@@ -55,6 +57,7 @@ func operationRule(k tree.Kind, left, right tree.Role) lang.Rule {
 	}
 }
 
+// lowerUnary lowers "-a", "!a" and "*a".
 func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	text := l.Source(i)
 	if text != "" {
@@ -65,6 +68,7 @@ func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerNegative lowers a number below zero of a pattern.
 func lowerNegative(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, "-", i)
 	l.Need(tree.RoleValue, i, l.First(i))
@@ -124,6 +128,7 @@ func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerIndex lowers "a[b]".
 func lowerIndex(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	object := l.First(i)
@@ -136,6 +141,7 @@ func lowerIndex(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerClosure lowers "|a, b| e", with "move" as a Modifier.
 func lowerClosure(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	for c := range l.Every(i) {
@@ -231,6 +237,7 @@ func lowerTuplePattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerStructPattern lowers "S { a, b: p, .. }", which is written as a literal.
 func lowerStructPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "{}", i)
 	name := l.Field(i, "type")
@@ -239,6 +246,7 @@ func lowerStructPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerFieldPattern lowers one field of such a pattern; "a" alone stands for "a: a".
 func lowerFieldPattern(l *lang.Lowering, r tree.Role, i int32) {
 	name := l.Field(i, "name")
 	if name < 0 {
@@ -255,6 +263,7 @@ func lowerFieldPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// sequencePatternRule returns the rule for "(a, b)" and "[a, b]" of patterns.
 func sequencePatternRule(k tree.Kind) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(k, r, i)

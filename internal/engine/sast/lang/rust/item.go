@@ -8,6 +8,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// lowerFile lowers the crate's file.
 func lowerFile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
 	lowerList(l, i)
@@ -107,6 +108,7 @@ func enclosingItem(l *lang.Lowering, i int32) int32 {
 	return l.CST.Nodes[parent].Parent
 }
 
+// lowerFunction lowers fn, in a body or without one.
 func lowerFunction(l *lang.Lowering, r tree.Role, i int32) {
 	text := "function"
 	if in := l.Kind(enclosingItem(l, i)); in == "impl_item" || in == "trait_item" {
@@ -121,6 +123,9 @@ func lowerFunction(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerParameters lowers the parameters of a function or a closure. "self" in all its forms
+// is a Parameter; its "&" is left out, its "mut" a Modifier. "_" is a mere token of the
+// grammar.
 func lowerParameters(l *lang.Lowering, i int32) {
 	if i < 0 {
 		return
@@ -162,6 +167,7 @@ func lowerParameters(l *lang.Lowering, i int32) {
 	}
 }
 
+// lowerParameter lowers "pattern: T".
 func lowerParameter(l *lang.Lowering, i int32) {
 	l.Begin(tree.Parameter, tree.RoleParameter, i)
 	if m := l.Find(i, "mutable_specifier"); m >= 0 {
@@ -224,6 +230,7 @@ func classRule(text string) lang.Rule {
 	}
 }
 
+// lowerImplementation lowers "impl A for B": a Class "impl" of B, with A as Interface.
 func lowerImplementation(l *lang.Lowering, r tree.Role, i int32) {
 	openItem(l, tree.Class, r, "impl", i)
 	l.Need(tree.RoleName, i, l.Field(i, "type"))
@@ -273,6 +280,7 @@ func constantRule(text string) lang.Rule {
 	}
 }
 
+// lowerTypeItem lowers "type A = B;", also as a member of a trait.
 func lowerTypeItem(l *lang.Lowering, r tree.Role, i int32) {
 	openItem(l, tree.TypeAlias, r, "", i)
 	if name := l.Field(i, "name"); name >= 0 {
@@ -283,6 +291,7 @@ func lowerTypeItem(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerExternCrate lowers "extern crate a as b;".
 func lowerExternCrate(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Import, r, l.Source(l.Field(i, "name")), i)
 	l.Part(tree.RolePath, i, "name")
@@ -307,6 +316,7 @@ type usage struct {
 	alias int32   // 0 for none
 }
 
+// lowerUseTree adds the Imports of a tree of names. The depth bounds the recursion.
 func lowerUseTree(l *lang.Lowering, u usage, i int32, depth int) {
 	if i < 0 || depth > maxUse || len(u.path) > maxUse {
 		return
@@ -397,6 +407,8 @@ func lowerChain(l *lang.Lowering, r tree.Role, names []int32) {
 	l.Close()
 }
 
+// lowerMacroDefinition lowers "macro_rules! m { … }" to its name: its tokens are no code
+// yet.
 func lowerMacroDefinition(l *lang.Lowering, r tree.Role, i int32) {
 	openItem(l, tree.Other, r, "macro_definition", i)
 	l.Part(tree.RoleName, i, "name")

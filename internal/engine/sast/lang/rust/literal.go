@@ -42,6 +42,7 @@ func unescapeText(s string) string {
 	return escapes.Unescape(s)
 }
 
+// lowerCharacter lowers 'a' and b'a'.
 func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	text := strings.TrimPrefix(l.Source(i), "b")
 	l.Put(tree.Character, r, unescapeText(strings.TrimSuffix(strings.TrimPrefix(text, "'"), "'")), i)

@@ -30,6 +30,7 @@ func preparePattern(text string) []string {
 	return []string{plain}
 }
 
+// rewriteEllipses gives each ellipsis the form that the grammar wants in its place.
 func rewriteEllipses(text string) string {
 	f := lang.NewFragment(text, "//")
 	return f.Rewrite(func(i int) {
@@ -54,6 +55,7 @@ func rewriteEllipses(text string) string {
 	})
 }
 
+// missingComma returns the comma that an arm or a field needs behind it and does not have.
 func missingComma(f *lang.Fragment, i int) string {
 	if f.Text(i+1) == "," {
 		return ""

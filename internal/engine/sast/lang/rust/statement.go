@@ -31,6 +31,7 @@ func lowerStatement(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
+// lowerBlock lowers braces with statements in them; one with a label stands below it.
 func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	label := l.Find(i, "label")
 	if label >= 0 {
@@ -50,6 +51,7 @@ func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
+// lowerExpressionStatement lowers "e;" and an expression that ends in a brace.
 func lowerExpressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	c := l.First(i)
 	if own[l.Kind(c)] && l.Kind(c) != "block" {
@@ -95,6 +97,7 @@ func alternativeOf(l *lang.Lowering, i int32) int32 {
 	return -1
 }
 
+// lowerConditional lowers an if whose value is wanted.
 func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Conditional, r, i)
 	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
@@ -176,6 +179,7 @@ func labelledRule(loop lang.Rule) lang.Rule {
 	}
 }
 
+// lowerWhileLoop lowers while, also with "let".
 func lowerWhileLoop(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.While, r, i)
 	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
@@ -192,6 +196,7 @@ func lowerEndless(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerForLoop lowers "for pattern in xs".
 func lowerForLoop(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	lowerTarget(l, tree.RoleTarget, i, "pattern")
@@ -216,6 +221,7 @@ func lowerMatch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerArm lowers "pattern if guard => body".
 func lowerArm(l *lang.Lowering, i int32) {
 	pattern := l.Field(i, "pattern")
 	text := ""

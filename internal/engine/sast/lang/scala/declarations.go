@@ -42,6 +42,8 @@ var declarationRules = map[string]lang.Rule{
 	"type_definition":      lowerTypeDefinition,
 }
 
+// lowerFile opens the root. Its range is that of the whole source, which the concrete root
+// does not cover.
 func lowerFile(l *lang.Lowering, _ tree.Role, i int32) {
 	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
 	l.Nodes(tree.RoleStatement, i)
@@ -124,6 +126,7 @@ func selectedName(l *lang.Lowering, i int32, path []int32, s int32) imported {
 	return imported{i, path, s, -1}
 }
 
+// lowerImport adds the Import of the name.
 func (m imported) lowerImport(l *lang.Lowering, r tree.Role) {
 	l.BeginText(tree.Import, r, joinNames(l, m.path), m.node)
 	l.Chain(tree.RolePath, m.path)
@@ -182,12 +185,14 @@ func lowerBaseType(l *lang.Lowering, i int32) {
 	l.Parts(tree.RoleBase, i, "extra")
 }
 
+// lowerEnumCase lowers the cases of an enum of Scala 3.
 func lowerEnumCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Field, r, "enum", i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "name"))
 	l.Close()
 }
 
+// lowerBlock lowers braces with statements in them.
 func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	l.Nodes(tree.RoleStatement, i)
@@ -225,6 +230,7 @@ func lowerTypeParameters(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
+// lowerTypeParameter lowers "T" of a declaration; its bounds are left out.
 func lowerTypeParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.TypeParameter, r, i)
 	if name := l.Field(i, "name"); name >= 0 {
@@ -310,6 +316,7 @@ func variableRule(text string) lang.Rule {
 	}
 }
 
+// lowerTypeDefinition lowers "type A = B".
 func lowerTypeDefinition(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.TypeAlias, r, "=", i)
 	lowerModifiers(l, i)

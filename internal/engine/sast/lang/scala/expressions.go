@@ -47,6 +47,7 @@ var expressionRules = func() map[string]lang.Rule {
 	return rules
 }()
 
+// lowerName lowers an identifier, without the backquotes around one that is a keyword.
 func lowerName(l *lang.Lowering, r tree.Role, i int32) {
 	switch text := bareName(l, i); text {
 	case "this":
@@ -58,6 +59,7 @@ func lowerName(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
+// lowerNumber lowers a number without its suffix.
 func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), "lLdDfF"), i)
 }
@@ -131,6 +133,7 @@ func lowerCaseLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerLambda lowers "(a, b) => e".
 func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	lowerLambdaParameters(l, i)
@@ -142,6 +145,7 @@ func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerLambdaParameters lowers the names before "=>"; a type may stand behind each.
 func lowerLambdaParameters(l *lang.Lowering, i int32) {
 	switch p := l.Field(i, "parameters"); l.Kind(p) {
 	case "bindings":
@@ -154,6 +158,7 @@ func lowerLambdaParameters(l *lang.Lowering, i int32) {
 	}
 }
 
+// lowerBinding lowers a parameter of a lambda with its type.
 func lowerBinding(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Parameter, r, i)
 	l.Part(tree.RoleType, i, "type")
@@ -176,6 +181,7 @@ func lowerNewObject(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerAssignment lowers "a = b".
 func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, "=", i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
@@ -224,6 +230,7 @@ func isAssignment(operator string) bool {
 	return len(operator) > 1 && strings.HasSuffix(operator, "=") && operator[0] != '='
 }
 
+// lowerPrefix lowers "-a", "!a", "~a" and "+a".
 func lowerPrefix(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	for c := range l.Every(i) {
@@ -266,6 +273,7 @@ var escapes = &lang.Escapes{
 	Digits:  map[byte][2]int{'u': {4, 4}},
 }
 
+// lowerCharacter lowers 'a'.
 func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	s := l.Source(i)
 	if len(s) >= 2 {

@@ -100,6 +100,7 @@ func singleExpression(l *lang.Lowering, i int32) int32 {
 	return first
 }
 
+// lowerMatch lowers "a match { … }", whose cases do not run into each other.
 func lowerMatch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
 	l.Part(tree.RoleValue, i, "value")
@@ -141,6 +142,7 @@ func lowerCaseBody(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
+// lowerTry lowers a try with its handlers.
 func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	lowerBranch(l, tree.RoleBody, i, l.Field(i, "body"))
@@ -168,6 +170,7 @@ func lowerHandlers(l *lang.Lowering, i int32) {
 	}
 }
 
+// lowerHandler lowers "case e: T => body" of a catch to a Catch with the type.
 func lowerHandler(l *lang.Lowering, i int32) {
 	l.Begin(tree.Catch, tree.RoleHandler, i)
 	pattern := l.Field(i, "pattern")
@@ -182,6 +185,7 @@ func lowerHandler(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
+// lowerWhile lowers a loop that tests before its body.
 func lowerWhile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.While, r, i)
 	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
@@ -189,6 +193,7 @@ func lowerWhile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerDoWhile lowers a loop that tests behind its body.
 func lowerDoWhile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.DoWhile, r, i)
 	lowerBranch(l, tree.RoleBody, i, l.Field(i, "body"))
@@ -310,6 +315,7 @@ func (f loops) lowerGuarded(l *lang.Lowering, r tree.Role, guards, list []int32)
 	l.Close()
 }
 
+// lowerClassPattern lowers "A(x, _)", which is written as a call, and is one.
 func lowerClassPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	typ := l.Field(i, "type")
@@ -330,6 +336,7 @@ func lowerTypedPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerAlternative lowers "a | b" of a pattern to a Binary.
 func lowerAlternative(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, "|", i)
 	first := l.First(i)
@@ -338,6 +345,7 @@ func lowerAlternative(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerInfixPattern lowers "h :: t" of a pattern to a Binary.
 func lowerInfixPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "left"))

@@ -30,12 +30,14 @@ func typeText(l *lang.Lowering, i int32) string {
 	return strings.Join(strings.Fields(l.Source(i)), "")
 }
 
+// lowerGenericType lowers "T[U]".
 func lowerGenericType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, typeText(l, l.Field(i, "type")), i)
 	l.Part(tree.RoleArgument, i, "type_arguments")
 	l.Close()
 }
 
+// lowerInfixType lowers "A op B" as a type.
 func lowerInfixType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, l.Source(l.Field(i, "operator")), i)
 	l.Part(tree.RoleElement, i, "left")
@@ -43,6 +45,7 @@ func lowerInfixType(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerFunctionType lowers "(A, B) => C" as a type.
 func lowerFunctionType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, "func", i)
 	for p := range l.Children(l.Field(i, "parameter_types")) {

@@ -38,6 +38,7 @@ var table = lang.NewTable(cst.XML, map[string]lang.Rule{
 	"Comment":   lang.Skip,
 })
 
+// lowerDocument lowers the file: its declaration, and its only element.
 func lowerDocument(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.FileKind, r, i)
 	for c := range l.Children(i) {
@@ -72,6 +73,8 @@ func lowerElement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerAttribute lowers an attribute, whose value is without quotes and with its references
+// resolved.
 func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	name, value := l.Find(i, "Name"), l.Find(i, "AttValue")
 	if l.Source(name) == lang.EllipsisName {
@@ -90,6 +93,7 @@ func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// lowerText lowers the text between elements; blanks alone are left out.
 func lowerText(l *lang.Lowering, r tree.Role, i int32) {
 	trimmed := strings.TrimSpace(l.Source(i))
 	switch {
@@ -107,6 +111,7 @@ func lowerSection(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
+// lowerReference lowers "&lt;" and "&#65;" to the character.
 func lowerReference(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, html.UnescapeString(l.Source(i)), i)
 }

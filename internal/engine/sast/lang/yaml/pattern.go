@@ -44,6 +44,7 @@ func removeIndentation(text string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
+// lineIndentation returns the number of blanks before the first other character.
 func lineIndentation(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // What begins at a column of a line.

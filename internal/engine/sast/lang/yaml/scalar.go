@@ -48,6 +48,7 @@ func trimQuotes(s string) string {
 	return s[1 : len(s)-1]
 }
 
+// singleQuoted returns the value of a text in single quotes, in which two of them are one.
 func singleQuoted(s string) string { return strings.ReplaceAll(foldLines(trimQuotes(s)), "''", "'") }
 
 var escapes = map[byte]string{
@@ -162,4 +163,5 @@ func foldBlock(lines []string) string {
 	return b.String()
 }
 
+// isSpaced reports whether a line begins with white space, which folding keeps.
 func isSpaced(line string) bool { return line != "" && (line[0] == ' ' || line[0] == '\t') }

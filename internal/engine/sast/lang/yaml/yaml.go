@@ -147,6 +147,7 @@ func (y *lowering) lowerEntry(i int32) {
 	}
 }
 
+// lowerPair lowers a key and a value in braces.
 func (y *lowering) lowerPair(r tree.Role, i int32) {
 	if y.TooDeep() {
 		y.Lost(r, i)

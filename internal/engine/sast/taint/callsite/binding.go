@@ -126,6 +126,8 @@ func (x *Actuals) restCollection(a *frame.Frame, st *frame.State, p int, instr i
 	return &value.Value{Objects: []value.ObjectID{id}, Kind: kind}
 }
 
+// paramNamed returns the parameter of the name, -1 when there is none. Parameters that take
+// a rest have no name for callers.
 func paramNamed(fn *ir.Function, name string) int {
 	for i := range fn.Params {
 		if fn.Params[i].Name == name && fn.Params[i].Rest == ir.One {
@@ -135,6 +137,8 @@ func paramNamed(fn *ir.Function, name string) int {
 	return -1
 }
 
+// restParam returns the parameter that takes the rest of the arguments, by place or by
+// name; -1 when there is none.
 func restParam(fn *ir.Function, kind ir.Spread) int {
 	for i := range fn.Params {
 		if fn.Params[i].Rest == kind {

@@ -44,6 +44,7 @@ func (c *Site) Holds(list []model.Condition) bool {
 	return true
 }
 
+// evaluateCondition computes a condition, whose negation is the caller's.
 func (c *Site) evaluateCondition(cond *model.Condition) bool {
 	switch cond.Test {
 	case model.Page:

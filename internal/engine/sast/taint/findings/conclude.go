@@ -181,6 +181,8 @@ type gather struct {
 	grown bool
 }
 
+// gatherObject gathers what an object holds below a path of a global: its fields, its
+// elements, and what it is tainted with as a whole.
 func (g *gather) gatherObject(base string, o *value.Object, depth int) {
 	for _, f := range o.Fields {
 		g.gatherValue(base+taintset.Separator+f.Name, f.Value, depth+1)
@@ -192,6 +194,8 @@ func (g *gather) gatherObject(base string, o *value.Object, depth int) {
 	}
 }
 
+// gatherValue gathers a value below a path. An object with several names is gathered under
+// a few of them only: lists that contain themselves would go on without end.
 func (g *gather) gatherValue(base string, v *value.Value, depth int) {
 	if v == nil || depth > taintset.MaxPath {
 		return
@@ -205,6 +209,8 @@ func (g *gather) gatherValue(base string, v *value.Value, depth int) {
 	}
 }
 
+// addTaint adds taint to what a global holds. Work is counted, because every summary may
+// write to every global.
 func (g *gather) addTaint(base string, t taintset.Set) {
 	if base == "" {
 		return

@@ -308,6 +308,7 @@ type callers struct {
 	near   map[*taintset.Source]map[*ir.Function]bool
 }
 
+// newCallers returns an empty table.
 func newCallers() *callers {
 	return &callers{map[*taintset.Source]*summary.Summary{}, map[*taintset.Source]map[*ir.Function]bool{}}
 }

@@ -69,6 +69,9 @@ type partKey struct {
 	name string
 }
 
+// newPart makes the value of a part of an input that is asked for the first time. Beyond
+// the reach, and where a part repeats one above it (next.next), it is the input as a whole:
+// objects that contain themselves have parts without end.
 func (a *Frame) newPart(at *taintset.Origin, name string) *value.Value {
 	depth := strings.Count(at.Path, taintset.Separator)
 	if at.In.Kind == taintset.Global {
@@ -274,8 +277,11 @@ const (
 	maxWalk = 100 // objects
 )
 
+// addTaint adds taint to what the walk has found.
 func (d *deepWalk) addTaint(t taintset.Set) { d.a.Scratch.Deep.Add(t, 0, taintset.NextStep{}) }
 
+// walkValue walks over a value, each object once. The number of objects is bounded, since a
+// call may be given everything that a program holds.
 func (d *deepWalk) walkValue(v *value.Value, depth int) {
 	if v == nil {
 		return
@@ -290,6 +296,7 @@ func (d *deepWalk) walkValue(v *value.Value, depth int) {
 	}
 }
 
+// walkObject walks over what an object holds.
 func (d *deepWalk) walkObject(id value.ObjectID, depth int) {
 	info := &d.a.Objects[id]
 	if info.Function != nil {

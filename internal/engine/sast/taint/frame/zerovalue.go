@@ -28,6 +28,8 @@ func (a *Frame) FillZeroFields(st *State, instr int32, v *value.Value, class *ir
 	z.fillFields(v, class, 0)
 }
 
+// fillFields makes the structs that a struct holds by value. Their depth and number are
+// bounded: generated types nest without end.
 func (z *zeroFields) fillFields(v *value.Value, class *ir.Class, depth int) {
 	for i := range class.Fields {
 		f := &class.Fields[i]

@@ -78,10 +78,12 @@ func (a *Guards) approveParsed(st *frame.State, i int32, result ir.Var) {
 	}
 }
 
+// addressBits returns the bits of the kinds of sinks that a host decides.
 func (a *Guards) addressBits() uint64 {
 	return a.Run.KindBits("redirect") | a.Run.KindBits("ssrf")
 }
 
+// refineAddress makes an address harmless for those kinds.
 func (a *Guards) refineAddress(st *frame.State, v ir.Var) {
 	a.Refine(st, v, func(x *value.Value) *value.Value { return a.Sanitize(st, x, a.addressBits()) })
 }

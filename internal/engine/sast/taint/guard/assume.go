@@ -91,6 +91,8 @@ func (a *Guards) assumeTruth(st *frame.State, v ir.Var, holds bool) {
 	}
 }
 
+// assumeBinary assumes that a comparison, or two conditions that are joined, hold or do
+// not. The kinds "!=" and "not in" are the others, negated.
 func (a *Guards) assumeBinary(st *frame.State, in *ir.Instr, holds bool, depth int) {
 	x, y := a.Read(st, in.A), a.Read(st, in.B)
 	if in.Text == "in" || in.Text == "not in" {

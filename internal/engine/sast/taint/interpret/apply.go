@@ -194,6 +194,8 @@ func (p *application) translateValue(v *value.Value) *value.Value {
 	return w
 }
 
+// newTranslation translates a value of a summary to the caller. A value that is an input of
+// the callee as it was given is the caller's own one, with its constant and its objects.
 func (p *application) newTranslation(v *value.Value) *value.Value {
 	if at := p.passedInput(v); at != nil {
 		if w := p.resolveOrigin(at); w != nil {

@@ -83,6 +83,7 @@ func (a *analysis) throwRejection(st *frame.State, in *ir.Instr, b *ir.Block) {
 	}
 }
 
+// loadField reads a.b.
 func (a *analysis) loadField(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	v := a.fieldValue(st, i, in)
 	if in.Text == "length" { // an index, and no name
@@ -91,6 +92,8 @@ func (a *analysis) loadField(st *frame.State, i int32, in *ir.Instr) *value.Valu
 	return v
 }
 
+// fieldValue reads a member: of a getter, of the object, of its prototype, of a constant
+// text, then of what models know under the name of its type.
 func (a *analysis) fieldValue(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	base := a.Read(st, in.A)
 	if v, ok := a.runGetter(st, i, base, in.Text); ok {
@@ -150,6 +153,8 @@ func (a *analysis) memberOf(st *frame.State, i int32, base *value.Value, name st
 	return a.MemberValue(i, owner, name, v.WithAPI(a.Run.MemberName(owner, name)))
 }
 
+// storeField assigns to a.b: to a setter, or to the object and to what all objects of the
+// type share.
 func (a *analysis) storeField(st *frame.State, i int32, in *ir.Instr) {
 	base, x := a.Read(st, in.A), a.Read(st, in.B)
 	x = x.WithTaint(x.Taint.At(a.Function, in.Node))
@@ -222,6 +227,8 @@ func (a *analysis) impliedElement(st *frame.State, i int32, id value.ObjectID, b
 	return v
 }
 
+// storeIndex assigns to a[k], or appends to a list that is being built. A key that is not
+// known may be that of a prototype.
 func (a *analysis) storeIndex(st *frame.State, i int32, in *ir.Instr) {
 	base, x := a.Read(st, in.A), a.Read(st, in.C)
 	x = x.WithTaint(x.Taint.At(a.Function, in.Node))
@@ -277,6 +284,7 @@ func (a *analysis) loadGlobal(st *frame.State, i int32, in *ir.Instr) *value.Val
 	return a.GlobalValue(in, v.WithAPI(cmp.Or(a.Run.APIs[in.Text], in.Text)))
 }
 
+// storeGlobal assigns to a global, or a static or module variable.
 func (a *analysis) storeGlobal(st *frame.State, i int32, in *ir.Instr) {
 	x := a.Read(st, in.B)
 	x = x.WithTaint(x.Taint.At(a.Function, in.Node))
@@ -292,6 +300,8 @@ func (a *analysis) storeGlobal(st *frame.State, i int32, in *ir.Instr) {
 	a.NoteAssignment(st, i, owner, in.Text[dot+1:], x)
 }
 
+// newObject makes the object of a literal, or of a class before its constructor runs.
+// Structs whose zero value is an object have their fields at once.
 func (a *analysis) newObject(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	switch in.Text {
 	case "[]", "()", "set":
@@ -324,6 +334,8 @@ func (a *analysis) newClosure(st *frame.State, i int32, in *ir.Instr) *value.Val
 	return v
 }
 
+// iterateValue makes the object that Next takes values from: of the keys, of pairs of key
+// and value, or of the elements.
 func (a *analysis) iterateValue(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	base := a.Read(st, in.A)
 	v := a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindObject, Complete: true},
@@ -388,6 +400,7 @@ func (a *analysis) noteYield(st *frame.State, in *ir.Instr) *value.Value {
 	return value.Unknown
 }
 
+// removePart removes what is deleted; a key that is not known leaves everything.
 func (a *analysis) removePart(st *frame.State, in *ir.Instr) {
 	base := a.Read(st, in.A)
 	name := in.Text

@@ -17,6 +17,8 @@ var comparisons = map[string]bool{
 	"is":     true, "is not": true, "instanceof": true, "<>": true,
 }
 
+// applyOperator computes an operator: to a constant where the operands are known, else to a
+// value of the type that the operator gives, with the taint that it passes on.
 func (a *analysis) applyOperator(st *frame.State, in *ir.Instr) *value.Value {
 	switch in.Op {
 	case ir.Unary:

@@ -50,6 +50,8 @@ func resultOf(in *ir.Instr) ir.Var {
 	return in.Dst
 }
 
+// applyMark applies what a pattern of a rule matched at the instruction. A sink needs no
+// result; everything else does.
 func (a *analysis) applyMark(st *frame.State, i int32, k rulematch.Mark) {
 	in := &a.Function.Code[i]
 	v := resultOf(in)

@@ -96,6 +96,7 @@ type pruning struct {
 	most  int
 }
 
+// markObject keeps an object, as far as the summary may grow.
 func (p *pruning) markObject(id value.ObjectID) {
 	if int(id) < len(p.kept) && !p.kept[id] && p.s.Heap[id] != nil && p.size < p.most {
 		p.size += 1 + len(p.s.Heap[id].Fields)
@@ -104,6 +105,7 @@ func (p *pruning) markObject(id value.ObjectID) {
 	}
 }
 
+// visitValue keeps the objects of a value.
 func (p *pruning) visitValue(v *value.Value) {
 	if v != nil {
 		for _, id := range v.Objects {

@@ -92,6 +92,7 @@ func (m *Call) mapOfPairs(args []*value.Value) *value.Value {
 	return v.WithTaint(m.Frame.DerivedTaint(pairs))
 }
 
+// newMap makes a map of the maps and the named arguments that it is given.
 func (m *Call) newMap(args []*value.Value) *value.Value {
 	v := m.Receiver
 	if v == nil || m.Call.Kind != ir.CallNew {

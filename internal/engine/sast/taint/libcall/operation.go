@@ -88,6 +88,8 @@ func operandAt(args []*value.Value, i int) *value.Value {
 	return value.Unknown
 }
 
+// numberOperation computes with numbers. A result that is not known is a number all the
+// same, which holds no text.
 func (m *Call) numberOperation(op string, args []*value.Value) *value.Value {
 	x, y := operandAt(args, 0), operandAt(args, 1)
 	switch {
@@ -108,6 +110,7 @@ func (m *Call) numberOperation(op string, args []*value.Value) *value.Value {
 	return &value.Value{Kind: value.KindNumber}
 }
 
+// valueOperation computes the operations of values of any type.
 func (m *Call) valueOperation(op string, args []*value.Value) (*value.Value, bool) {
 	x := operandAt(args, 0)
 	switch op {

@@ -85,6 +85,7 @@ func (x *MemberInfo) Apply(r *Index, fn *ir.Function, node int32, v *value.Value
 	return x.applySanitizers(r, v)
 }
 
+// applySanitizers removes from a value the taint of what the member can never hold.
 func (x *MemberInfo) applySanitizers(r *Index, v *value.Value) *value.Value {
 	for _, e := range x.Sanitizers {
 		v = v.WithTaint(v.Taint.Sanitized(r.KindBits(e.Kind)))

@@ -77,6 +77,7 @@ func (c *Compiled) Match(f *pattern.File) (*Places, error) {
 	return p, nil
 }
 
+// hasMatch reports whether one of the lists has a match.
 func hasMatch(lists [][]pattern.Match) bool {
 	return slices.ContainsFunc(lists, func(l []pattern.Match) bool { return len(l) > 0 })
 }

@@ -46,6 +46,8 @@ type Budget struct {
 // share is the part of what is left that one task may take.
 const share = 8
 
+// withDefaults returns the budget with what it does not say filled in. The numbers are in
+// steps of the interpreter.
 func (b Budget) withDefaults() Budget {
 	b.Base, b.Function = cmp.Or(b.Base, 60_000_000), cmp.Or(b.Function, 8_000)
 	b.Task, b.Least = cmp.Or(b.Task, 10_000_000), cmp.Or(b.Least, 20_000)

@@ -26,6 +26,8 @@ type schedule struct {
 // them have taken.
 const span = 256
 
+// newSchedule returns a schedule of groups of functions that call each other, none of them
+// done.
 func newSchedule(units [][]*ir.Function) *schedule {
 	t := &schedule{of: map[*ir.Function]int{}, done: make([]bool, len(units))}
 	t.some.L = &t.lock

@@ -79,6 +79,8 @@ type use struct {
 	sum *summary.Summary
 }
 
+// newWorker returns a worker of a run, with tables of its own: workers share only summaries
+// that are finished.
 func newWorker(r *solver) *worker {
 	return &worker{run: r, open: map[summary.Key]*computation{}, memo: map[summary.Key]memo{},
 		before: map[summary.Key]memo{}, final: map[summary.Key]*summary.Summary{}, charged: map[*summary.Summary]bool{},

@@ -48,6 +48,8 @@ func (m *Builder) Add(t Set, kinds uint64, w NextStep) {
 	m.mergeInto(t, kinds, &w)
 }
 
+// newPassage returns what an element is behind a step, with the kinds for which it is
+// harmless there.
 func newPassage(e Element, kinds uint64, w *NextStep) passage {
 	e.Clean |= kinds
 	return passage{Element: e, through: *w, size: w.traceSize(e.Trace)}

@@ -86,6 +86,9 @@ type filter struct {
 	globals int
 }
 
+// acceptElement reports whether the element stays: no part of an origin that is there as a
+// whole, and no more globals than are kept. Elements come sorted, so that the wholes above
+// one are on the stack.
 func (f *filter) acceptElement(e *Element) bool {
 	for i := range f.n {
 		if f.wholes[i].absorbsPart(e) {

@@ -79,6 +79,8 @@ func FoldBinary(op string, a, b *Value) *Value {
 	return foldNumbers(op, x, y, a.Constant.Kind == FloatConstant || b.Constant.Kind == FloatConstant)
 }
 
+// foldLogic computes "&&", "||" and "??" as the languages do that return an operand; nil
+// when the left one does not decide.
 func foldLogic(op string, a, b *Value) *Value {
 	isTrue, ok := a.Truth()
 	switch {
@@ -110,6 +112,8 @@ func equalConstants(a, b Constant) (equal, ok bool) {
 	return false, false
 }
 
+// foldText computes with two texts; nil for operators that are not those of texts in every
+// language.
 func foldText(op, a, b string) *Value {
 	switch op {
 	case "+", ".", "..":
@@ -130,6 +134,8 @@ func foldText(op, a, b string) *Value {
 	return nil
 }
 
+// foldNumbers computes with two numbers; nil where languages differ, or where the result
+// does not fit into a double.
 func foldNumbers(op string, x, y float64, float bool) *Value {
 	number := FromInt
 	if float {
@@ -183,6 +189,8 @@ func foldDivision(x, y float64, float bool) *Value {
 	return &Value{Kind: KindNumber, Constant: Constant{Kind: FloatConstant, Number: x / y}}
 }
 
+// foldBits computes with the bits of integers. Shifts whose result depends on the width of
+// a type are not folded.
 func foldBits(op string, x, y int64) *Value {
 	switch op {
 	case "&":

@@ -78,6 +78,7 @@ func (o *Object) Clone() *Object {
 	return &c
 }
 
+// findMember returns the index of a field, or where it would be: fields are sorted by name.
 func (o *Object) findMember(name string) (int, bool) {
 	return slices.BinarySearchFunc(o.Fields, name, func(f Field, name string) int {
 		return strings.Compare(f.Name, name)

@@ -54,6 +54,7 @@ func FoldTextOperation(op string, args []*Value) *Value {
 	return foldTwoTexts(op, args[0].Constant, args[1].Constant, args)
 }
 
+// foldTwoTexts computes the operations of two texts, nil when the second is not one.
 func foldTwoTexts(op string, a, b Constant, args []*Value) *Value {
 	s, t := a.String(), b.String()
 	switch op {
@@ -85,6 +86,8 @@ func foldTwoTexts(op string, a, b Constant, args []*Value) *Value {
 	return nil
 }
 
+// runeIndex returns the number of characters before a byte; -1 stays -1, which languages
+// return for a text that was not found.
 func runeIndex(s string, i int) *Value {
 	if i < 0 {
 		return FromInt(-1)

@@ -149,6 +149,7 @@ func (v *Value) KnownPrefix() string {
 // MaxPrefix bounds the known beginning of a text.
 const MaxPrefix = 256
 
+// commonStart returns what two texts begin with, up to MaxPrefix bytes.
 func commonStart(a, b string) string {
 	n := 0
 	for n < len(a) && n < len(b) && n < MaxPrefix && a[n] == b[n] {

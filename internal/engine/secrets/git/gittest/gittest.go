@@ -120,6 +120,7 @@ func (r *Repository) Loose() {
 	}
 }
 
+// deflateBytes compresses an object as git stores it (RFC 1950).
 func deflateBytes(b []byte) string {
 	var out bytes.Buffer
 	z := zlib.NewWriter(&out)
