@@ -87,7 +87,8 @@ func TestIsPlausible(t *testing.T) {
 		{"paths", "password", []string{"/run/secrets/db1", "./secret1", "../secret1", "~/secret1"}, false},
 		{"addresses", "token", []string{"https://example.org/t0ken"}, false},
 		{"signs of YAML", "password", []string{"*anchor1", "&anchor1", "!tag1x", "|block1", ">block1"}, false},
-		{"code", "password", []string{"getPassword()", "config.get(key1)", "args[0]", "settings.db.pass", "f1("}, false},
+		{"code", "password", []string{"getPassword()", "config.get(key1)", "args[0]", "settings.db.pass", "f1("},
+			false},
 		{"blanks and letters beyond ASCII", "password", []string{"two words 1", "pässword1"}, false},
 	} {
 		for _, v := range c.values {

@@ -35,7 +35,8 @@ func TestReaders(t *testing.T) {
 		{"assignments", readAssignments, "A=b\nexport C='d e'\nset f = \"g\"\n# h=i\nj: k\n",
 			[]string{"A=b", "C=d e", "f=g", "j=k"}},
 		{"sections of assignments", readAssignments, "[a]\nb=c\n[d \"e\"]\nf=g\n", []string{"a/b=c", "d \"e/f=g"}},
-		{"a comment behind a value", readAssignments, "a=b # c\nd=\"e # f\"\ng=h;\n", []string{"a=b", "d=e # f", "g=h"}},
+		{"a comment behind a value", readAssignments, "a=b # c\nd=\"e # f\"\ng=h;\n",
+			[]string{"a=b", "d=e # f", "g=h"}},
 		{"setenv", readAssignments, "setenv A b\nset c d\n", []string{"A=b", "c=d"}},
 		{"a comparison is none", readAssignments, "if a == b\nc := d\n", []string{"c=d"}},
 		{"Windows line ends", readAssignments, "a=b\r\nc=d\r\n", []string{"a=b", "c=d"}},
@@ -49,13 +50,15 @@ func TestReaders(t *testing.T) {
 		{"a text block of YAML is no entry", readYAML, "a: |\n  b: c\nd: e\n", []string{"d=e"}},
 		{"a folded block of YAML is no entry", readYAML, "a: >-\n  b: c\nd: e\n", []string{"d=e"}},
 		{"documents of YAML", readYAML, "a:\n  b: c\n---\nd: e\n", []string{"a/b=c", "d=e"}},
-		{"tags and anchors of YAML", readYAML, "a: !str b\nc: &x d\ne: !vault f\n", []string{"a=b", "c=d", "e=!vault f"}},
+		{"tags and anchors of YAML", readYAML, "a: !str b\nc: &x d\ne: " +
+			"!vault f\n", []string{"a=b", "c=d", "e=!vault f"}},
 		{"placeholders of templates in YAML", readYAML, "a: {{ b }}\n{% if c %}\nd: e\n{% endif %}\n",
 			[]string{"a={{ b }}", "d=e"}},
 		{"keys in quotes", readYAML, "\"a\": b\n'c': d\n", []string{"a=b", "c=d"}},
 
 		{"JSON", readJSON, `{"a": "b", "c": {"d": 1, "e": ["f", "g"]}}`, []string{"a=b", "c/d=1", "c/e/e=f"}},
-		{"JSON with comments", readJSON, "{ // x: \"y\"\n\"a\": \"b\", /* \"c\": \"d\" */ 'e': 'f', }", []string{"a=b", "e=f"}},
+		{"JSON with comments", readJSON, "{ // x: \"y\"\n\"a\": \"b\", /* \"c\": \"d\" */ 'e': 'f', }",
+			[]string{"a=b", "e=f"}},
 		{"JSON that ends too early", readJSON, `{"a": "b", "c": "d`, []string{"a=b", "c=d"}},
 		{"JSON with escaped quotes", readJSON, `{"a": "b\"c"}`, []string{`a=b\"c`}},
 
@@ -119,7 +122,8 @@ func TestParseUserinfo(t *testing.T) {
 	} {
 		got := "none"
 		if a, ok := parseUserinfo(c.text, 0, len(c.text), c.lenient); ok {
-			got = strings.Join([]string{c.text[a.user.start:a.user.end], c.text[a.password.start:a.password.end], a.host}, " ")
+			got = strings.Join([]string{c.text[a.user.start:a.user.end], c.text[a.password.start:a.password.end],
+				a.host}, " ")
 		}
 		if got != c.want {
 			t.Errorf("%s, lenient %v: got %q, want %q", c.text, c.lenient, got, c.want)
