@@ -43,6 +43,7 @@ func Tokens(text, mark string) []Token {
 	return s.tokens
 }
 
+// scanner splits the text of a pattern into tokens; it is the state of Tokens.
 type scanner struct {
 	text, mark string
 	at         int

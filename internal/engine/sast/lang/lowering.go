@@ -225,6 +225,7 @@ func (l *Lowering) lowerChild(c int32, lower func(tree.Role, int32)) {
 	lower(tree.RoleElement, c)
 }
 
+// punctuation are the tokens that a Fallback leaves out: they tell no two constructs apart.
 var punctuation = map[string]bool{
 	"(": true, ")": true, "{": true, "}": true, "[": true, "]": true, ",": true, ";": true, "\n": true, "": true,
 	"\"": true, "'": true,

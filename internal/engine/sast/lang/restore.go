@@ -18,6 +18,8 @@ func Restore(f *tree.File, keep ...string) *tree.File {
 	return r.b.Finish()
 }
 
+// restoration copies a tree and puts the signs of patterns back; it is the state of
+// Restore.
 type restoration struct {
 	f    *tree.File
 	b    *tree.Builder

@@ -301,6 +301,7 @@ const (
 	roles // their number
 )
 
+// kindNames are the names of kinds, by their number.
 var kindNames = [kinds]string{
 	"Invalid", "File", "Package", "Import", "Export", "Function", "Lambda", "Class", "Variable", "Field", "Parameter",
 	"TypeParameter",
@@ -316,6 +317,7 @@ var kindNames = [kinds]string{
 	"Element", "Attribute", "Other", "Token", "Error", "Ellipsis", "Metavariable", "MetaEllipsis", "Deep", "Typed",
 }
 
+// roleNames are the names of roles, by their number.
 var roleNames = [roles]string{
 	"", "statement", "name", "path", "alias", "annotation", "modifier", "typeparameter", "receiver", "parameter",
 	"returntype",

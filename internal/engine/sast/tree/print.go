@@ -40,6 +40,7 @@ func (f *File) Print(root int32) string {
 	return b.String()
 }
 
+// flagNames are the names of flags, by their bit.
 var flagNames = []string{"postfix", "optional", "raw", "implied", "pattern", "ownthis"}
 
 // Check verifies the invariants of the form: pre-order links, ranges inside of the

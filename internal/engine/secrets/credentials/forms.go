@@ -29,6 +29,7 @@ type credentialForm struct {
 // assignedRule is the rule that goes by the name and the irregularity alone.
 const assignedRule = "assigned-token"
 
+// uuid matches a UUID in its usual form (RFC 9562, section 4).
 const uuid = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`
 
 // forms are the rules. bits is the entropy per character that the secret has at

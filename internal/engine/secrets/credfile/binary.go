@@ -23,6 +23,8 @@ type signature struct {
 	rule     *finding.Rule
 }
 
+// signatures are the stores of keys and passwords that are no text, by their names and
+// first bytes.
 var signatures = describeSignatures([]*signature{
 	{id: "keepass-database", name: "KeePass database", class: vaultClass,
 		magic: []string{"\x03\xD9\xA2\x9A\x67\xFB\x4B\xB5", "\x03\xD9\xA2\x9A\x65\xFB\x4B\xB5",

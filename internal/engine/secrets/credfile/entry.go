@@ -259,6 +259,7 @@ func isRepeated(v string) bool {
 	return len(v) > 1 && strings.Count(v, v[:1]) == len(v)
 }
 
+// trivialWords are passwords of examples: also the first that an attacker tries.
 var trivialWords = wordSet(`password passwd pass secret token test testing admin root user guest demo foo bar baz qwerty postgres mysql
 	mongo redis rabbitmq username login key apikey api_key my-secret mypassword mysecret mytoken secretkey letmein abc abc123 pw pwd
 	hello world string value pass123 password123 12345 123456 1234 p@ssw0rd p4ssw0rd somepassword some_password

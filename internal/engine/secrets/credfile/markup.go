@@ -15,6 +15,8 @@ func readJSON(f *file) []entry {
 	return r.out
 }
 
+// jsonReader is the state of readJSON: where it is, and which name comes before the next
+// value.
 type jsonReader struct {
 	text string
 	at   int
@@ -122,6 +124,7 @@ func readXML(f *file) []entry {
 	return r.out
 }
 
+// xmlReader is the state of readXML.
 type xmlReader struct {
 	text string
 	at   int

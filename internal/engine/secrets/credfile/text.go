@@ -10,6 +10,7 @@ import (
 // This file finds what may stand in a text of any kind: addresses with a password,
 // and keys by their first line.
 
+// textRules are the rules for what may stand in a file of any kind.
 var textRules = map[string]*finding.Rule{
 	"address": addressClass.newRule("address-with-password", "Credentials in a URL", "An address of a database, a "+
 		"queue, a mail server or a site holds the name and password of its user."),

@@ -217,6 +217,7 @@ const (
 	refDelta   = 7
 )
 
+// kinds are the names of kinds of objects, as loose objects spell them.
 var kinds = map[string]int{"commit": kindCommit, "tree": kindTree, "blob": kindBlob, "tag": kindTag}
 
 // readObject returns the kind and content of an object, which must not be changed.

@@ -76,6 +76,7 @@ func (p *pack) openPack(fsys fs.FS, name string) error {
 	return nil
 }
 
+// damagedIndex is the error for an index of a pack that does not fit its pack.
 var damagedIndex = errs.E(errs.Invalid, "the index of a pack is damaged")
 
 // parseIndex checks the index: a table of 256 counts, then the names and offsets.
@@ -304,6 +305,7 @@ func (r *Repository) inflateStream(from io.Reader, limit int64) ([]byte, error) 
 	return b.Bytes(), nil
 }
 
+// damagedDelta is the error for a delta that does not fit its base.
 var damagedDelta = errs.E(errs.Invalid, "a delta is damaged")
 
 // readCopy reads the operands of a copy, and returns the piece of the base that it means
@@ -392,11 +394,13 @@ type objectCache struct {
 	buffer  *chunkReader
 }
 
+// packPosition names an object of a pack.
 type packPosition struct {
 	pack *pack
 	at   int64
 }
 
+// cachedObject is an object that is kept.
 type cachedObject struct {
 	packPosition
 	kind int

@@ -48,6 +48,8 @@ func ForFile(path string) *lang.Language {
 	return nil
 }
 
+// bySpelling maps the names that rules use to languages. It is built once, at the first
+// rule.
 var bySpelling = sync.OnceValue(func() map[string]*lang.Language {
 	spellings := map[string]*lang.Language{}
 	for _, l := range languages {
@@ -61,6 +63,7 @@ var bySpelling = sync.OnceValue(func() map[string]*lang.Language {
 	return spellings
 })
 
+// byRank lists the languages in the order in which they claim files.
 var byRank = sync.OnceValue(func() []*lang.Language {
 	ranked := slices.Clone(languages)
 	slices.SortStableFunc(ranked, func(a, b *lang.Language) int { return grammarRank(a) - grammarRank(b) })

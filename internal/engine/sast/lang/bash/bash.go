@@ -51,8 +51,10 @@ var Language = &lang.Language{
 	Semantics: lang.Semantics{AssignDeclares: true, Pipes: true, Comment: "#"},
 }
 
+// table says how each kind of the grammar is lowered.
 var table = lang.NewTable(cst.Bash, lang.Merge(statements, words, arithmetic))
 
+// statements are the rules for commands, lists and compound commands.
 var statements = map[string]lang.Rule{
 	"program":               lowerProgram,
 	"heredoc_body":          lang.Skip, // the redirection lowers it
@@ -79,6 +81,7 @@ var statements = map[string]lang.Rule{
 	"command_name":          lang.Inner,
 }
 
+// words are the rules for what a command is given: words, quotes, expansions.
 var words = map[string]lang.Rule{
 	"word":                  lowerWord,
 	"extglob_pattern":       lowerWord,
@@ -102,6 +105,7 @@ var words = map[string]lang.Rule{
 		lang.Slot{Role: tree.RoleIndex, Field: "index"}),
 }
 
+// arithmetic are the rules for "$(( … ))", "(( … ))" and the tests in brackets.
 var arithmetic = map[string]lang.Rule{
 	"binary_expression":  lowerBinary,
 	"unary_expression":   lowerUnary,

@@ -49,6 +49,8 @@ var (
 	rules = lang.Merge(declarations, statements, expressions, types)
 )
 
+// declarations are the rules for what has a name: functions, variables, types, namespaces,
+// and the preprocessor.
 var declarations = map[string]lang.Rule{
 	"translation_unit":           lowerFile,
 	"declaration":                lowerDeclaration,
@@ -80,6 +82,7 @@ var declarations = map[string]lang.Rule{
 	"preproc_else":    lowerBranches,
 }
 
+// statements are the rules for what is done, and where the flow goes.
 var statements = map[string]lang.Rule{
 	"compound_statement":   lowerBlock,
 	"expression_statement": lowerExpressionStatement,
@@ -105,6 +108,7 @@ var statements = map[string]lang.Rule{
 	"statement_identifier": lang.Same(tree.Name),
 }
 
+// expressions are the rules for what has a value.
 var expressions = map[string]lang.Rule{
 	"identifier":                    lang.Same(tree.Name),
 	"field_identifier":              lang.Same(tree.Name),
@@ -156,6 +160,7 @@ var expressions = map[string]lang.Rule{
 	"structured_binding_declarator": lang.Around(tree.Tuple, "", tree.RoleElement),
 }
 
+// types are the rules for the names of types and what stands around them.
 var types = map[string]lang.Rule{
 	"type_descriptor":             lowerTypeDescriptor,
 	"primitive_type":              lowerTypeName,

@@ -64,6 +64,7 @@ func lowerConcatenated(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// escapes are those of C (C17, 6.4.4.4) but for the octal ones.
 var escapes = lang.Escapes{
 	Letters: map[byte]string{
 		'n': "\n", 't': "\t", 'r': "\r", '\\': `\`, '\'': "'", '"': `"`, '?': "?", 'a': "\a", 'b': "\b", 'f': "\f",

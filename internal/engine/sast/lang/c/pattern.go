@@ -7,6 +7,8 @@ import (
 	"merlon/internal/engine/sast/lang"
 )
 
+// patterns says how fragments of rules become files. One that several contexts accept is
+// what the first of them makes of it.
 var patterns = lang.Patterns{
 	Contexts: []lang.Context{
 		{Before: "void qzf() {\n", After: "\n;}", Only: regexp.MustCompile(`[^;}]$`)},

@@ -26,6 +26,7 @@ var Language = &lang.Language{
 	},
 }
 
+// table says how each kind of the grammar is lowered.
 var table = lang.NewTable(cst.CSharp, lang.Merge(declarationRules, statementRules, expressionRules, typeRules))
 
 // lowerChildren lowers the children in the place of the node.

@@ -6,6 +6,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// declarationRules are the rules for what has a name: types, members, parameters, imports.
 var declarationRules = map[string]lang.Rule{
 	"compilation_unit":                  lowerFile,
 	"global_statement":                  lowerChildren,

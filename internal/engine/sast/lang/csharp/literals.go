@@ -7,6 +7,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// escapes are those of C# (specification, 6.4.5.5).
 var escapes = &lang.Escapes{
 	Letters: map[byte]string{
 		'a': "\a", 'b': "\b", 'e': "\x1b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v", '\'': "'", '"': "\"",

@@ -2,6 +2,8 @@ package csharp
 
 import "merlon/internal/engine/sast/lang"
 
+// patterns says how fragments of rules become files. One that several contexts accept is
+// what the first of them makes of it.
 var patterns = lang.Patterns{
 	Sigil:   true,
 	Prepare: preparePattern,

@@ -5,6 +5,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// declarationRules are the rules for what has a name: functions, variables, types, imports.
 var declarationRules = map[string]lang.Rule{
 	"source_file":        lowerFile,
 	"package_clause":     lowerPackageClause,

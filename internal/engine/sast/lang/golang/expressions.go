@@ -5,6 +5,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// expressionRules are the rules for what has a value.
 var expressionRules = map[string]lang.Rule{
 	"expression_list":    lowerTuple,
 	"identifier":         lang.Same(tree.Name),

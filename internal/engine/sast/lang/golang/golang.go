@@ -67,6 +67,7 @@ var structs = map[string]bool{
 	"text/template.Template": true, "html/template.Template": true, "os/exec.Cmd": true,
 }
 
+// table says how each kind of the grammar is lowered.
 var table = lang.NewTable(cst.Go, lang.Merge(declarationRules, statementRules, expressionRules, typeRules))
 
 // lowerChildren lowers the children in the place of the node.

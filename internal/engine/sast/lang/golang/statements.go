@@ -5,6 +5,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// statementRules are the rules for what is done, and where the flow goes.
 var statementRules = map[string]lang.Rule{
 	"block":                lowerBlock,
 	"statement_list":       lowerChildren,

@@ -7,6 +7,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// typeRules are the rules for types.
 var typeRules = map[string]lang.Rule{
 	"type_identifier":            lang.Same(tree.Type),
 	"qualified_type":             lowerQualifiedType,

@@ -43,6 +43,8 @@ var Language = &lang.Language{
 	Semantics: lang.Semantics{Comment: "#", OpenObjects: true, Values: resolveValues, LooseLiterals: true},
 }
 
+// table says how each kind of the grammar is lowered: a configuration is blocks, which
+// become calls, and attributes, which become pairs.
 var table = lang.NewTable(cst.HCL, map[string]lang.Rule{
 	"config_file":      lowerFile,
 	"body":             lang.Around(tree.Map, "", tree.RoleElement),

@@ -26,6 +26,7 @@ var Language = &lang.Language{
 	},
 }
 
+// table says how each kind of the grammar is lowered.
 var table = lang.NewTable(cst.HTML, map[string]lang.Rule{
 	"document":          lang.Around(tree.FileKind, "", tree.RoleStatement),
 	"element":           lowerElement,
@@ -76,6 +77,7 @@ func normalizeName(name string) string {
 // takes no underscore there.
 const tagPrefix = "qzmv-"
 
+// tagSign matches a metavariable in the place of a tag's name.
 var tagSign = regexp.MustCompile(`(</?)\$([A-Z_][A-Z_0-9]*)\b`)
 
 // preparePattern spells the metavariables that are names of tags with hyphens.

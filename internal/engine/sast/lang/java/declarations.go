@@ -7,6 +7,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// declarationRules are the rules for what has a name: types, members, parameters, imports.
 var declarationRules = map[string]lang.Rule{
 	"program":             func(l *lang.Lowering, r tree.Role, i int32) { openFile(l, i) },
 	"package_declaration": lowerPackageDeclaration,

@@ -19,6 +19,7 @@ var Language = &lang.Language{
 	Semantics: meaning,
 }
 
+// table says how each kind of the grammar is lowered.
 var table = lang.NewTable(cst.Java, lang.Merge(declarationRules, statementRules, expressionRules, typeRules))
 
 // lowerModifiers lowers the annotations of a declaration, then its other modifiers.

@@ -7,6 +7,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// meaning says what the layers above must know of Java.
 var meaning = lang.Semantics{
 	Flow:             true,
 	BlockScope:       true,

@@ -5,6 +5,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// statementRules are the rules for what is done, and where the flow goes.
 var statementRules = map[string]lang.Rule{
 	"block":                lowerBlock,
 	"expression_statement": lang.Slots(tree.ExpressionStatement, "", lang.Slot{Role: tree.RoleValue}),

@@ -5,6 +5,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// typeRules are the rules for types.
 var typeRules = map[string]lang.Rule{
 	"void_type":              lang.Same(tree.Type),
 	"integral_type":          lang.Same(tree.Type),

@@ -7,6 +7,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// declarations are the rules for what has a name: functions, classes, variables, and the
+// types of TypeScript.
 var declarations = map[string]lang.Rule{
 	"variable_declaration": lowerVariables,
 	"lexical_declaration":  lowerVariables,

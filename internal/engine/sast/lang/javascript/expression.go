@@ -5,6 +5,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// expressions are the rules for what has a value.
 var expressions = map[string]lang.Rule{
 	"identifier":                  lowerName,
 	"property_identifier":         lowerName,

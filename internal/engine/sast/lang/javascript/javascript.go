@@ -56,6 +56,7 @@ var Component = &lang.Language{
 	Lenient:   TSX,
 }
 
+// meaning is what the dialects have in common.
 var meaning = lang.Semantics{
 	Flow:             true,
 	BlockScope:       true,
@@ -80,8 +81,10 @@ var meaning = lang.Semantics{
 	Comment:          "//",
 }
 
+// rules are those of all dialects. A kind that one grammar does not have does no harm.
 var rules = lang.Merge(statements, declarations, expressions, literals, modules, types, jsx)
 
+// statements are the rules for what is done, and where the flow goes.
 var statements = map[string]lang.Rule{
 	"program":              lang.Around(tree.FileKind, "", tree.RoleStatement),
 	"hash_bang_line":       lang.Skip,

@@ -8,6 +8,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// jsx are the rules for elements, which stand among expressions.
 var jsx = map[string]lang.Rule{
 	"jsx_element":              lowerElement,
 	"jsx_self_closing_element": lowerElement,

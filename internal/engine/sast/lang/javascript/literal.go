@@ -10,6 +10,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// literals are the rules for values that are written down: texts, numbers, objects, lists.
 var literals = map[string]lang.Rule{
 	"string":                    lowerStringLiteral,
 	"template_string":           lowerTemplate,
@@ -174,6 +175,7 @@ func unescapeText(s string) string {
 	return b.String()
 }
 
+// simpleEscapes are the escapes of one character (ECMA-262, 12.9.4, SingleEscapeCharacter).
 var simpleEscapes = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", 'b': "\b", 'f': "\f", 'v': "\v"}
 
 // decodeEscape returns what the text after a backslash means, and how many bytes of it.

@@ -5,6 +5,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// modules are the rules for imports and exports.
 var modules = map[string]lang.Rule{
 	"import_statement":    lowerImportStatement,
 	"import_alias":        lowerImportAlias,

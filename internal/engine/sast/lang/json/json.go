@@ -22,6 +22,7 @@ var Language = &lang.Language{
 	Semantics: lang.Semantics{Comment: "//"},
 }
 
+// table says how each kind of the grammar is lowered.
 var table = lang.NewTable(cst.JSON, map[string]lang.Rule{
 	"document": lang.Around(tree.FileKind, "", tree.RoleStatement),
 	"object":   lang.Around(tree.Map, "", tree.RoleElement),

@@ -7,6 +7,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// declarationRules are the rules for what has a name: types, functions, properties,
+// imports.
 var declarationRules = map[string]lang.Rule{
 	"source_file":    lowerFile,
 	"shebang":        lang.Skip,

@@ -6,6 +6,8 @@ import (
 	"merlon/internal/engine/sast/lang"
 )
 
+// patterns says how fragments of rules become files. One that several contexts accept is
+// what the first of them makes of it.
 var patterns = lang.Patterns{
 	Sigil:   true,
 	Prepare: preparePattern,
@@ -30,6 +32,7 @@ func preparePattern(text string) []string {
 	return []string{text, text + " {}"}
 }
 
+// fragment is a pattern while it is made fit for the grammar of Kotlin.
 type fragment struct{ *lang.Fragment }
 
 // rewriteToken rewrites what begins at the token.

@@ -5,6 +5,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// statementRules are the rules for what is done, and where the flow goes. Most have a value
+// where one is wanted.
 var statementRules = map[string]lang.Rule{
 	"block":              lowerBlock,
 	"assignment":         expressionRule(lowerAssignment),

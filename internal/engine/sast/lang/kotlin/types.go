@@ -7,6 +7,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// typeRules are the rules for types.
 var typeRules = map[string]lang.Rule{
 	"user_type":         lowerUserType,
 	"nullable_type":     wrappedTypeRule("?"),

@@ -7,6 +7,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// declarations are the rules for what has a name: namespaces, functions, classes and their
+// members.
 var declarations = map[string]lang.Rule{
 	"namespace_definition":         lowerNamespace,
 	"namespace_use_declaration":    lowerUse,

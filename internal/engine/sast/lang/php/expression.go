@@ -7,6 +7,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// expressions are the rules for what has a value.
 var expressions = map[string]lang.Rule{
 	"name":                              lang.Same(tree.Name),
 	"namespace_name":                    lowerQualified,
@@ -51,6 +52,7 @@ var expressions = map[string]lang.Rule{
 	"sequence_expression":      lang.Around(tree.Sequence, "", tree.RoleElement),
 }
 
+// types are the rules for names in the place of types.
 var types = map[string]lang.Rule{
 	"named_type":                   lowerNamedType,
 	"primitive_type":               lang.Same(tree.Type),

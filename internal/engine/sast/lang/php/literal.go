@@ -9,6 +9,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// literals are the rules for values that are written down.
 var literals = map[string]lang.Rule{
 	"string":                    lowerSingleQuoted,
 	"encapsed_string":           lowerDoubleQuoted,
@@ -228,6 +229,8 @@ func lowerListLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// simpleEscapes are the escapes of one character in double quotes (the PHP manual,
+// "Strings").
 var simpleEscapes = map[byte]string{
 	'n': "\n", 't': "\t", 'r': "\r", 'v': "\v", 'e': "\x1b", 'f': "\f", '\\': `\`, '$': "$", '"': `"`, '`': "`",
 }

@@ -30,8 +30,10 @@ var Language = &lang.Language{
 	},
 }
 
+// table says how each kind of the grammar is lowered.
 var table = lang.NewTable(cst.PHP, lang.Merge(statements, declarations, expressions, literals, types))
 
+// statements are the rules for what is done, and where the flow goes.
 var statements = map[string]lang.Rule{
 	"program":              lang.Around(tree.FileKind, "", tree.RoleStatement),
 	"php_tag":              lang.Skip,

@@ -58,6 +58,7 @@ type bracket struct {
 	elements []element
 }
 
+// element is an entry of a dictionary between two commas of a pattern.
 type element struct {
 	start, end int
 	colon      bool // one stands outside of inner brackets

@@ -49,8 +49,11 @@ var Language = &lang.Language{
 	},
 }
 
+// table says how each kind of the grammar is lowered.
 var table = lang.NewTable(cst.Python, lang.Merge(statements, definitions, expressions, cases))
 
+// statements are the rules for what is done, and where the flow goes, those of Python 2
+// included.
 var statements = map[string]lang.Rule{
 	"module":                  lowerModule,
 	"block":                   lang.Around(tree.Block, "", tree.RoleStatement),
@@ -85,6 +88,7 @@ var statements = map[string]lang.Rule{
 	"case_clause":     lowerCaseClause,
 }
 
+// definitions are the rules for functions, classes, parameters and types.
 var definitions = map[string]lang.Rule{
 	"decorated_definition": lowerDecorated,
 	"decorator":            lang.Around(tree.Annotation, "", tree.RoleValue),
@@ -106,6 +110,7 @@ var definitions = map[string]lang.Rule{
 	"splat_type":       lowerSplatType,
 }
 
+// expressions are the rules for what has a value.
 var expressions = map[string]lang.Rule{
 	"identifier":               lang.Same(tree.Name),
 	"dotted_name":              lowerDottedName,

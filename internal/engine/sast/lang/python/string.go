@@ -154,6 +154,8 @@ func (p prefix) decodeValue(s string) string {
 	return b.String()
 }
 
+// simpleEscapes are the escapes of one character, and the end of a line, which a backslash
+// removes.
 var simpleEscapes = map[byte]string{
 	'\n': "", '\\': `\`, '\'': "'", '"': `"`, 'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t",
 	'v': "\v",

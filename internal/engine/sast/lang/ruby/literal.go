@@ -77,6 +77,7 @@ func partText(l *lang.Lowering, i, c int32) string {
 	return ""
 }
 
+// escapes are the escapes of one character in double quotes.
 var escapes = map[byte]string{
 	'n': "\n", 't': "\t", 's': " ", 'r': "\r", '0': "\x00", 'e': "\x1b", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v",
 	'\n': "",

@@ -35,8 +35,11 @@ var Language = &lang.Language{
 		BlocksApart: true, Comment: "#"},
 }
 
+// table says how each kind of the grammar is lowered.
 var table = lang.NewTable(cst.Ruby, lang.Merge(statements, definitions, expressions, literals, cases))
 
+// statements are the rules for what is done, and where the flow goes. Most have a value
+// where one is wanted.
 var statements = map[string]lang.Rule{
 	"program":         lowerProgram,
 	"empty_statement": lang.Skip,
@@ -70,6 +73,7 @@ var statements = map[string]lang.Rule{
 	"rescue_modifier": lowerRescueModifier,
 }
 
+// definitions are the rules for methods, classes and modules.
 var definitions = map[string]lang.Rule{
 	"method":           lowerMethod,
 	"singleton_method": lowerMethod,
@@ -83,6 +87,7 @@ var definitions = map[string]lang.Rule{
 	"setter":           lang.Same(tree.Name),
 }
 
+// expressions are the rules for what has a value.
 var expressions = map[string]lang.Rule{
 	"identifier":        lang.Same(tree.Name),
 	"constant":          lang.Same(tree.Name),
@@ -126,6 +131,7 @@ var expressions = map[string]lang.Rule{
 	"destructured_left_assignment": lowerTuple,
 }
 
+// literals are the rules for values that are written down.
 var literals = map[string]lang.Rule{
 	"integer":           lowerNumber,
 	"float":             lowerNumber,

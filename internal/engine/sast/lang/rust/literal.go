@@ -25,6 +25,7 @@ func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, text, i)
 }
 
+// escapes are the escapes of one character, and those with two hexadecimal digits.
 var escapes = lang.Escapes{
 	Letters: map[byte]string{'n': "\n", 't': "\t", 'r': "\r", '\\': `\`, '\'': "'", '"': `"`, '0': "\x00"},
 	Digits:  map[byte][2]int{'x': {2, 2}},

@@ -7,6 +7,7 @@ import (
 	"merlon/internal/engine/sast/lang"
 )
 
+// contexts are what a fragment is put into until the grammar accepts it.
 var contexts = []lang.Context{
 	{Before: "fn qzf() {\n", After: "\n;}", Only: regexp.MustCompile(`[^;}]$`)},
 	{Before: "fn qzf() {\n", After: "\n}"},

@@ -30,8 +30,10 @@ var Language = &lang.Language{
 	Semantics: lang.Semantics{BlockScope: true, Comment: "//"},
 }
 
+// table says how each kind of the grammar is lowered.
 var table = lang.NewTable(cst.Rust, lang.Merge(items, statements, expressions, types, patterns))
 
+// items are the rules for what has a name: functions, types, modules, imports.
 var items = map[string]lang.Rule{
 	"source_file":             lowerFile,
 	"declaration_list":        lowerMembers,
@@ -64,6 +66,7 @@ var items = map[string]lang.Rule{
 	"shebang":                  lang.Skip,
 }
 
+// statements are the rules for what is done, and where the flow goes.
 var statements = map[string]lang.Rule{
 	"block":                lowerBlock,
 	"let_declaration":      lowerLetDeclaration,
@@ -88,6 +91,7 @@ var statements = map[string]lang.Rule{
 	"const_block":         withRule("const"),
 }
 
+// expressions are the rules for what has a value.
 var expressions = map[string]lang.Rule{
 	"identifier":                 lang.Same(tree.Name),
 	"field_identifier":           lang.Same(tree.Name),
@@ -135,6 +139,7 @@ var expressions = map[string]lang.Rule{
 	"base_field_initializer":      lang.Around(tree.Spread, "..", tree.RoleValue),
 }
 
+// types are the rules for types.
 var types = map[string]lang.Rule{
 	"type_identifier":             lang.Same(tree.Type),
 	"primitive_type":              lang.Same(tree.Type),
@@ -157,6 +162,8 @@ var types = map[string]lang.Rule{
 	"where_clause":              lang.Skip,
 }
 
+// patterns are the rules for patterns of match and let, which are lowered as the
+// expressions that they look like.
 var patterns = map[string]lang.Rule{
 	"match_pattern":        lowerAlternative,
 	"tuple_struct_pattern": lowerTuplePattern,

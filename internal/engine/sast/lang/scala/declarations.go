@@ -5,6 +5,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// declarationRules are the rules for what has a name: types, functions, values, imports.
 var declarationRules = map[string]lang.Rule{
 	"compilation_unit":   lowerFile,
 	"package_clause":     lowerPackageClause,

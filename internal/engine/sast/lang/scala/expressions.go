@@ -268,6 +268,7 @@ func lowerAscription(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// escapes are the escapes of strings in one pair of quotes.
 var escapes = &lang.Escapes{
 	Letters: map[byte]string{'t': "\t", 'b': "\b", 'n': "\n", 'r': "\r", 'f': "\f", '\'': "'", '"': "\"", '\\': "\\"},
 	Digits:  map[byte][2]int{'u': {4, 4}},

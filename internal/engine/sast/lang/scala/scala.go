@@ -30,6 +30,7 @@ var Language = &lang.Language{
 	},
 }
 
+// table says how each kind of the grammar is lowered.
 var table = lang.NewTable(cst.Scala, lang.Merge(declarationRules, statementRules, expressionRules, typeRules))
 
 // What the grammar does not know: the parameter of a block with a type and without

@@ -7,6 +7,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// typeRules are the rules for types.
 var typeRules = map[string]lang.Rule{
 	"type_identifier":         lang.Same(tree.Type),
 	"stable_type_identifier":  func(l *lang.Lowering, r tree.Role, i int32) { l.Put(tree.Type, r, typeText(l, i), i) },

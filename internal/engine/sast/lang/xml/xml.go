@@ -26,6 +26,7 @@ var Language = &lang.Language{
 	},
 }
 
+// table says how each kind of the grammar is lowered.
 var table = lang.NewTable(cst.XML, map[string]lang.Rule{
 	"document":  lowerDocument,
 	"element":   lowerElement,

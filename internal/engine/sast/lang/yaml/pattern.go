@@ -17,6 +17,7 @@ var patterns = lang.Patterns{
 	Finish:   finishPattern,
 }
 
+// expression matches a regular expression of a pattern in double quotes.
 var expression = regexp.MustCompile(`"=~/(?:[^"\\]|\\.)*"`)
 
 // preparePattern spells the ellipses. The backslashes of a regular expression in quotes are

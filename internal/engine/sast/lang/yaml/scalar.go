@@ -51,6 +51,7 @@ func trimQuotes(s string) string {
 // singleQuoted returns the value of a text in single quotes, in which two of them are one.
 func singleQuoted(s string) string { return strings.ReplaceAll(foldLines(trimQuotes(s)), "''", "'") }
 
+// escapes are those of scalars in double quotes (YAML 1.2, 5.7).
 var escapes = map[byte]string{
 	'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r", 'e': "\x1b",
 	' ': " ",

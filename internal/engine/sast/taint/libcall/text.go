@@ -79,6 +79,8 @@ var carries = map[string]bool{
 	"of":     true, "part": true,
 }
 
+// textResults are the kinds of what the operations of texts return that return no text: a
+// number, a truth.
 var textResults = map[string]value.Kind{
 	"length": value.KindNumber, "equals": value.KindBool, "equalsfold": value.KindBool, "contains": value.KindBool,
 	"starts": value.KindBool,

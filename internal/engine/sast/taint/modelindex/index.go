@@ -106,6 +106,7 @@ func (r *Index) ModelsOf(fn *ir.Function) *model.Set {
 	return noModels
 }
 
+// noModels is what a language without models has.
 var noModels = model.NewSet("", nil)
 
 // KindBits returns the bits of a kind of sinks.

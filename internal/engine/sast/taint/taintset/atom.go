@@ -96,6 +96,7 @@ type Input struct {
 	Index int32 // of a parameter or capture
 }
 
+// inputKind says how data comes into a function.
 type inputKind uint8
 
 const (

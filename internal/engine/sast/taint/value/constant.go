@@ -107,6 +107,7 @@ type Constant struct {
 	Number float64 // numbers, booleans
 }
 
+// constKind says what a constant is of.
 type constKind uint8
 
 const (

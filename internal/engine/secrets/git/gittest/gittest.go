@@ -26,6 +26,7 @@ type Repository struct {
 	clock   int
 }
 
+// object is an object that is to be written.
 type object struct {
 	kind string
 	body []byte
@@ -129,6 +130,7 @@ func deflateBytes(b []byte) string {
 	return out.String()
 }
 
+// kinds are the numbers of kinds in a pack.
 var kinds = map[string]byte{"commit": 1, "tree": 2, "blob": 3, "tag": 4}
 
 // Pack writes every object into one pack, each blob as a delta on the blob before
