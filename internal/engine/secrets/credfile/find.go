@@ -416,8 +416,8 @@ func findNamedKey(f *file, x *format) { f.reportPerLine(x, nameKey) }
 func findAnswers(f *file, x *format) {
 	for _, e := range readXML(f) {
 		switch k := normalizeName(e.key); {
-		case k == "cpassword", strings.HasSuffix(k, "password"), k == "value" && e.in != nil && strings.HasSuffix(normalizeName(e.in.name), "password"):
-
+		case k == "cpassword", strings.HasSuffix(k, "password"),
+			k == "value" && e.in != nil && strings.HasSuffix(normalizeName(e.in.name), "password"):
 			f.reportValue(x, e.start, e.end)
 		}
 	}

@@ -120,8 +120,8 @@ func (f *file) isConfiguration() bool {
 		return false
 	}
 	switch path.Ext(f.base) {
-	case ".env", ".yml", ".yaml", ".properties", ".ini", ".conf", ".cfg", ".toml", ".json", ".xml", ".config", ".php", ".cnf", ".tfvars", ".local", ".production", ".sh", "":
-
+	case ".env", ".yml", ".yaml", ".properties", ".ini", ".conf", ".cfg", ".toml", ".json", ".xml", ".config", ".php",
+		".cnf", ".tfvars", ".local", ".production", ".sh", "":
 		return true
 	}
 	return strings.HasPrefix(f.base, ".env")
@@ -338,6 +338,9 @@ func (f *file) findGoDataSources() {
 	}
 }
 
+// staticKey is how the line goes on with which a static key of OpenVPN begins or ends.
+const staticKey = "OpenVPN Static key V1-----"
+
 // findPrivateKeys finds keys by the lines that they begin with.
 func (f *file) findPrivateKeys() {
 	for at := 0; ; {
@@ -353,11 +356,8 @@ func (f *file) findPrivateKeys() {
 		head := f.text[at:end]
 		start := at - len("-----BEGIN ")
 		switch {
-		case strings.HasPrefix(head, "OpenVPN Static key V1-----") && f.hasKeyBody(at, "-----END OpenVPN Static key V1-----"):
-
-			f.addMatch(Match{Rule: textRules["openvpn"], Start: start, End: start + len("-----BEGIN OpenVPN "+
-				"Static key "+
-				"V1-----")})
+		case strings.HasPrefix(head, staticKey) && f.hasKeyBody(at, "-----END "+staticKey):
+			f.addMatch(Match{Rule: textRules["openvpn"], Start: start, End: at + len(staticKey)})
 		case isEncryptedKey(head):
 			f.addMatch(Match{Rule: textRules["locked"], Start: start, End: f.findPrivateKeyEnd(start)})
 		}
@@ -396,7 +396,7 @@ func isEncryptedKey(head string) bool {
 		!strings.HasPrefix(head, "b3BlbnNzaC1rZXktdjEAAAAABG5vbm")
 }
 
-// findKeyEnd returns the end of the key that begins at the offset.
+// findPrivateKeyEnd returns the end of the key that begins at the offset.
 func (f *file) findPrivateKeyEnd(start int) int {
 	rest := f.text[start:min(start+32<<10, len(f.text))]
 	if i := strings.Index(rest, "-----END "); i >= 0 {

@@ -34,8 +34,8 @@ func emptyFacts() literalFacts { return literalFacts{exact: []string{""}} }
 // analyzeLiterals returns the facts of an expression.
 func analyzeLiterals(re *syntax.Regexp) literalFacts {
 	switch re.Op {
-	case syntax.OpNoMatch, syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
-
+	case syntax.OpNoMatch, syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText,
+		syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return emptyFacts()
 	case syntax.OpLiteral:
 		return literalOf(re.Rune)

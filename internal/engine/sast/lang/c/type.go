@@ -142,7 +142,8 @@ func lowerModifiers(l *lang.Lowering, i int32) {
 			for a := range l.Children(c) {
 				lowerAnnotation(l, a)
 			}
-		case "type_qualifier", "storage_class_specifier", "virtual_specifier", "explicit_function_specifier", "virtual", "inline":
+		case "type_qualifier", "storage_class_specifier", "virtual_specifier", "explicit_function_specifier", "virtual",
+			"inline":
 
 			l.Put(tree.Modifier, tree.RoleModifier, l.Source(c), c)
 		}

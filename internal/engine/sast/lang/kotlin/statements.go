@@ -192,7 +192,8 @@ func singleExpression(l *lang.Lowering, i int32) int32 {
 		return i
 	}
 	switch l.Kind(first) {
-	case "property_declaration", "function_declaration", "class_declaration", "for_statement", "while_statement", "do_while_statement":
+	case "property_declaration", "function_declaration", "class_declaration", "for_statement", "while_statement",
+		"do_while_statement":
 
 		return i
 	}

@@ -150,8 +150,8 @@ func spellEllipses(text string) string {
 			open = append(open, bracket{c, ""})
 		case c == ')' || c == ']' || c == '}':
 			open = open[:max(0, len(open)-1)]
-		case strings.HasPrefix(text[i:], "...") && len(open) > 0 && open[len(open)-1].ellipse != "" && !strings.HasPrefix(text[i:], "...$"):
-
+		case strings.HasPrefix(text[i:], "...") && len(open) > 0 && open[len(open)-1].ellipse != "" &&
+			!strings.HasPrefix(text[i:], "...$"):
 			b.WriteString(open[len(open)-1].ellipse)
 			i += 2
 			continue

@@ -99,7 +99,8 @@ var formsInBraces = map[string]string{
 func braceOpener(f *lang.Fragment, brace int) string {
 	for i := brace - 1; i >= 0; i-- {
 		switch word := f.Text(i); word {
-		case "struct", "union", "enum", "impl", "trait", "mod", "match", "fn", "if", "while", "for", "loop", "unsafe", "else":
+		case "struct", "union", "enum", "impl", "trait", "mod", "match", "fn", "if", "while", "for", "loop", "unsafe",
+			"else":
 
 			if word == "for" && braceOpener(f, i) == "impl" {
 				return "impl"

@@ -123,7 +123,8 @@ func (c *Site) kindOf(v *value.Value) value.Kind {
 	switch {
 	case c.Frame.IsFunction(v):
 		return value.KindFunction
-	case v.API != "" && v.API == c.Frame.Function.File.Lang.Semantics.TextType, v.API == "string" || strings.HasSuffix(v.API, ".String"):
+	case v.API != "" && v.API == c.Frame.Function.File.Lang.Semantics.TextType,
+		v.API == "string" || strings.HasSuffix(v.API, ".String"):
 
 		return value.KindString
 	case c.Frame.Run.IsHarmlessType(v.API):

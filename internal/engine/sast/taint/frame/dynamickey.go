@@ -50,7 +50,8 @@ func (a *Frame) PickedValue(st *State, in *ir.Instr, base, v *value.Value) *valu
 	if in.B == ir.NoVar || !a.picksInherited() || a.hasNoPrototype(base) {
 		return v
 	}
-	t := a.chosenKeyTaint(st, a.Read(st, in.B)).Filter(func(e *taintset.Element) bool { return !a.ownKey(base, e.Origin) })
+	t := a.chosenKeyTaint(st, a.Read(st, in.B))
+	t = t.Filter(func(e *taintset.Element) bool { return !a.ownKey(base, e.Origin) })
 	if len(t) == 0 {
 		return v
 	}

@@ -59,6 +59,7 @@ func (a *analysis) Apply(st *frame.State, x *callsite.Actuals) (result, thrown *
 		taints: map[*taintset.Origin]taintset.Set{}, values: map[*value.Value]*value.Value{}}
 	p.sum = p.inContext(s)
 	s = p.sum
+	// The result is translated before the effects are written: it is what the callee saw.
 	result, thrown = p.translateValue(s.Result), p.translateValue(s.Thrown)
 	p.applyEffects()
 	if a.Noting {
@@ -127,6 +128,8 @@ func (p *application) factOf(s *summary.Summary, v *value.Value) (summary.Fact, 
 func (p *application) findFacts(s *summary.Summary) summary.Facts {
 	a := p.a
 	var ctx summary.Facts
+	// Many functions that call each other would be followed once for each fact that any of
+	// them knows; their summaries for every caller have to do.
 	if unit := a.Run.UnitOf[a.Function]; len(unit) > frame.SomeFunctions && a.Run.UnitOf[s.Function][0] == unit[0] {
 		return nil
 	}
@@ -140,6 +143,7 @@ func (p *application) findFacts(s *summary.Summary) summary.Facts {
 			continue
 		}
 		f.Origin = at
+		// Not even a function that it calls is worth following this one again.
 		if s.OwnCost > summary.MaxLargeCost {
 			a.Summaries.NoteLarge(s.Function)
 			return nil
@@ -159,14 +163,17 @@ func (p *application) translateObjects(id value.ObjectID) []value.ObjectID {
 	if ids, ok := p.objs[id]; ok {
 		return ids
 	}
-	p.objs[id] = nil
+	p.objs[id] = nil // for an object that holds itself
 	info := &p.sum.Objects[id]
+	// What was given to the callee is the caller's own object, whatever it is there.
 	if info.Input != nil {
 		if v := p.resolveOrigin(info.Input); v != nil {
 			p.objs[id] = v.Objects
 		}
 		return p.objs[id]
 	}
+	// What the callee made is one object for each call, so that two calls of a factory make
+	// two objects, up to maxCalls calls around it.
 	key := value.ObjectKey{Instruction: p.x.Instruction, From: p.x.Function, ID: id, Sub: p.x.Sub}
 	if info.Depth >= maxCalls { // whatever one place makes is one object from here on
 		key = value.ObjectKey{Instruction: p.x.Instruction, From: info.Allocated.Function,
@@ -203,7 +210,8 @@ func (p *application) newTranslation(v *value.Value) *value.Value {
 				Inner: v.Taint[0].Trace})).WithAPI(v.API)
 		}
 	}
-	w := &value.Value{Constant: v.Constant, API: v.API, Prefix: v.Prefix, Kind: v.Kind, Taint: p.translateTaint(v.Taint)}
+	w := &value.Value{Constant: v.Constant, API: v.API, Prefix: v.Prefix, Kind: v.Kind,
+		Taint: p.translateTaint(v.Taint)}
 	for _, id := range v.Objects {
 		w.Objects = value.JoinObjects(w.Objects, p.translateObjects(id))
 	}
@@ -236,6 +244,8 @@ func (p *application) translateTaint(t taintset.Set) taintset.Set {
 	m.Reset()
 	for i := range t {
 		e := &t[i]
+		// A source inside of the callee stays one. Data of an input is that of the argument,
+		// and is harmless for what either side has made it harmless for.
 		w := taintset.NextStep{Function: p.a.Function, Node: p.x.Node, Inner: e.Trace}
 		if e.Origin.Source != nil {
 			m.Add(taintset.Set{{Origin: e.Origin, Clean: e.Clean}}, 0, w)
@@ -279,9 +289,8 @@ func (p *application) applyEffects() {
 		if o == nil {
 			continue
 		}
-		c := &value.Object{Elements: p.translateValue(o.Elements), Keys: p.translateValue(o.Keys), Self: p.translateTaint(o.Self),
-			Text: p.translateValue(o.Text),
-			Size: o.Size, Weak: o.Weak}
+		c := &value.Object{Elements: p.translateValue(o.Elements), Keys: p.translateValue(o.Keys),
+			Self: p.translateTaint(o.Self), Text: p.translateValue(o.Text), Size: o.Size, Weak: o.Weak}
 		for _, f := range o.Fields {
 			c.Fields = append(c.Fields, value.Field{Name: f.Name, Value: p.translateValue(f.Value)})
 		}
@@ -289,10 +298,13 @@ func (p *application) applyEffects() {
 	}
 	for _, w := range writes {
 		for _, id := range w.ids {
+			// Parts of an input are replaced where it is one object of the caller's for sure;
+			// otherwise each may have the old part or the new one.
 			if w.in {
 				p.a.updateObject(p.st, id, w.o, len(w.ids) == 1)
 				continue
 			}
+			// An object that the call made before, in a loop, stands for several from now on.
 			o := w.o
 			if old := p.st.Object(id); old != nil {
 				o = p.a.JoinObjects(&p.a.Objects[id], old, o).Clone()
@@ -305,12 +317,14 @@ func (p *application) applyEffects() {
 
 // updateObject writes what a call left in an input into one of the caller's objects.
 func (a *analysis) updateObject(st *frame.State, id value.ObjectID, w *value.Object, strong bool) {
-	o := st.Object(id).Clone()
+	o := st.Object(id).Clone() // states share objects until one is written
 	for _, f := range w.Fields {
 		if f.Value != nil {
 			a.SetPart(id, o, f.Name, f.Value, strong && !w.Weak)
 		}
 	}
+	// An element under a key that is not known may be at any of the known ones, but for
+	// the parts with "#", which no program can name.
 	if w.Elements != nil {
 		for i := range o.Fields {
 			f := &o.Fields[i]

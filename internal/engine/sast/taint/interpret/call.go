@@ -48,10 +48,13 @@ func (a *analysis) invokeCall(st *frame.State, i int32, b *ir.Block) bool {
 	if a.exitsProgram(c) {
 		return false
 	}
+	// Rules that are followed in functions only look into functions inside of this one.
 	targets, certain := c.Targets()
 	if a.Run.Local {
 		targets = slices.DeleteFunc(targets, func(t callsite.Target) bool { return t.Function.Parent != a.Function })
 	}
+	// Models come first: they know more of a library than its source would tell, and say
+	// what a framework does with functions of the program.
 	m := a.modelCall(c)
 	result, modelled := m.ApplyModels(certain)
 	if v, ok := a.modelCall(c).CallMade(); ok {
@@ -61,6 +64,8 @@ func (a *analysis) invokeCall(st *frame.State, i int32, b *ir.Block) bool {
 		m.NoteSinks()
 	}
 	c.Settle(targets)
+	// Functions of the program that may be called are applied beside a model, unless the
+	// model is for the very type and they are only guessed by their name.
 	returns := true
 	switch {
 	case len(targets) > 0 && !(modelled && !certain):
@@ -71,6 +76,7 @@ func (a *analysis) invokeCall(st *frame.State, i int32, b *ir.Block) bool {
 	case !modelled:
 		result = value.Join(result, m.CallUnknown())
 	}
+	// None of the functions returns: the program goes on in a handler, or nowhere.
 	if !returns && b.Except == ir.NoBlock {
 		return false
 	}

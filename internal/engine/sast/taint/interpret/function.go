@@ -60,6 +60,8 @@ func (a *analysis) Summarize() *summary.Summary {
 	}
 	a.in[0] = a.entryState()
 	a.reachFixpoint()
+	// States are final now. One more round notes what arrives at sinks, calls and ends:
+	// noted earlier, it would be that of states which later ones replace.
 	a.Noting = true
 	for b := range a.Function.Blocks {
 		if a.in[b] != nil {
@@ -90,6 +92,8 @@ func (a *analysis) reachFixpoint() {
 		if dirty[b] {
 			dirty[b] = false
 			a.interpretBlock(ir.BlockID(b), flow)
+			// States only grow and are finite, but a function that a generator wrote can
+			// have so many of them that nobody waits for the end.
 			visits[b]++
 			if a.over || a.Run.IsStopped() {
 				return
@@ -117,6 +121,8 @@ func nextBlock(b int, heads []int32, dirty []bool) int {
 // loopHeads returns for each block the beginnings of the loops of which it is the last
 // one to lead back, innermost first.
 func loopHeads(fn *ir.Function) [][]int32 {
+	// An edge to a block that does not come later leads back to the head of a loop; so
+	// does a handler of exceptions that stands before what it protects.
 	last := make([]int32, len(fn.Blocks)) // by head: 1 + the last block that leads back
 	for b := range fn.Blocks {
 		for _, to := range fn.Blocks[b].Succs {
@@ -128,6 +134,7 @@ func loopHeads(fn *ir.Function) [][]int32 {
 			last[to] = int32(b) + 1
 		}
 	}
+	// Inner heads come later in the order of blocks, so that going down gives them first.
 	heads := make([][]int32, len(fn.Blocks))
 	for h := len(last) - 1; h >= 0; h-- {
 		if b := last[h] - 1; b >= 0 {
@@ -139,6 +146,8 @@ func loopHeads(fn *ir.Function) [][]int32 {
 
 // entryState returns the state in which the function begins.
 func (a *analysis) entryState() *frame.State {
+	// The receiver is an object of the class, or of the type that a function is written
+	// for, as the methods of Go and the extensions of Kotlin are.
 	st := &frame.State{Vars: make([]*value.Value, a.Function.Vars)}
 	if a.Function.This != ir.NoVar {
 		v := a.Input(taintset.Input{Kind: taintset.Receiver}, "")
@@ -152,6 +161,8 @@ func (a *analysis) entryState() *frame.State {
 	for i := range a.Function.Params {
 		p := &a.Function.Params[i]
 		v := a.Input(taintset.Input{Kind: taintset.Parameter, Index: int32(i)}, "").WithAPI(p.Type)
+		// Models may make a parameter a source: those of handlers of requests. One of a type
+		// that holds no text is none.
 		v = a.ParameterValue(st, i, v)
 		if a.Run.IsHarmlessType(p.Type) {
 			v = v.WithTaint(v.Taint.Filter(func(e *taintset.Element) bool { return e.Origin.Source == nil }))
@@ -184,6 +195,7 @@ func (a *analysis) interpretFrom(st *frame.State, id ir.BlockID, flow func(ir.Bl
 			return
 		}
 		in := &a.Function.Code[i]
+		// A jump is the last instruction of its block; patterns of rules may match it, too.
 		if in.Op.Jumps() {
 			a.applyMarks(st, i)
 			a.interpretJump(st, i, b, flow)
@@ -193,6 +205,8 @@ func (a *analysis) interpretFrom(st *frame.State, id ir.BlockID, flow func(ir.Bl
 			return // does not come back
 		}
 	}
+	// Any instruction may throw. The state behind the last one holds what all have written,
+	// since a block ends where a variable that a handler reads is set again.
 	if b.Except != ir.NoBlock {
 		flow(b.Except, st)
 	}
@@ -275,6 +289,8 @@ func (a *analysis) noteExit(st *frame.State) {
 // interpretBranch follows those ways of an If that can be taken.
 func (a *analysis) interpretBranch(st *frame.State, in *ir.Instr, b *ir.Block, flow func(ir.BlockID, *frame.State)) {
 	v := a.Read(st, in.A)
+	// A condition that is known in every context leaves one way. One that hangs on an input
+	// may be known to callers, which are asked for it.
 	truth, known := v.Truth()
 	if !known {
 		a.Need(v)

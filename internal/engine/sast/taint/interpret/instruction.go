@@ -177,6 +177,7 @@ func (a *analysis) loadIndex(st *frame.State, i int32, in *ir.Instr) *value.Valu
 	if v, ok := a.runItemHook(st, i, base, a.Read(st, in.B)); ok {
 		return v
 	}
+	// An index below zero counts from the end, where the length is known.
 	key, known := a.IndexKey(st, in)
 	if strings.HasPrefix(key, "-") {
 		key, known = a.FromEnd(st, base, key)
@@ -190,6 +191,8 @@ func (a *analysis) loadIndex(st *frame.State, i int32, in *ir.Instr) *value.Valu
 	if id, sole := base.SoleObject(); v == value.Unknown && sole && st.Object(id) != nil {
 		v = a.impliedElement(st, i, id, base, key)
 	}
+	// A key that is not known reads any part; one that a request chooses reads the part that
+	// the sender wants.
 	if !known && len(base.Taint) > 0 {
 		v = v.WithTaint(v.Taint.Union(a.DerivedTaint(base)))
 	}
@@ -256,6 +259,7 @@ const spreadKey = "..."
 
 // loadGlobal reads a global, or a static or module variable.
 func (a *analysis) loadGlobal(st *frame.State, i int32, in *ir.Instr) *value.Value {
+	// The name of a global is that of its module or class, a dot, and its own.
 	owner, name := "", model.Last(in.Text)
 	if len(name) < len(in.Text) {
 		owner = in.Text[:len(in.Text)-len(name)-1]

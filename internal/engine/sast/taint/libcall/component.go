@@ -25,7 +25,8 @@ func (m *Call) keptState() *value.Value {
 	v := m.newResult(value.KindList)
 	m.Frame.Push(m.State, v, kept)
 	info := value.ObjectInfo{Kind: value.KindFunction, Complete: true, Collector: true, KeepsIn: name}
-	m.Frame.Push(m.State, v, &value.Value{Objects: []value.ObjectID{m.Frame.ObjectOf(value.ObjectKey{Instruction: m.Index, Sub: 6000}, info)}})
+	id := m.Frame.ObjectOf(value.ObjectKey{Instruction: m.Index, Sub: 6000}, info)
+	m.Frame.Push(m.State, v, &value.Value{Objects: []value.ObjectID{id}})
 	return v
 }
 

@@ -50,6 +50,8 @@ func (m *Call) CallUnknown() *value.Value {
 	if v := m.callGenerated(); v != nil {
 		return v
 	}
+	// A function that collects what it is called with (a callback that is awaited) has no
+	// code: what it is given is what another one reads.
 	t := m.argumentTaint()
 	if m.Function != nil && a.IsCollector(m.Function) {
 		for _, arg := range m.Args {
@@ -60,6 +62,7 @@ func (m *Call) CallUnknown() *value.Value {
 	if m.returnsConstant() {
 		t = nil
 	}
+	// What the receiver and the function itself hold comes out, too.
 	if m.Receiver != nil && m.Call.Kind != ir.CallNew {
 		t = t.Union(a.DeepTaint(m.State, m.Receiver))
 	}
@@ -71,6 +74,8 @@ func (m *Call) CallUnknown() *value.Value {
 	if m.Call.Kind == ir.CallNew {
 		return m.makeObject(t)
 	}
+	// A method whose name says that it takes its arguments in changes its receiver. That of
+	// a global would give the data of one request to all others.
 	if m.Receiver != nil && len(from) > 0 && !a.Run.Plain && changesReceiver(m.Call.Name) && !m.isGlobal(m.Receiver) {
 		a.TaintObject(m.State, m.Receiver, from.At(a.Function, m.Instruction.Node))
 	}

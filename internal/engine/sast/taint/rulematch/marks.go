@@ -99,7 +99,8 @@ func (m *marker) markFile(k int32, f *ir.File, p *Places) {
 	}
 	for i, list := range p.propagators {
 		for j := range list {
-			m.markPropagation(f, Mark{Kind: MarkPropagator, Rule: k, Spec: int32(i), Match: &list[j]}, &t.Propagators[i])
+			mark := Mark{Kind: MarkPropagator, Rule: k, Spec: int32(i), Match: &list[j]}
+			m.markPropagation(f, mark, &t.Propagators[i])
 		}
 	}
 }

@@ -84,8 +84,9 @@ func FoldBinary(op string, a, b *Value) *Value {
 func foldLogic(op string, a, b *Value) *Value {
 	isTrue, ok := a.Truth()
 	switch {
-	case op == "??" && a.Constant.Kind == NullConstant, ok && isTrue && (op == "&&" || op == "and"), ok && !isTrue && (op == "||" || op == "or"):
-
+	case op == "??" && a.Constant.Kind == NullConstant,
+		ok && isTrue && (op == "&&" || op == "and"),
+		ok && !isTrue && (op == "||" || op == "or"):
 		return b
 	case ok:
 		return a
