@@ -30,7 +30,7 @@ type token struct {
 	parts  []interpolation
 }
 
-// A interpolation is an interpolation of a gstring.
+// An interpolation is a part of a gstring that Groovy replaces.
 type interpolation struct {
 	expr   string // "params.NAME"
 	offset int    // of $ in the value
@@ -49,15 +49,17 @@ func (f *syntaxError) Error() string { return fmt.Sprintf("line %d: %s", f.line,
 // maxTokens bounds the tokens of one file.
 const maxTokens = 500_000
 
+// A lexer is the state of the division of a file.
 type lexer struct {
-	src    string
-	at     int
-	line   int
-	start  int // of the present line
-	tokens []token
+	src     string
+	at      int
+	line    int
+	counted int // the place up to which runes counts
+	runes   int // characters of the present line before counted
+	tokens  []token
 }
 
-// tokenize divides a file. Its error is a *fault.
+// tokenize divides a file. Its error is a *syntaxError.
 func tokenize(src string) ([]token, error) {
 	l := &lexer{src: src, line: 1}
 	if strings.HasPrefix(src, "#!") {
@@ -112,8 +114,13 @@ func (l *lexer) readToken() error {
 	return nil
 }
 
-// column counts characters from the start of the line.
-func (l *lexer) column() int { return 1 + utf8.RuneCountInString(l.src[l.start:l.at]) }
+// column counts characters from the start of the line. It goes on where it was asked the
+// last time, so that a long line is not counted again for each of its words.
+func (l *lexer) column() int {
+	l.runes += utf8.RuneCountInString(l.src[l.counted:l.at])
+	l.counted = l.at
+	return 1 + l.runes
+}
 
 // addToken keeps a token of n bytes.
 func (l *lexer) addToken(t token, n int) {
@@ -126,7 +133,7 @@ func (l *lexer) skipBytes(n int) {
 	end := min(l.at+n, len(l.src))
 	for ; l.at < end; l.at++ {
 		if l.src[l.at] == '\n' {
-			l.line, l.start = l.line+1, l.at+1
+			l.line, l.counted, l.runes = l.line+1, l.at+1, 0
 		}
 	}
 }
