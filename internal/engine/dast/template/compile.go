@@ -104,7 +104,9 @@ type extractor struct {
 // validID are names of templates.
 var validID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,149}$`)
 
-// compileTemplate checks a template. files are texts that payloads may name.
+// compileTemplate checks a template. files are texts that payloads may name. It fails
+// on the first thing that cannot be done, with its name: a template that is run in part
+// may find what is not there.
 func compileTemplate(d *document, name string, files map[string]string) (*Template, error) {
 	switch {
 	case !validID.MatchString(d.ID):
@@ -157,7 +159,8 @@ func (t *Template) compileSections(d *document, files map[string]string) error {
 }
 
 // compileFlow reads the order of sections: http(1) && http(2). Anything beyond that is
-// a program.
+// a program. Calls of http may have one literal argument: the number or the id of a
+// section.
 func (t *Template) compileFlow(flow string) error {
 	x, err := parseExpression(strings.TrimRight(strings.TrimSpace(flow), ";"), "http")
 	if err != nil {
@@ -203,11 +206,14 @@ func walkNodes(n node, f func(node)) {
 	}
 }
 
-// unsupportedFunctions are functions of the format that are not done here.
+// unsupportedFunctions are functions of the format that are not done here. They are
+// looked for in texts, because a payload may call them inside of what is no expression
+// otherwise.
 var unsupportedFunctions = lazyregexp.New(`\b(generate_java_gadget|generate_dotnet_gadget|wait_for|aes_cbc|aes_gcm|zip|public_ip|llm_prompt|jarm|unpack|cookie_unsign|rsa_encrypt|resolve|ip_format|gzip_mtime)\s*\(`)
 
-// surveyTexts looks at all texts of the template: what they need, and what they use that is
-// not done.
+// surveyTexts looks at all texts of the template: what they need, and what they use
+// that is not done. A template needs the least profile that its requests allow; the
+// scan leaves it out where that is not given.
 func (t *Template) surveyTexts(tags []string) error {
 	t.Needs, t.Why = scan.Safe, ""
 	for _, tag := range tags {
@@ -255,6 +261,8 @@ func (t *Template) surveyRequests(b *block) {
 	}
 }
 
+// duration matches conditions on the time that an answer takes. Such templates run
+// alone, because other requests would slow the target down.
 var duration = lazyregexp.New(`\bduration(_\d+)?\s*[<>=]`)
 
 // allTexts are all texts of the template that are filled in or evaluated.
@@ -303,7 +311,8 @@ func (s *shape) isHomeRequest() bool {
 		(s.path == "{{BaseURL}}" || s.path == "{{BaseURL}}/")
 }
 
-// compileBlock checks a section.
+// compileBlock checks a section. Payloads, matchers, extractors and requests are
+// checked in the order in which people look for mistakes.
 func compileBlock(s *section, files map[string]string) (*block, error) {
 	b := &block{id: s.ID, attack: s.Attack, stop: s.Stop, cookies: !s.NoCookie &&
 		(s.CookieReuse == nil || *s.CookieReuse), lenient: s.SkipCheck, merge: !s.NoMerge,
@@ -394,7 +403,9 @@ func (b *block) compileShapes(s *section) error {
 	return nil
 }
 
-// takeAnnotations takes lines that begin with @ off a raw request.
+// takeAnnotations takes lines that begin with @ off a raw request. Two of them change
+// nothing here: how long the scan waits, and that a request is sent once. The others
+// need a client that does not exist here.
 func (s *shape) takeAnnotations() error {
 	var kept []string
 	head := true
@@ -467,7 +478,8 @@ func firstLevel(n *yaml.Node) yaml.Node {
 	return *n
 }
 
-// wordsOf are the lines of a text, or of the file that it names.
+// wordsOf are the lines of a text, or of the file that it names. Empty lines are left
+// out.
 func wordsOf(content string, files map[string]string) (words []string, err error) {
 	if !strings.Contains(strings.TrimSpace(content), "\n") {
 		file, ok := findFile(files, content)
@@ -484,7 +496,8 @@ func wordsOf(content string, files map[string]string) (words []string, err error
 	return words, nil
 }
 
-// findFile finds a file by its name, or by the end of its path.
+// findFile finds a file by its name, or by the end of its path. Among several the first
+// by name is taken, so that every scan takes the same one.
 func findFile(files map[string]string, name string) (string, bool) {
 	if content, ok := files[name]; ok {
 		return content, true
@@ -509,6 +522,7 @@ func readCondition(s string) (all bool, err error) {
 	return false, fmt.Errorf("the condition %.40q is neither and nor or", s)
 }
 
+// compileJudge checks a list of matchers and how they are joined.
 func compileJudge(list []match, joined string) (j judge, err error) {
 	if len(list) > maxMatchers {
 		return j, fmt.Errorf("%d matchers, more than %d", len(list), maxMatchers)
@@ -526,7 +540,8 @@ func compileJudge(list []match, joined string) (j judge, err error) {
 	return j, nil
 }
 
-// compileMatcher checks a matcher, and reads its expressions once.
+// compileMatcher checks a matcher, and reads its expressions once. What it has to
+// compare with is decoded here too.
 func compileMatcher(raw match) (*matcher, error) {
 	m := &matcher{match: raw}
 	if _, err := readCondition(raw.Condition); err != nil {
@@ -647,7 +662,8 @@ func compileExtractor(raw *extract) (x extractor, err error) {
 // numberedPart is the name of a part of an answer with its number.
 var numberedPart = lazyregexp.New(`_\d+$`)
 
-// usesNumbers reports whether matchers or extractors name answers by number.
+// usesNumbers reports whether matchers or extractors name answers by number. Then the
+// values of all requests of the section are kept, and matchers see them together.
 func (b *block) usesNumbers() bool {
 	for _, m := range b.judge.matchers {
 		if numberedPart.MatchString(m.Part) {
@@ -670,9 +686,12 @@ func (b *block) usesNumbers() bool {
 	})
 }
 
+// numberedText matches names of values of answers by number in expressions that are not
+// read yet.
 var numberedText = lazyregexp.New(`\b(status_code|body|header|all_headers|duration|content_length|content_type|response|location)_\d+\b`)
 
-// countCombinations is how many sets of payloads a section has.
+// countCombinations is how many sets of payloads a section has. It counts no further
+// than one beyond what is refused.
 func countCombinations(b *block) int {
 	n := 1
 	for i, p := range b.payloads {

@@ -16,8 +16,9 @@ import (
 // Limits of one expression.
 const (
 	maxExpression = 64 << 10 // bytes
-	maxNesting    = 60
-	maxValue      = 4 << 20 // bytes of a string that is made
+	// They keep an expression from taking more memory or stack than a scan can spare.
+	maxNesting = 60
+	maxValue   = 4 << 20 // bytes of a string that is made
 )
 
 // An expression is one that was read: its functions exist.
@@ -92,6 +93,7 @@ type token struct {
 	text string
 }
 
+// operators are all operators, the longer before those that they begin with.
 var operators = []string{"&&", "||", "==", "!=", "<=", ">=", "=~", "!~", "**", "??", "<", ">", "!", "+", "-", "*", "/",
 	"%", "(", ")", ",", "?", ":"}
 
@@ -150,7 +152,10 @@ func wordLength(text string, belongs func(byte) bool) int {
 	return n
 }
 
+// isDigit reports whether a character is a decimal digit.
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// isLetter reports whether a character begins a name.
 func isLetter(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
 }
@@ -174,6 +179,8 @@ func scanString(text string) (value string, length int, err error) {
 	return "", 0, fmt.Errorf("a string that does not end")
 }
 
+// parser reads the words of an expression from the left, with a function for each level
+// of its grammar.
 type parser struct {
 	tokens []token
 	at     int
@@ -192,6 +199,8 @@ func (p *parser) takeOperator(any ...string) string {
 	return ""
 }
 
+// parseTernary reads a whole expression: a value, or a choice between two by a third
+// one.
 func (p *parser) parseTernary() (node, error) {
 	if p.depth++; p.depth > maxNesting {
 		return nil, fmt.Errorf("an expression nested more than %d deep", maxNesting)
@@ -219,6 +228,9 @@ func (p *parser) parseTernary() (node, error) {
 var levels = [][]string{{"||", "??"}, {"&&"}, {"==", "!=", "<=", ">=", "<", ">", "=~", "!~", "in"}, {"+", "-"},
 	{"*", "/", "%"}, {"**"}}
 
+// parseLevel reads operators of level n and what binds stronger; they group from the
+// left. A pattern that is written out is compiled at once, so that a template with a
+// wrong one is refused when it is loaded.
 func (p *parser) parseLevel(n int) (node, error) {
 	if n == len(levels) {
 		return p.parseUnary()
@@ -242,6 +254,7 @@ func (p *parser) parseLevel(n int) (node, error) {
 	return nil, err
 }
 
+// parseUnary reads a value with the signs before it.
 func (p *parser) parseUnary() (node, error) {
 	if p.depth++; p.depth > maxNesting {
 		return nil, fmt.Errorf("an expression nested more than %d deep", maxNesting)
@@ -254,6 +267,8 @@ func (p *parser) parseUnary() (node, error) {
 	return p.parsePrimary()
 }
 
+// parsePrimary reads a single value: text, number, name, call, list, or an expression
+// between parentheses.
 func (p *parser) parsePrimary() (node, error) {
 	if p.at == len(p.tokens) {
 		return nil, fmt.Errorf("the expression ends too early")
@@ -297,6 +312,8 @@ func parseLiteral(text string) (node, error) {
 	return literal{float64(v)}, nil
 }
 
+// parseCall reads the arguments of a call, and checks that the function is known and
+// takes as many.
 func (p *parser) parseCall(name string) (node, error) {
 	f := functions[name]
 	if f == nil && !slices.Contains(p.extra, name) {
@@ -355,6 +372,7 @@ func (l list) eval(e *evaluation) (any, error) {
 	return out, err
 }
 
+// evalAll evaluates nodes from the left, up to the first that has no value.
 func evalAll(e *evaluation, nodes []node) ([]any, error) {
 	out := make([]any, len(nodes))
 	for i, n := range nodes {
@@ -499,6 +517,8 @@ func computeText(op string, x, y any) (any, error) {
 	return nil, fmt.Errorf("%s between a %T and a %T", op, x, y)
 }
 
+// computeNumber applies an operator to two numbers. Division by 0 gives what IEEE 754
+// says, and fails nothing.
 func computeNumber(op string, a, b float64) (any, error) {
 	switch op {
 	case "+":
@@ -525,6 +545,8 @@ func computeNumber(op string, a, b float64) (any, error) {
 	return nil, fmt.Errorf("%s between numbers", op)
 }
 
+// equalValues compares values of the same kind; a text is never equal to a number.
+// Lists are equal item by item.
 func equalValues(x, y any) bool {
 	a, ok := x.([]any)
 	b, also := y.([]any)
@@ -534,7 +556,8 @@ func equalValues(x, y any) bool {
 	return x == y
 }
 
-// textOf is a value as it stands in a request.
+// textOf is a value as it stands in a request. Numbers have no exponent, and lists
+// commas. What has no value is the empty text.
 func textOf(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -557,6 +580,7 @@ func textOf(v any) string {
 const maxPattern = 16 << 10
 
 // compileRegexp reads a regular expression (RE2, which takes time linear in the text).
+// Templates bring the patterns and targets the texts, so both may be hostile.
 func compileRegexp(pattern string) (*regexp.Regexp, error) {
 	if len(pattern) > maxPattern {
 		return nil, fmt.Errorf("a regular expression of %d bytes", len(pattern))

@@ -19,7 +19,8 @@ import (
 // maxExtracts bounds the values that one extractor takes.
 const maxExtracts = 100
 
-// extractFrom returns the values that an extractor takes out of an answer.
+// extractFrom returns the values that an extractor takes out of an answer. Each value
+// is given once, in the order in which they stand.
 func (x *extractor) extractFrom(e *evaluation) []string {
 	var out []string
 	add := func(s string) {
@@ -86,9 +87,13 @@ type step struct {
 	all  bool
 }
 
+// jsonStep matches one step of a path in JSON: an item by its number, all items, or a
+// member in one of three notations. A question mark behind it is allowed: nothing fails
+// here anyway.
 var jsonStep = lazyregexp.New(`^(?:\.?\[(-?\d+)\]|\.?\[\]|\.?\["((?:[^"\\]|\\.){1,200})"\]|\."([^"]{1,200})"|\.([A-Za-z_][A-Za-z0-9_]*))\??`)
 
-// jsonPath reads the paths among the expressions of jq: .a.b[0].c[], ."x-y".
+// jsonPath reads the paths among the expressions of jq: .a.b[0].c[], ."x-y". What is a
+// program beyond paths is refused: a wrong value would be worse than none.
 func jsonPath(s string) ([]step, error) {
 	rest := strings.TrimSpace(s)
 	var out []step
@@ -114,7 +119,8 @@ func jsonPath(s string) ([]step, error) {
 	return out, nil
 }
 
-// followPath gives what is at the end of a path to add.
+// followPath gives what is at the end of a path to add. Where there is nothing, nothing
+// is given, and the order of members of an object is not fixed.
 func followPath(v any, path []step, add func(string)) {
 	if len(path) == 0 {
 		addDocument(v, add)
@@ -171,11 +177,14 @@ type place struct {
 	take      string // an attribute that ends the path
 }
 
+// xmlStep matches one step of a path in a page, and predicate one condition in brackets
+// behind it.
 var xmlStep = lazyregexp.New(`^(//?)(?:@([A-Za-z][A-Za-z0-9_-]*)|(\*|[A-Za-z][A-Za-z0-9_-]*))((?:\[[^\]]{1,200}\])*)`)
 var predicate = lazyregexp.New(`\[(?:(\d{1,4})|@([A-Za-z][A-Za-z0-9_-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'))\]`)
 
 // xmlPath reads the paths among the expressions of XPath: /html/body/div[1],
-// //input[@name='x']/@value.
+// //input[@name='x']/@value. Conditions are the number of an element or the value of an
+// attribute.
 func xmlPath(s string) ([]place, error) {
 	fail := unsupported(fmt.Sprintf("the XPath expression %.60q", s))
 	rest := strings.TrimSpace(s)
@@ -210,7 +219,8 @@ func xmlPath(s string) ([]place, error) {
 	return out, nil
 }
 
-// descendPath gives the texts or attributes at the end of a path to add.
+// descendPath gives the texts or attributes at the end of a path to add. An element
+// counts among the children of the same parent that match, as XPath counts.
 func descendPath(n *html.Node, path []place, attribute string, add func(string)) {
 	if len(path) == 0 {
 		if attribute != "" {
@@ -252,7 +262,8 @@ func (p *place) accepts(n *html.Node) bool {
 		(p.attribute == "" || attributeOf(n, p.attribute) == p.value)
 }
 
-// elementText returns the text inside an element, up to a limit.
+// elementText returns the text inside an element, up to a limit. Text inside of the
+// elements below belongs to it, and blanks around it do not.
 func elementText(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -263,6 +274,7 @@ func elementText(n *html.Node) string {
 	return strings.TrimSpace(b.String())
 }
 
+// attributeOf returns the value of an attribute; an empty text where there is none.
 func attributeOf(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if strings.EqualFold(a.Key, name) {

@@ -19,7 +19,9 @@ func fillExpressions(s string, e *evaluation) (filled, missing string) {
 	return fillAs(s, e, func(v string) string { return v })
 }
 
-// fillAs is fillExpressions with values written in another way.
+// fillAs is fillExpressions with values written in another way. The parts between marks
+// are taken from the left. Two braces that begin no expression stay, and what follows
+// the first of them is tried again, so that {{{name}}} is a name between braces.
 func fillAs(s string, e *evaluation, write func(string) string) (filled, missing string) {
 	if !strings.Contains(s, "{{") {
 		return s, ""
@@ -51,8 +53,9 @@ func fillAs(s string, e *evaluation, write func(string) string) (filled, missing
 // variableName is the name of a variable.
 var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// evaluateMarked evaluates the expression that begins the text, and returns how long it is;
-// 0: there is none.
+// evaluateMarked evaluates the expression that begins the text, and returns how long it
+// is; 0: there is none. Since }} may stand inside of a string of the expression, up to
+// maxClosings of them are tried as its end, the nearest first.
 func evaluateMarked(s string, e *evaluation) (value string, length int, missing string) {
 	end := 2
 	for range maxClosings {
@@ -95,6 +98,7 @@ func (x *expression) isMeant(v values) bool {
 	return callsFunction(x.root)
 }
 
+// callsFunction reports whether a part of an expression calls a function.
 func callsFunction(n node) bool {
 	switch n := n.(type) {
 	case call:
@@ -118,9 +122,11 @@ func callsFunction(n node) bool {
 // escaper keeps a value inside of the string that it is put into.
 var escaper = strings.NewReplacer(`\`, `\\`, `'`, `\'`, `"`, `\"`)
 
+// quotedName matches a name to fill in inside of another expression.
 var quotedName = lazyregexp.New(`\{\{([A-Za-z_][A-Za-z0-9_.-]*)\}\}`)
 
-// fillQuoted fills in names inside of an expression, where they stand in strings.
+// fillQuoted fills in names inside of an expression, where they stand in strings. There
+// they are escaped: a value cannot end its string and go on as an expression.
 func fillQuoted(s string, e *evaluation) string {
 	return quotedName.ReplaceAllStringFunc(s, func(m string) string {
 		if v, ok := e.values[m[2:len(m)-2]]; ok {

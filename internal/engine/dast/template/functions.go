@@ -38,19 +38,21 @@ type function struct {
 	call     func(e *evaluation, args []any) (any, error)
 }
 
-// textFunction makes a function of texts.
+// textFunction makes a function of texts. Numbers, truth values and lists come to it as
+// the texts that they would be in a request.
 func textFunction(n int, f func(s []string) (any, error)) *function {
 	return &function{min: n, max: n, call: func(_ *evaluation, args []any) (any, error) { return f(textsOf(args)) }}
 }
 
-// variadicFunction is words with n arguments or more.
+// variadicFunction makes a function that takes n texts or more.
 func variadicFunction(n int, f func(s []string) (any, error)) *function {
 	out := textFunction(n, f)
 	out.max = -1
 	return out
 }
 
-// unaryFunction makes a function of one text that cannot fail.
+// unaryFunction makes a function of one text that cannot fail. Most functions of the
+// format are such ones: they change the form of a text.
 func unaryFunction(f func(s string) any) *function {
 	return textFunction(1, func(s []string) (any, error) { return f(s[0]), nil })
 }
@@ -60,6 +62,7 @@ func binaryFunction(f func(a, b string) any) *function {
 	return textFunction(2, func(s []string) (any, error) { return f(s[0], s[1]), nil })
 }
 
+// textsOf returns the arguments of a function as texts, whatever they are.
 func textsOf(args []any) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
@@ -68,7 +71,8 @@ func textsOf(args []any) []string {
 	return out
 }
 
-// functions are all that are known.
+// functions are all that are known. A template that calls another one is not run: what
+// it would find depends on the function's result.
 var functions = map[string]*function{
 	"to_lower":    unaryFunction(func(s string) any { return strings.ToLower(s) }),
 	"to_upper":    unaryFunction(func(s string) any { return strings.ToUpper(s) }),
@@ -194,6 +198,8 @@ const (
 	digits  = "0123456789"
 )
 
+// repeatText puts a text n times one after another. A result that is too long is
+// refused before it is made.
 func repeatText(s []string) (any, error) {
 	n, err := strconv.Atoi(s[1])
 	if err != nil || n < 0 || n*len(s[0]) > maxValue || n > maxValue {
@@ -202,6 +208,8 @@ func repeatText(s []string) (any, error) {
 	return strings.Repeat(s[0], n), nil
 }
 
+// replaceAll replaces a text everywhere. How long the result would be is known before
+// it is made.
 func replaceAll(s, old, with string) (any, error) {
 	if n := strings.Count(s, old); n*len(with)+len(s) > maxValue {
 		return nil, fmt.Errorf("the result is too long")
@@ -209,6 +217,8 @@ func replaceAll(s, old, with string) (any, error) {
 	return strings.ReplaceAll(s, old, with), nil
 }
 
+// replaceRegex replaces what a pattern matches; $1 and its like stand for groups. The
+// longest result, where each character matches, is bounded before it is made.
 func replaceRegex(s []string) (any, error) {
 	re, err := compileRegexp(s[1])
 	if err != nil {
@@ -220,6 +230,8 @@ func replaceRegex(s []string) (any, error) {
 	return re.ReplaceAllString(s[0], s[2]), nil
 }
 
+// joinTexts joins the items of a list, or all arguments behind the first one, with the
+// first one between them.
 func joinTexts(_ *evaluation, args []any) (any, error) {
 	items := args[1:]
 	if l, ok := args[1].([]any); ok && len(args) == 2 {
@@ -228,6 +240,8 @@ func joinTexts(_ *evaluation, args []any) (any, error) {
 	return strings.Join(textsOf(items), textOf(args[0])), nil
 }
 
+// splitText divides a text at a separator, into at most n parts where a third argument
+// says so.
 func splitText(_ *evaluation, args []any) (any, error) {
 	s, sep, n := textOf(args[0]), textOf(args[1]), -1
 	if len(args) == 3 {
@@ -244,6 +258,8 @@ func splitText(_ *evaluation, args []any) (any, error) {
 	return out, nil
 }
 
+// itemAt returns an item of a list or a character of a text, counted from 0. Nothing is
+// there beyond the end: the expression has no value then, and does not match.
 func itemAt(_ *evaluation, args []any) (any, error) {
 	i, err := strconv.Atoi(textOf(args[1]))
 	if err != nil {
@@ -262,6 +278,8 @@ func itemAt(_ *evaluation, args []any) (any, error) {
 	return s[i : i+1], nil
 }
 
+// partOfText cuts bytes out of a text. A negative number counts from its end, as in
+// other languages that authors of templates know.
 func partOfText(_ *evaluation, args []any) (any, error) {
 	s := textOf(args[0])
 	start, err := strconv.Atoi(textOf(args[1]))
@@ -284,6 +302,7 @@ func partOfText(_ *evaluation, args []any) (any, error) {
 	return s[start:end], nil
 }
 
+// sortItems sorts the characters of one text, or several texts.
 func sortItems(_ *evaluation, args []any) (any, error) {
 	if len(args) == 1 {
 		r := []rune(textOf(args[0]))
@@ -295,6 +314,8 @@ func sortItems(_ *evaluation, args []any) (any, error) {
 	return toList(all), nil
 }
 
+// uniqueItems leaves out repeated characters of one text, or repeated texts; the first
+// of each stays.
 func uniqueItems(_ *evaluation, args []any) (any, error) {
 	if len(args) == 1 {
 		seen := map[rune]bool{}
@@ -315,6 +336,7 @@ func uniqueItems(_ *evaluation, args []any) (any, error) {
 	return toList(out), nil
 }
 
+// toList makes a list of the language of texts.
 func toList(list []string) []any {
 	out := make([]any, len(list))
 	for i, s := range list {
@@ -323,6 +345,8 @@ func toList(list []string) []any {
 	return out
 }
 
+// padText makes a text n bytes long with copies of another text, before it ("prefix")
+// or behind it. A text that is longer stays.
 func padText(s []string) (any, error) {
 	n, err := strconv.Atoi(s[2])
 	if err != nil || n < 0 || n > maxValue || s[1] == "" {
@@ -336,6 +360,7 @@ func padText(s []string) (any, error) {
 	return s[0] + pad, nil
 }
 
+// lengthOf counts the items of a list, or the bytes of a text.
 func lengthOf(_ *evaluation, args []any) (any, error) {
 	if l, ok := args[0].([]any); ok {
 		return float64(len(l)), nil
@@ -343,6 +368,7 @@ func lengthOf(_ *evaluation, args []any) (any, error) {
 	return float64(len(textOf(args[0]))), nil
 }
 
+// toTitle writes the first byte of a text in upper case.
 func toTitle(s string) string {
 	if s == "" {
 		return s
@@ -350,11 +376,14 @@ func toTitle(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
+// parseNumber reads a number, also one with blanks around it, as values of headers have
+// them.
 func parseNumber(s []string) (any, error) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(s[0]), 64)
 	return v, err
 }
 
+// removeCharacters leaves out every character of a text that the other text holds.
 func removeCharacters(s, bad string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(bad, r) {
@@ -364,12 +393,16 @@ func removeCharacters(s, bad string) string {
 	}, s)
 }
 
+// rewriteJSON writes a document anew with a function of encoding/json, and fails where
+// it is none.
 func rewriteJSON(s string, f func(*bytes.Buffer, []byte) error) (any, error) {
 	var out bytes.Buffer
 	err := f(&out, []byte(s))
 	return out.String(), err
 }
 
+// matchesLine reports whether any line of the first text begins, or ends, with one of
+// the others. Line ends of HTTP are taken off.
 func matchesLine(s []string, holds func(s, part string) bool) bool {
 	for line := range strings.SplitSeq(s[0], "\n") {
 		if slices.ContainsFunc(s[1:], func(w string) bool { return holds(strings.TrimSuffix(line, "\r"), w) }) {
@@ -379,6 +412,7 @@ func matchesLine(s []string, holds func(s, part string) bool) bool {
 	return false
 }
 
+// matchesPattern reports whether the second text holds what the pattern matches.
 func matchesPattern(_ *evaluation, args []any) (any, error) {
 	re, err := compileRegexp(textOf(args[0]))
 	if err != nil {
@@ -387,7 +421,8 @@ func matchesPattern(_ *evaluation, args []any) (any, error) {
 	return re.MatchString(textOf(args[1])), nil
 }
 
-// matchesPatterns reports whether all, or any, of the patterns match.
+// matchesPatterns reports whether all, or any, of the patterns match. It stops at the
+// first pattern that decides.
 func matchesPatterns(patterns []string, all bool, s string) (any, error) {
 	for _, p := range patterns {
 		re, err := compileRegexp(p)
@@ -413,17 +448,21 @@ func lineBase64(s string) string {
 	return b.String() + whole + "\n"
 }
 
+// decodeBase64 decodes base 64 of either alphabet, with its padding or without, also
+// where it is broken into lines.
 func decodeBase64(s []string) (any, error) {
 	trimmed := strings.TrimRight(strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "").Replace(s[0]), "=")
 	out, err := base64.RawStdEncoding.DecodeString(trimmed)
 	return string(out), err
 }
 
+// decodeHex decodes pairs of hexadecimal digits.
 func decodeHex(s []string) (any, error) {
 	out, err := hex.DecodeString(s[0])
 	return string(out), err
 }
 
+// compress writes a text through a compressor.
 func compress(s string, open func(io.Writer) io.WriteCloser) (any, error) {
 	var out bytes.Buffer
 	w := open(&out)
@@ -434,6 +473,8 @@ func compress(s string, open func(io.Writer) io.WriteCloser) (any, error) {
 	return out.String(), err
 }
 
+// decompress reads a compressed text up to one byte more than a value may have, so that
+// a bomb is told as a value that is too long.
 func decompress(r io.Reader, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -442,6 +483,8 @@ func decompress(r io.Reader, err error) (any, error) {
 	return string(out), err
 }
 
+// digestFunction makes a function of one text that gives its hash in hexadecimal
+// digits.
 func digestFunction(f func() hash.Hash) *function {
 	return unaryFunction(func(s string) any {
 		h := f()
@@ -450,10 +493,13 @@ func digestFunction(f func() hash.Hash) *function {
 	})
 }
 
+// hashes are the hash functions by their names in templates and in JSON Web Tokens.
+// Weak ones are among them: templates compute what products do.
 var hashes = map[string]func() hash.Hash{"sha1": sha1.New, "sha-1": sha1.New, "sha256": sha256.New,
 	"sha-256": sha256.New, "sha512": sha512.New, "sha-512": sha512.New,
 	"HS256": sha256.New, "HS384": sha512.New384, "HS512": sha512.New, "md5": md5.New}
 
+// computeHMAC signs a text with a key; the first argument names the hash.
 func computeHMAC(s []string) (any, error) {
 	f := hashes[strings.ToLower(s[0])]
 	if f == nil {
@@ -465,7 +511,8 @@ func computeHMAC(s []string) (any, error) {
 }
 
 // signToken makes a JSON Web Token (RFC 7519): claims, algorithm, key, and when it ends
-// in seconds since 1970.
+// in seconds since 1970. Without an algorithm, or with none, the token has no
+// signature, which flawed applications take.
 func signToken(_ *evaluation, args []any) (any, error) {
 	claims := map[string]any{}
 	if err := json.Unmarshal([]byte(textOf(args[0])), &claims); err != nil {
@@ -504,7 +551,8 @@ func signToken(_ *evaluation, args []any) (any, error) {
 	return token + "." + enc.EncodeToString(h.Sum(nil)), nil
 }
 
-// murmurHash3 is MurmurHash3 for 32 bits with the seed 0 (Austin Appleby, public domain).
+// murmurHash3 is MurmurHash3 for 32 bits with the seed 0 (Austin Appleby, public
+// domain). Templates compare it with the hashes of icons, by which products are known.
 func murmurHash3(data []byte) uint32 {
 	const c1, c2 = 0xcc9e2d51, 0x1b873593
 	var h uint32
@@ -525,6 +573,8 @@ func murmurHash3(data []byte) uint32 {
 	return h ^ h>>16
 }
 
+// convertBase makes a function that reads a number of one base and writes it in another
+// one. Decimal results are numbers of the language.
 func convertBase(from, to int) func(*evaluation, []any) (any, error) {
 	return func(_ *evaluation, args []any) (any, error) {
 		v, err := strconv.ParseInt(strings.ToLower(strings.TrimPrefix(textOf(args[0]), "0x")), from, 64)
@@ -538,6 +588,7 @@ func convertBase(from, to int) func(*evaluation, []any) (any, error) {
 	}
 }
 
+// xorTexts combines the bytes of two texts of the same length.
 func xorTexts(s []string) (any, error) {
 	if len(s[0]) != len(s[1]) {
 		return nil, fmt.Errorf("texts of %d and %d bytes", len(s[0]), len(s[1]))
@@ -549,7 +600,8 @@ func xorTexts(s []string) (any, error) {
 	return string(out), nil
 }
 
-// randomText makes a random text: a length, and characters to use, or bad ones.
+// randomText makes a random text: a length, and characters to use, or bad ones. Random
+// values tell an answer that echoes a payload from one that held the text before.
 func randomText(from string, bad bool) func(*evaluation, []any) (any, error) {
 	return func(e *evaluation, args []any) (any, error) {
 		n, ok := args[0].(float64)
@@ -577,6 +629,8 @@ func randomText(from string, bad bool) func(*evaluation, []any) (any, error) {
 	}
 }
 
+// randomInt draws a number between two others, both included. Without them it is any
+// that is not negative.
 func randomInt(e *evaluation, args []any) (any, error) {
 	low, high := 0.0, float64(math.MaxInt32-1)
 	for i, to := range []*float64{&low, &high} {
@@ -603,6 +657,7 @@ func randomAddress(e *evaluation, args []any) (any, error) {
 	return fmt.Sprintf("%s.%s.%d.%d", parts[0], parts[1], e.number(0, 255), e.number(1, 254)), nil
 }
 
+// unixTime is the time in seconds since 1970, plus the argument.
 func unixTime(_ *evaluation, args []any) (any, error) {
 	now := float64(time.Now().Unix())
 	if len(args) == 1 {
@@ -612,6 +667,8 @@ func unixTime(_ *evaluation, args []any) (any, error) {
 	return now, nil
 }
 
+// toUnixTime reads a time in one of the usual forms, or in the layout that the second
+// argument gives in Go's notation.
 func toUnixTime(s []string) (any, error) {
 	if v, err := strconv.ParseFloat(s[0], 64); err == nil {
 		return v, nil
@@ -632,6 +689,8 @@ func toUnixTime(s []string) (any, error) {
 // fields of a simple form of times: %Y-%M-%D %H:%m:%S.
 var fields = strings.NewReplacer("%Y", "2006", "%M", "01", "%D", "02", "%H", "15", "%m", "04", "%S", "05")
 
+// dateTime writes the time, or the seconds since 1970 of the second argument, in the
+// simple form of times.
 func dateTime(_ *evaluation, args []any) (any, error) {
 	at := time.Now()
 	if len(args) > 1 {
@@ -645,12 +704,15 @@ func dateTime(_ *evaluation, args []any) (any, error) {
 }
 
 var (
+	// versionText matches a version: numbers with dots, and what names a version before
+	// the release. constraintText matches one comparison with a version.
 	versionText    = lazyregexp.New(`^v?(\d+(?:\.\d+)*)(?:[-.]?([A-Za-z][0-9A-Za-z.~-]*))?(?:\+\S*)?$`)
 	constraintText = lazyregexp.New(`^\s*(=|!=|>|<|>=|<=|~>)?\s*(v?\d\S*)\s*$`)
 )
 
 // compareVersions checks a version against constraints, each with one or more
-// comparisons between commas; all must hold.
+// comparisons between commas; all must hold. It decides most matches of templates for
+// known vulnerabilities, where products tell their version.
 func compareVersions(s []string) (any, error) {
 	for _, c := range strings.Split(strings.Join(s[1:], ","), ",") {
 		m := constraintText.FindStringSubmatch(c)
@@ -680,6 +742,8 @@ func sameSeries(v, of string) bool {
 	return len(x) >= n && slices.Equal(x[:n], y[:n])
 }
 
+// orderVersions compares two versions number by number. A number that is not there
+// counts as 0.
 func orderVersions(a, b string) (int, error) {
 	x, y := versionText.FindStringSubmatch(strings.TrimSpace(a)), versionText.FindStringSubmatch(strings.TrimSpace(b))
 	if x == nil || y == nil {

@@ -32,7 +32,8 @@ type rule struct {
 	pairs    []pair // name and value, added where they are not there
 }
 
-// compileRule checks a rule.
+// compileRule checks a rule. Names of parameters are compared without their letter
+// case.
 func compileRule(f *fuzzing) (r rule, err error) {
 	if err := r.compileTarget(f); err != nil {
 		return r, err
@@ -87,6 +88,7 @@ func (r *rule) compileTarget(f *fuzzing) error {
 	return nil
 }
 
+// payloadTexts returns the payloads of the rule before their names are filled in.
 func (r *rule) payloadTexts() []string {
 	out := slices.Clone(r.list)
 	for _, p := range r.pairs {
@@ -121,6 +123,8 @@ var partOf = map[message.In]string{message.InQuery: "query", message.InPath: "pa
 	message.InCookie: "cookie", message.InForm: "body", message.InMultipart: "body", message.InJSON: "body",
 	message.InXML: "body"}
 
+// acceptsPoint reports whether the rule takes a parameter by its name and by its value.
+// Without names it takes all.
 func (r *rule) acceptsPoint(p message.Point) bool {
 	if len(r.keys)+len(r.names) > 0 && !slices.Contains(r.keys, strings.ToLower(p.Name)) &&
 		!slices.ContainsFunc(r.names, func(re *regexp.Regexp) bool { return re.MatchString(p.Name) }) {
@@ -203,7 +207,8 @@ func (r *run) injectionRequests(f *rule, payloads map[string]string) []injection
 	return out
 }
 
-// injectAll puts a payload into all points; nil: there is none.
+// injectAll puts a payload into all points; nil: there is none. Each parameter keeps
+// its own value where the kind of the rule puts the payload beside it.
 func (r *rule) injectAll(req *message.Request, points []message.Point, payload string) *message.Request {
 	var out *message.Request
 	for _, p := range points {
@@ -218,7 +223,8 @@ func (r *rule) injectAll(req *message.Request, points []message.Point, payload s
 	return out
 }
 
-// pointOf is where a parameter with the name is, or would be.
+// pointOf is where a parameter with the name is, or would be. A parameter that is not
+// there is added at the end of the query, or as a header.
 func (r *rule) pointOf(req *message.Request, name string) (message.Point, bool) {
 	for _, have := range req.Points() {
 		if have.Name == name && slices.ContainsFunc(r.parts, func(part string) bool { return isInPart(part, have.In) }) {
@@ -247,6 +253,8 @@ func (s *Set) fuzzOperation(t *activescan.OperationScan, slow bool) error {
 	return s.collectMatches(t)
 }
 
+// fuzzWith runs one template on an operation: each section whose conditions hold, with
+// each set of payloads.
 func (s *Set) fuzzWith(t *activescan.OperationScan, tpl *Template) error {
 	for _, b := range tpl.sections {
 		r := s.beginRun(t, tpl)
@@ -327,7 +335,8 @@ func (r *run) sendInjections(b *block, f *rule, payloads map[string]string) (hit
 	return hit, nil
 }
 
-// sendInjection sends one injection and matches its answer.
+// sendInjection sends one injection and matches its answer. The values of the run are
+// those of the injection while it is matched.
 func (r *run) sendInjection(b *block, in injection) (*hit, error) {
 	before := r.values
 	defer func() { r.values = before }()

@@ -11,7 +11,10 @@ import (
 
 // This file decides whether an answer matches.
 
-// responseValues returns the values that an answer gives to matchers and later requests.
+// responseValues returns the values that an answer gives to matchers and later
+// requests. Names of headers are written in lower case with underscores, and cookies
+// that the answer sets are values too. The names of the format come last, so that no
+// header of the target replaces them.
 func responseValues(resp *message.Response) values {
 	head := resp.Head()
 	v := values{}
@@ -34,7 +37,8 @@ func responseValues(resp *message.Response) values {
 	return v
 }
 
-// responsePart returns the part of an answer that a matcher looks at.
+// responsePart returns the part of an answer that a matcher looks at. Headers and
+// cookies are parts as well, by their names.
 func responsePart(name string, v values) (string, bool) {
 	switch name {
 	case "":
@@ -73,7 +77,8 @@ func (j *judge) isReportable() bool {
 	return slices.ContainsFunc(j.matchers, func(m *matcher) bool { return !m.Internal })
 }
 
-// matchesResponse applies one matcher.
+// matchesResponse applies one matcher. A part that the answer does not have never
+// matches, not even a negative matcher: nothing is known of it.
 func (m *matcher) matchesResponse(e *evaluation) bool {
 	var found []bool
 	switch m.Type {
@@ -96,6 +101,8 @@ func (m *matcher) matchesResponse(e *evaluation) bool {
 	return slices.Contains(found, true) != m.Negative
 }
 
+// matchText tries every word, pattern and size of a matcher on a part of an answer. A
+// word with a name that has no value does not match.
 func (m *matcher) matchText(from string, e *evaluation) []bool {
 	var out []bool
 	if m.NoCase && m.Type == "word" {
@@ -120,6 +127,8 @@ func (m *matcher) matchText(from string, e *evaluation) []bool {
 	return out
 }
 
+// matchExpressions evaluates every expression of a matcher. One that fails, or gives no
+// truth value, does not match.
 func (m *matcher) matchExpressions(e *evaluation) []bool {
 	var out []bool
 	for i, x := range m.dsl {

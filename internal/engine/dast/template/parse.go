@@ -46,6 +46,8 @@ type info struct {
 	Classification classification `yaml:"classification"`
 }
 
+// classification names the known weakness and the known vulnerability that a template
+// looks for.
 type classification struct {
 	CWE textList `yaml:"cwe-id"`
 	CVE textList `yaml:"cve-id"`
@@ -168,7 +170,8 @@ type fuzzing struct {
 	Fuzz         yaml.Node `yaml:"fuzz"`
 }
 
-// otherProtocols are members of a template that ask by other protocols or run code.
+// otherProtocols are members of a template that ask by other protocols or run code. The
+// scan speaks HTTP alone.
 var otherProtocols = []string{"dns", "tcp", "network", "ssl", "file", "headless", "websocket", "whois", "code", "javascript",
 	"workflows", "multi-protocol"}
 
@@ -183,7 +186,9 @@ var unsupportedMembers = map[string]string{"digest-username": "HTTP digest", "un
 	"analyzer": "analyzers", "global-matchers": "global matchers", "self-contained": "requests to other hosts " +
 		"(self-contained)", "iterate-all": "iterate-all"}
 
-// readTemplate reads the text of a template.
+// readTemplate reads the text of a template. Aliases are followed within limits, so
+// that a small document cannot become a large one. What a template cannot do is told
+// before its values are read.
 func readTemplate(text []byte) (*document, error) {
 	if len(text) > maxTemplate {
 		return nil, fmt.Errorf("the template has more than %d MiB", maxTemplate>>20)

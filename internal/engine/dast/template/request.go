@@ -19,7 +19,8 @@ type errMissing struct{ name string }
 
 func (e errMissing) Error() string { return fmt.Sprintf("%q has no value", e.name) }
 
-// targetValues returns the values that name the target.
+// targetValues returns the values that name the target. They have the names that the
+// format gives them; registered domains are taken from the public suffix list.
 func targetValues(base *url.URL) values {
 	host := base.Hostname()
 	port := base.Port()
@@ -41,7 +42,8 @@ func targetValues(base *url.URL) values {
 	return v
 }
 
-// buildRequest fills in a request.
+// buildRequest fills in a request. A section that is lenient sends names without a
+// value as they stand.
 func (b *block) buildRequest(s *shape, e *evaluation) (*message.Request, error) {
 	fillIn := func(text string) (string, error) {
 		out, missing := fillExpressions(text, e)
@@ -81,7 +83,8 @@ func (b *block) buildRequest(s *shape, e *evaluation) (*message.Request, error) 
 	return r, nil
 }
 
-// setBody gives the request a body as it is; its header says of what type.
+// setBody gives the request a body as it is; its header says of what type. The parser
+// of points does not take it apart: a template says itself what it changes.
 func setBody(r *message.Request, body string) {
 	if body != "" {
 		r.Body = message.Body{Kind: message.Text, Text: []byte(body), Type: r.HeaderValue("Content-Type")}
@@ -89,8 +92,10 @@ func setBody(r *message.Request, body string) {
 	}
 }
 
-// resolveTarget reads an address, or a path on the target; with merge a path is below the
-// target's own.
+// resolveTarget reads an address, or a path on the target; with merge a path is below
+// the target's own. The path is sent as it is written, dots and escapes too, because
+// templates attack with them. An address with a user in it is refused: it would look
+// like another host than it is.
 func resolveTarget(at string, v values, merge bool) (*message.Request, error) {
 	if !strings.HasPrefix(at, "http://") && !strings.HasPrefix(at, "https://") {
 		if !strings.HasPrefix(at, "/") {
@@ -168,6 +173,7 @@ func parseRaw(whole string, v values, merge bool) (*message.Request, error) {
 }
 
 // splitHead divides a raw request at its first empty line, whatever its line ends are.
+// Files of templates have either kind of line end.
 func splitHead(whole string) (head, body string) {
 	head = whole
 	for _, gap := range []string{"\r\n\r\n", "\n\n", "\n\r\n"} {
@@ -179,6 +185,7 @@ func splitHead(whole string) (head, body string) {
 }
 
 // addRawHeader adds a header line. Those about the connection are the client's own.
+// Cookies become cookies of the request, so that they join those of the session.
 func addRawHeader(r *message.Request, name, value string) {
 	switch http.CanonicalHeaderKey(name) {
 	case "Content-Length", "Connection", "Transfer-Encoding", "Accept-Encoding", "Proxy-Connection":
@@ -194,8 +201,10 @@ func addRawHeader(r *message.Request, name, value string) {
 	}
 }
 
-// payloadSets are the payloads of each run of a section, one after another; without payloads
-// there is one set without any.
+// payloadSets are the payloads of each run of a section, one after another; without
+// payloads there is one set without any. Which values stand together is what the attack
+// says: those of the same place (pitchfork), each with each (clusterbomb), or one at a
+// time.
 func (b *block) payloadSets() []map[string]string {
 	if len(b.payloads) == 0 {
 		return []map[string]string{nil}

@@ -10,12 +10,14 @@ import (
 
 // This file says what a template finds, as a rule.
 
+// weakness matches the number of a weakness in the list of CWE.
 var weakness = lazyregexp.New(`(?i)^CWE-\d{1,5}$`)
 
 // maxText bounds a text of a rule, in bytes.
 const maxText = 8 << 10
 
-// findingRule returns the rule of the template's findings.
+// findingRule returns the rule of the template's findings. Where the template is
+// silent, its name stands for the texts that a rule must have.
 func (d *document) findingRule() *finding.Rule {
 	i := &d.Info
 	r := &finding.Rule{ID: "template/" + d.ID, Analysis: finding.DAST, Name: shorten(i.Name, 200),
@@ -64,6 +66,7 @@ func addReferences(r *finding.Rule, references []string) {
 	}
 }
 
+// shorten cuts a text of a template to at most n bytes.
 func shorten(s string, n int) string { return message.Truncate(strings.TrimSpace(s), n) }
 
 // readSeverity reads the words of the format. What it calls info or unknown is low here.

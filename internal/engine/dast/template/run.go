@@ -53,7 +53,7 @@ type hit struct {
 	proof    []string
 	weak     bool // any address matches
 	trial    *activescan.OperationScan
-	// caller is set while the match depends on calls that have not arrived.
+	// awaited is set while the match depends on calls that have not arrived.
 	awaited *oastMatch
 }
 
@@ -64,7 +64,8 @@ type oastMatch struct {
 	values values
 }
 
-// beginRun starts a run of a template.
+// beginRun starts a run of a template. A template for guests is run without the
+// identity of the scan.
 func (s *Set) beginRun(t *activescan.OperationScan, tpl *Template) *run {
 	r := &run{set: s, template: tpl, trial: t, done: map[int]bool{}}
 	var inner traffic.Session
@@ -77,7 +78,9 @@ func (s *Set) beginRun(t *activescan.OperationScan, tpl *Template) *run {
 }
 
 // initialValues returns the values that a run begins with: the target, random ones, the
-// template's own, and a set of payloads.
+// template's own, and a set of payloads. A template that waits for calls gets an
+// address of the listener that nobody else has, so that a call tells which request
+// caused it.
 func (r *run) initialValues(payloads map[string]string) values {
 	v := targetValues(r.trial.Scope.Base())
 	e := &evaluation{values: v, number: r.trial.RandomNumber}
@@ -105,11 +108,13 @@ func (r *run) initialValues(payloads map[string]string) values {
 	return v
 }
 
+// newEvaluation returns what expressions are evaluated with at this point of the run.
 func (r *run) newEvaluation() *evaluation {
 	return &evaluation{values: r.values, number: r.trial.RandomNumber}
 }
 
-// runTemplates runs the templates that have requests of their own.
+// runTemplates runs the templates that have requests of their own. What kept templates
+// from their end is told once, by cause, not for each of them.
 func (s *Set) runTemplates(t *activescan.OperationScan, slow bool) error {
 	var wanted []*Template
 	for _, tpl := range s.runnable {
@@ -139,7 +144,8 @@ func (s *Set) runTemplates(t *activescan.OperationScan, slow bool) error {
 	return err
 }
 
-// executeTemplate runs a template, confirms what matches, and reports it.
+// executeTemplate runs a template, confirms what matches, and reports it. Matches that
+// wait for calls are confirmed by the calls.
 func (s *Set) executeTemplate(t *activescan.OperationScan, tpl *Template) error {
 	r := s.beginRun(t, tpl)
 	hits, err := r.runSections()
@@ -168,7 +174,8 @@ func (s *Set) executeTemplate(t *activescan.OperationScan, tpl *Template) error 
 	return nil
 }
 
-// runSections runs the sections in their order.
+// runSections runs the sections in their order. A flow calls them in its own order;
+// without one they run as they stand.
 func (r *run) runSections() ([]hit, error) {
 	var hits []hit
 	var failed error
@@ -207,7 +214,8 @@ func (r *run) runSections() ([]hit, error) {
 }
 
 // runSection runs one section with each set of payloads. It succeeds when something
-// matches, or a value is taken for what follows.
+// matches, or a value is taken for what follows. Values of the payloads are forgotten
+// after each set, and values that extractors took stay for the sections that follow.
 func (r *run) runSection(n int) (hits []hit, ok bool, err error) {
 	b := r.template.sections[n]
 	sets := b.payloadSets()
@@ -236,7 +244,8 @@ func (r *run) runSection(n int) (hits []hit, ok bool, err error) {
 	return hits, ok, nil
 }
 
-// sendRequests sends the requests of a section with one set of payloads.
+// sendRequests sends the requests of a section with one set of payloads. A request
+// whose values are not known is left out, and so is one that would end the session.
 func (r *run) sendRequests(n int, payloads map[string]string) (hits []hit, ok bool, err error) {
 	b := r.template.sections[n]
 	var all []*message.Response
@@ -389,8 +398,10 @@ func (s *Set) keepResponse(key string, resp *message.Response) {
 	}
 }
 
-// matchChain matches an answer, and those that led to it. What extractors take for later
-// requests becomes a value.
+// matchChain matches an answer, and those that led to it. What extractors take for
+// later requests becomes a value. Matchers see the values of the run and those of the
+// answer, which replace them. Values of the last answer go before those of the
+// redirects that led to it.
 func (r *run) matchChain(b *block, answers []*message.Response, n int) (found *hit, took bool) {
 	given := maps.Clone(r.values)
 	for i, resp := range answers {
@@ -417,7 +428,8 @@ func (r *run) matchChain(b *block, answers []*message.Response, n int) (found *h
 	return found, took
 }
 
-// applyMatchers applies the matchers of a section to an answer.
+// applyMatchers applies the matchers of a section to an answer. Without matchers a
+// value that was taken is the match.
 func (r *run) applyMatchers(b *block, resp *message.Response, e *evaluation, taken []string) *hit {
 	h := &hit{template: r.template, trial: r.trial, answers: []*message.Response{resp}, taken: taken}
 	if len(b.judge.matchers) == 0 {
@@ -472,7 +484,8 @@ func (j *judge) usesOAST() bool {
 	})
 }
 
-// matchInjection is match for an injection.
+// matchInjection matches the answers to an injection, and keeps with the match where its
+// payload stood.
 func (r *run) matchInjection(b *block, answers []*message.Response, in injection) (*hit, error) {
 	h, _ := r.matchChain(b, answers, 0)
 	if h != nil {
@@ -484,7 +497,8 @@ func (r *run) matchInjection(b *block, answers []*message.Response, in injection
 // maxPending bounds matches that wait for calls.
 const maxPending = 10_000
 
-// awaitInteractions keeps a match until calls have had time to arrive.
+// awaitInteractions keeps a match until calls have had time to arrive. Beyond the limit
+// it is forgotten: a target that never calls must not fill the memory.
 func (s *Set) awaitInteractions(h hit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -496,7 +510,8 @@ func (s *Set) awaitInteractions(h hit) {
 // poll is how often is looked for calls.
 const poll = 50 * time.Millisecond
 
-// collectMatches reports the matches whose calls arrive in time.
+// collectMatches reports the matches whose calls arrive in time. It looks again and
+// again until the time is over, and gives up those that are left.
 func (s *Set) collectMatches(t *activescan.OperationScan) error {
 	s.mu.Lock()
 	pending := s.pending
@@ -593,7 +608,8 @@ func ignorableError(err error) error {
 	return nil
 }
 
-// reportMatch reports a match.
+// reportMatch reports a match. A match that any address gives is told with little
+// confidence.
 func (r *run) reportMatch(h hit) {
 	proof := []string{fmt.Sprintf("The answer matches the template %s (%s).", r.template.ID, r.template.Rule.Name)}
 	if len(h.names) > 0 {
@@ -626,6 +642,7 @@ type visitor struct {
 	used  bool // the jar holds something
 }
 
+// newVisitor returns a session with an empty jar on top of another one.
 func newVisitor(inner traffic.Session) *visitor {
 	jar, _ := cookiejar.New(nil) // it cannot fail without options
 	return &visitor{inner: inner, jar: jar}

@@ -73,6 +73,7 @@ func isWordList(name string) bool {
 	return path.Ext(name) == ".txt" || path.Ext(name) == ".csv" || path.Ext(name) == ".dic"
 }
 
+// loadFile reads and compiles one template.
 func loadFile(d scan.Description, files map[string]string) (*Template, error) {
 	if d.Text == "" {
 		return nil, fmt.Errorf("it has no text: templates are not read from the target")
@@ -135,6 +136,8 @@ func reportUnrun(failures []Failure, degrade func(scan.Reason)) {
 	reportCauses(by, "not run", degrade)
 }
 
+// reportCauses says what happened to templates, the most frequent cause first. Each
+// reason names a few of them.
 func reportCauses(by map[string][]string, what string, degrade func(scan.Reason)) {
 	causes := make([]string, 0, len(by))
 	for why := range by {
