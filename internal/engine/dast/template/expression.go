@@ -13,12 +13,12 @@ import (
 // This file reads and evaluates expressions: the language of matchers of the kind dsl
 // and of what stands between {{ and }}. Values are float64, string, bool and []any.
 
-// Limits of one expression.
+// Limits of one expression. They keep it from taking more memory or stack than a scan can
+// spare.
 const (
 	maxExpression = 64 << 10 // bytes
-	// They keep an expression from taking more memory or stack than a scan can spare.
-	maxNesting = 60
-	maxValue   = 4 << 20 // bytes of a string that is made
+	maxNesting    = 60
+	maxValue      = 4 << 20 // bytes of a string that is made
 )
 
 // An expression is one that was read: its functions exist.
