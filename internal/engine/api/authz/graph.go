@@ -460,15 +460,13 @@ func (e *examination) scanFields(owner, stranger *User) error {
 	if theirs == nil || err != nil || theirs.id == his.id && his.id != nil {
 		return err
 	}
-	for name, v := range his.values {
-		if v == theirs.values[name] {
-			delete(his.values, name)
-		}
+	maps.DeleteFunc(his.values, func(name, v string) bool { return v == theirs.values[name] })
+	if len(his.values) == 0 {
+		return nil
 	}
 	asked := 0
 	for _, o := range e.Operations {
-		if !isSafeQuery(o) || o == his.of || selfish.MatchString(o.Call.Field) || asked == maxShown ||
-			len(his.values) == 0 {
+		if !isSafeQuery(o) || o == his.of || selfish.MatchString(o.Call.Field) || asked == maxShown {
 			continue
 		}
 		resp, err := e.queryAboutUser(o, his, stranger)

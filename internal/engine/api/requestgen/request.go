@@ -33,31 +33,35 @@ func ValidInput(o *apispec.Operation, options Options) *Input {
 			!p.Required && !options.Optional && p.In != "path" {
 			continue
 		}
-		m := &maker{Options: options, in: p.In}
-		if options.Known != nil {
-			if v, ok := options.Known(p.In, p.Name, Flat(p.Schema)); ok {
-				in.Values[i] = v
-				continue
-			}
-		}
-		if p.Example != nil && (len(p.Schema.Types) == 0 || fitsSchema(Flat(p.Schema), p.Example) ||
-			kindOf(Flat(p.Schema)) == "string") {
-			in.Values[i] = p.Example
-			continue
-		}
-		in.Values[i] = m.makeValue(p.Name, p.Schema, 0)
+		in.Values[i] = parameterValue(p, options)
 	}
-	if in.Media = chooseMedia(o); in.Media != nil && (o.BodyRequired || options.Optional || o.Method != "GET" &&
-		o.Method != "DELETE") {
-		m := &maker{Options: options, in: "body"}
-		in.Body = m.makeValue("", in.Media.Schema, 0)
-		if in.Media.Example != nil && (options.Known == nil || len(Flat(in.Media.Schema).Properties) == 0) {
-			in.Body = in.Media.Example
-		}
-	} else {
+	if in.Media = chooseMedia(o); in.Media == nil || !o.BodyRequired && !options.Optional &&
+		(o.Method == "GET" || o.Method == "DELETE") {
 		in.Media = nil
+		return in
+	}
+	m := &maker{Options: options, in: "body"}
+	in.Body = m.makeValue("", in.Media.Schema, 0)
+	if in.Media.Example != nil && (options.Known == nil || len(Flat(in.Media.Schema).Properties) == 0) {
+		in.Body = in.Media.Example
 	}
 	return in
+}
+
+// parameterValue returns a valid value of a parameter: one that is known, else the example
+// where it fits, else one that is made.
+func parameterValue(p *apispec.Parameter, options Options) any {
+	if options.Known != nil {
+		if v, ok := options.Known(p.In, p.Name, Flat(p.Schema)); ok {
+			return v
+		}
+	}
+	if p.Example != nil && (len(p.Schema.Types) == 0 || fitsSchema(Flat(p.Schema), p.Example) ||
+		kindOf(Flat(p.Schema)) == "string") {
+		return p.Example
+	}
+	m := &maker{Options: options, in: p.In}
+	return m.makeValue(p.Name, p.Schema, 0)
 }
 
 // isLeftOut reports whether a parameter is none that we set: OpenAPI tells readers to

@@ -165,17 +165,22 @@ func (s *Session) fillCredentials(f *message.Request, l *scan.FormLogin) (*messa
 		if err != nil {
 			return nil, err
 		}
-		found := false
-		for i := range *list {
-			if (*list)[i].Name == name {
-				(*list)[i].Value, found = value, true
-			}
-		}
-		if !found {
-			*list = append(*list, message.Param{Name: name, Value: value})
-		}
+		setField(list, name, value)
 	}
 	return r, nil
+}
+
+// setField gives every field of the name the value, or adds one.
+func setField(list *[]message.Param, name, value string) {
+	found := false
+	for i := range *list {
+		if (*list)[i].Name == name {
+			(*list)[i].Value, found = value, true
+		}
+	}
+	if !found {
+		*list = append(*list, message.Param{Name: name, Value: value})
+	}
 }
 
 // typedField returns the field of a form that a user types in, where its name is of that kind.

@@ -37,7 +37,7 @@ func (s *Session) recordCookies(r *message.Request, set []*http.Cookie) {
 func (s *Session) recordCredentials(body []byte) {
 	var root any
 	if json.Unmarshal(body, &root) == nil {
-		named(root, "", 0, s.o.Secrets.AddObtained)
+		walkStrings(root, "", 0, s.o.Secrets.AddObtained)
 	}
 }
 

@@ -115,7 +115,7 @@ func (s *Session) Login() *browser.Login {
 	}
 	type member struct{ name, value string }
 	var users, secrets []member
-	named(root, "", 0, func(name, value string) {
+	walkStrings(root, "", 0, func(name, value string) {
 		switch {
 		case secretMember.MatchString(name):
 			secrets = append(secrets, member{name, value})

@@ -552,7 +552,7 @@ func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
 			resp.Status)
 	}
 	s.recordCredentials(resp.Body)
-	token, err := token(resp.Body, l.Token)
+	token, err := findToken(resp.Body, l.Token)
 	if err != nil {
 		if l.Token == "" && len(resp.Header.Values("Set-Cookie")) > 0 {
 			return nil // the session is a cookie
@@ -572,40 +572,19 @@ func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
 	return nil
 }
 
-// token finds a token in a JSON text: at the pointer, else the only string whose name
+// findToken finds a token in a JSON text: at the pointer, else the only string whose name
 // says that it is one, else the longest that looks like one.
-func token(text []byte, pointer string) (string, error) {
+func findToken(text []byte, pointer string) (string, error) {
 	var root any
 	if err := json.Unmarshal(text, &root); err != nil {
 		return "", fmt.Errorf("the answer is not JSON, so there is no token in it")
 	}
 	if pointer != "" {
-		at := root
-		for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-			object, _ := at.(map[string]any)
-			at = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
-		}
-		if s, ok := at.(string); ok && s != "" {
-			return s, nil
-		}
-		return "", fmt.Errorf("the answer has no text at %s", pointer)
+		return tokenAt(root, pointer)
 	}
 	best, rank := "", 0
-	named(root, "", 0, func(name, value string) {
-		r := 0
-		switch n := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name)); {
-		case n == "accesstoken":
-			r = 5
-		case n == "token" || n == "authtoken" || n == "jwt" || n == "authenticationtoken":
-			r = 4
-		case n == "idtoken" || n == "sessiontoken":
-			r = 3
-		case jwt.MatchString(value):
-			r = 2
-		case strings.HasSuffix(n, "token") && n != "refreshtoken":
-			r = 1
-		}
-		if r > rank && value != "" {
+	walkStrings(root, "", 0, func(name, value string) {
+		if r := rankToken(name, value); r > rank && value != "" {
 			best, rank = value, r
 		}
 	})
@@ -615,10 +594,41 @@ func token(text []byte, pointer string) (string, error) {
 	return best, nil
 }
 
+// tokenAt returns the text at a pointer (RFC 6901) into objects.
+func tokenAt(root any, pointer string) (string, error) {
+	at := root
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		object, _ := at.(map[string]any)
+		at = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
+	}
+	if s, ok := at.(string); ok && s != "" {
+		return s, nil
+	}
+	return "", fmt.Errorf("the answer has no text at %s", pointer)
+}
+
+// rankToken says how likely a member is the token to send, from its name, and from the form
+// of its value; 0: it is none. A token for new tokens opens nothing.
+func rankToken(name, value string) int {
+	switch n := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name)); {
+	case n == "accesstoken":
+		return 5
+	case n == "token" || n == "authtoken" || n == "jwt" || n == "authenticationtoken":
+		return 4
+	case n == "idtoken" || n == "sessiontoken":
+		return 3
+	case jwt.MatchString(value):
+		return 2
+	case strings.HasSuffix(n, "token") && n != "refreshtoken":
+		return 1
+	}
+	return 0
+}
+
 var jwt = lazyregexp.New(`^[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*$`)
 
-// named gives each string below a value to f, with its name.
-func named(v any, name string, depth int, f func(name, value string)) {
+// walkStrings gives each string below a value to f, with its name.
+func walkStrings(v any, name string, depth int, f func(name, value string)) {
 	if depth > 20 {
 		return
 	}
@@ -627,11 +637,11 @@ func named(v any, name string, depth int, f func(name, value string)) {
 		f(name, v)
 	case map[string]any:
 		for k, inner := range v {
-			named(inner, k, depth+1, f)
+			walkStrings(inner, k, depth+1, f)
 		}
 	case []any:
 		for _, inner := range v {
-			named(inner, name, depth+1, f)
+			walkStrings(inner, name, depth+1, f)
 		}
 	}
 }

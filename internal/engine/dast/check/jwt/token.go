@@ -246,58 +246,82 @@ func (t *token) signWithOwnKey() *token {
 // maxKeys bounds the keys of a set that are tried.
 const maxKeys = 4
 
-// readJWKS reads a set of public keys (RFC 7517) and returns each in the forms in which
-// programs hold such keys as text.
+// A webKey is a public key of a set (RFC 7517).
+type webKey struct {
+	Type string `json:"kty"`
+	N    string `json:"n"`
+	E    string `json:"e"`
+	Crv  string `json:"crv"`
+	X    string `json:"x"`
+	Y    string `json:"y"`
+}
+
+// readJWKS reads a set of public keys and returns each in the forms in which programs hold
+// such keys as text. Keys that cannot be read are left out.
 func readJWKS(set []byte) [][]byte {
 	var doc struct {
-		Keys []struct {
-			Type string `json:"kty"`
-			N    string `json:"n"`
-			E    string `json:"e"`
-			Crv  string `json:"crv"`
-			X    string `json:"x"`
-			Y    string `json:"y"`
-		} `json:"keys"`
+		Keys []webKey `json:"keys"`
 	}
 	if json.Unmarshal(set, &doc) != nil {
 		return nil
 	}
 	var out [][]byte
-	add := func(kind string, der []byte) {
-		text := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
-		out = append(out, text, []byte(strings.TrimSpace(string(text))))
-	}
 	for _, k := range doc.Keys[:min(len(doc.Keys), maxKeys)] {
 		switch k.Type {
 		case "RSA":
-			n, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(k.N, "="))
-			e, bad := base64.RawURLEncoding.DecodeString(strings.TrimRight(k.E, "="))
-			exponent := new(big.Int).SetBytes(e)
-			if err != nil || bad != nil || len(n) > 2048 || len(n) < 32 || !exponent.IsInt64() ||
-				exponent.Int64() > math.MaxInt32 || exponent.Int64() < 2 {
-				continue
+			if key := k.readRSA(); key != nil {
+				out = append(out, writePublicKey(key)...)
+				out = append(out, writePEM("RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(key))...)
 			}
-			key := &rsa.PublicKey{N: new(big.Int).SetBytes(n), E: int(exponent.Int64())}
-			if der, err := x509.MarshalPKIXPublicKey(key); err == nil {
-				add("PUBLIC KEY", der)
-			}
-			add("RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(key))
 		case "EC":
-			x, err := base64.RawURLEncoding.DecodeString(k.X)
-			y, bad := base64.RawURLEncoding.DecodeString(k.Y)
-			curve := map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384(),
-				"P-521": elliptic.P521()}[k.Crv]
-			if err != nil || bad != nil || curve == nil || len(x) != len(y) {
-				continue
-			}
-			key, err := ecdsa.ParseUncompressedPublicKey(curve, slices.Concat([]byte{4}, x, y))
-			if err != nil {
-				continue
-			}
-			if der, err := x509.MarshalPKIXPublicKey(key); err == nil {
-				add("PUBLIC KEY", der)
+			if key := k.readEC(); key != nil {
+				out = append(out, writePublicKey(key)...)
 			}
 		}
 	}
 	return out
+}
+
+// readRSA returns a key of RSA; nil: it is none, or too large to be one.
+func (k *webKey) readRSA() *rsa.PublicKey {
+	n, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(k.N, "="))
+	e, bad := base64.RawURLEncoding.DecodeString(strings.TrimRight(k.E, "="))
+	exponent := new(big.Int).SetBytes(e)
+	if err != nil || bad != nil || len(n) > 2048 || len(n) < 32 || !exponent.IsInt64() ||
+		exponent.Int64() > math.MaxInt32 || exponent.Int64() < 2 {
+		return nil
+	}
+	return &rsa.PublicKey{N: new(big.Int).SetBytes(n), E: int(exponent.Int64())}
+}
+
+// readEC returns a key on one of the curves of RFC 7518; nil: it is none.
+func (k *webKey) readEC() *ecdsa.PublicKey {
+	x, err := base64.RawURLEncoding.DecodeString(k.X)
+	y, bad := base64.RawURLEncoding.DecodeString(k.Y)
+	curve := map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384(),
+		"P-521": elliptic.P521()}[k.Crv]
+	if err != nil || bad != nil || curve == nil || len(x) != len(y) {
+		return nil
+	}
+	key, err := ecdsa.ParseUncompressedPublicKey(curve, slices.Concat([]byte{4}, x, y))
+	if err != nil {
+		return nil
+	}
+	return key
+}
+
+// writePublicKey writes a key as most programs do.
+func writePublicKey(key any) [][]byte {
+	der, err := x509.MarshalPKIXPublicKey(key)
+	if err != nil {
+		return nil
+	}
+	return writePEM("PUBLIC KEY", der)
+}
+
+// writePEM writes a key as text, with the line end behind it and without: both are found
+// where the text is the secret of a signature.
+func writePEM(kind string, der []byte) [][]byte {
+	text := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+	return [][]byte{text, []byte(strings.TrimSpace(string(text)))}
 }

@@ -26,8 +26,7 @@ var twoBytes = lazyregexp.New(`(?i)charset=["']?(?:gb|big5|shift|sjis|euc|window
 
 // probeHalfEscaped looks at a point where quotes alone have shown nothing.
 func (s *prober) probeHalfEscaped() error {
-	if s.Point.In != message.InQuery && s.Point.In != message.InForm || s.AlreadyFound(Mark) || !s.showsBackslashes() &&
-		(s.leavesString() || !s.isMultibyteEncoded()) {
+	if !s.mayBeHalfEscaped() {
 		return nil
 	}
 	w := &prober{Probe: s.Probe, first: s.first, base: s.base, value: s.value + half, wide: s.value + half + `'"(`,
@@ -57,6 +56,15 @@ func (s *prober) probeHalfEscaped() error {
 		}
 	}
 	return nil
+}
+
+// mayBeHalfEscaped reports whether a point is worth the requests: nothing was found there,
+// and the page puts backslashes before quotes, or may be written in such an encoding.
+func (s *prober) mayBeHalfEscaped() bool {
+	if s.Point.In != message.InQuery && s.Point.In != message.InForm || s.AlreadyFound(Mark) {
+		return false
+	}
+	return s.showsBackslashes() || !s.leavesString() && s.isMultibyteEncoded()
 }
 
 // leavesString reports whether a quote without more ends what the value stands in.

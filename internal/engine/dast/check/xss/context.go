@@ -101,18 +101,8 @@ func findContexts(resp *message.Response, word string) []context {
 			if !strings.Contains(raw, word) {
 				continue
 			}
-			switch {
-			case open == "script":
-				for _, state := range scriptStates(raw, word) {
-					add(context{kind: inScript, element: "script", state: state})
-				}
-			case rawText[open]:
-				add(context{kind: inRaw, element: open})
-				if open == "style" {
-					add(context{kind: inStyle, element: open})
-				}
-			default:
-				add(context{kind: inText})
+			for _, c := range contextsInText(raw, open, word) {
+				add(c)
 			}
 		case html.CommentToken:
 			if strings.Contains(string(z.Raw()), word) {
@@ -134,6 +124,24 @@ func findContexts(resp *message.Response, word string) []context {
 			open = ""
 		}
 	}
+}
+
+// contextsInText returns the places of the word in a text inside of an element whose content
+// is no markup; without a name it is any other one.
+func contextsInText(raw, element, word string) []context {
+	switch {
+	case element == "script":
+		var out []context
+		for _, state := range scriptStates(raw, word) {
+			out = append(out, context{kind: inScript, element: element, state: state})
+		}
+		return out
+	case element == "style":
+		return []context{{kind: inRaw, element: element}, {kind: inStyle, element: element}}
+	case rawText[element]:
+		return []context{{kind: inRaw, element: element}}
+	}
+	return []context{{kind: inText}}
 }
 
 // contextsInTag returns the places of the word in a tag.

@@ -244,14 +244,7 @@ func probeContexts(p *activescan.Probe, word string, resp *message.Response) err
 // proveBreakout tries to leave a place, and reports what has left it twice.
 func proveBreakout(p *activescan.Probe, resp *message.Response, how func(*breaker) (*proof, error)) error {
 	b := &breaker{random: p.RandomLetters, try: func(payload string) (*message.Response, *message.Request, error) {
-		value := payload
-		if p.Point.In == message.InHeader { // which holds no line ends
-			value = strings.ReplaceAll(value, "\n", "\t")
-		}
-		if p.Point.Name == "Referer" && p.Point.In == message.InHeader {
-			value = p.Point.Value + value
-		}
-		r := p.Request.With(p.Point, value)
+		r := p.Request.With(p.Point, valueFor(p.Point, payload))
 		resp, err := p.Send(r)
 		return resp, r, err
 	}}
@@ -270,8 +263,7 @@ func proveBreakout(p *activescan.Probe, resp *message.Response, how func(*breake
 		Proof: []string{"The value appears " + found.where.describeContext() + ".", "With " + again.payload +
 			" the page has " + again.how + ", read as a browser reads it.", "A second try with another word gave " +
 			"the same."}}
-	if again.how == styleHow || strings.HasPrefix(again.how, foreignHow) && !strings.HasSuffix(again.how, " script") &&
-		!strings.HasSuffix(again.how, " base") {
+	if again.isContentAlone() {
 		flaw.Rule = content
 	}
 	if p.Point.Name == absent && p.Point.In == message.InPath {
@@ -298,6 +290,26 @@ func proveBreakout(p *activescan.Probe, resp *message.Response, how func(*breake
 	}
 	p.RaiseAlert(flaw)
 	return nil
+}
+
+// valueFor is a payload as it can stand at a point. A header holds no line ends, and a
+// Referer is still an address.
+func valueFor(at message.Point, payload string) string {
+	if at.In != message.InHeader {
+		return payload
+	}
+	payload = strings.ReplaceAll(payload, "\n", "\t")
+	if at.Name == "Referer" {
+		payload = at.Value + payload
+	}
+	return payload
+}
+
+// isContentAlone reports whether what was written into the page runs no script: a style, or
+// an element that loads something else than scripts.
+func (f *proof) isContentAlone() bool {
+	return f.how == styleHow || strings.HasPrefix(f.how, foreignHow) && !strings.HasSuffix(f.how, " script") &&
+		!strings.HasSuffix(f.how, " base")
 }
 
 // confirmInBrowser adds what a browser says of the request, where there is one. Script that

@@ -123,32 +123,42 @@ func (m *miner) Enter(n js.INode) js.IVisitor {
 	case *js.CallExpr:
 		m.readCall(n)
 	case *js.NewExpr:
-		if callee := nameOf(n.X); n.Args != nil && len(n.Args.List) > 0 &&
-			(callee == "WebSocket" || callee == "EventSource" || callee == "Request" || callee == "URL" ||
-				callee == "Worker" || callee == "SharedWorker") {
-			if s := m.evaluateText(n.Args.List[0].Value); s != "" && isPlausibleAddress(s) {
-				m.addCall(Call{Address: s})
-			}
-		}
+		m.readConstruction(n)
 	case *js.BinaryExpr:
 		if n.Op == js.AddToken {
-			if s := m.evaluateText(n); LooksLikeAddress(s) {
-				m.addCall(Call{Address: s})
-			}
+			m.addText(m.evaluateText(n))
 		}
 		if n.Op == js.EqToken {
 			m.readProperty(n)
 		}
 	case *js.TemplateExpr:
-		if s := m.evaluateText(n); LooksLikeAddress(s) {
-			m.addCall(Call{Address: s})
-		}
+		m.addText(m.evaluateText(n))
 	case *js.LiteralExpr:
-		if s, ok := literalValue(n); ok && LooksLikeAddress(s) {
-			m.addCall(Call{Address: s})
+		if s, ok := literalValue(n); ok {
+			m.addText(s)
 		}
 	}
 	return m
+}
+
+// addText takes a text that stands anywhere in the script, where it looks like an address.
+func (m *miner) addText(s string) {
+	if LooksLikeAddress(s) {
+		m.addCall(Call{Address: s})
+	}
+}
+
+// constructors are objects of browsers that are made of an address.
+var constructors = []string{"WebSocket", "EventSource", "Request", "URL", "Worker", "SharedWorker"}
+
+// readConstruction reads new objects that are made of an address.
+func (m *miner) readConstruction(n *js.NewExpr) {
+	if n.Args == nil || len(n.Args.List) == 0 || !slices.Contains(constructors, nameOf(n.X)) {
+		return
+	}
+	if s := m.evaluateText(n.Args.List[0].Value); s != "" && isPlausibleAddress(s) {
+		m.addCall(Call{Address: s})
+	}
 }
 
 // readProperty reads assignments to properties that are addresses.
