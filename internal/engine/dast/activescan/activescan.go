@@ -296,6 +296,7 @@ func (r *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
+// hasRules reports whether any check of that speed runs.
 func (r *Engine) hasRules(slow bool) bool {
 	return slices.ContainsFunc(r.Rules, func(c *Rule) bool { return c.Slow == slow && r.isAllowed(c) })
 }
@@ -443,6 +444,8 @@ func (r *Engine) operationOf(e sitemap.Entry) *operation {
 	return op
 }
 
+// newOperation returns an operation that nothing is known of but the answer that the
+// crawler got.
 func newOperation(e sitemap.Entry) *operation {
 	op := &operation{entry: e, facts: &facts{found: map[string]bool{}}}
 	if e.Response != nil {
@@ -685,6 +688,7 @@ func (c *Rule) acceptsPoint(at message.Point) bool {
 	return false
 }
 
+// runProbe runs a check at one point of an operation, once it is the operation's turn.
 func (r *Engine) runProbe(ctx context.Context, op *operation, c *Rule, at message.Point) error {
 	if err := op.endTurn(); err != nil {
 		return err

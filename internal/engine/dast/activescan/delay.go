@@ -200,6 +200,7 @@ type proofs struct {
 	none chan struct{} // closed when n is 0 again
 }
 
+// beginProof says that times are being measured: whatever is not part of that waits.
 func (p *proofs) beginProof() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -208,6 +209,7 @@ func (p *proofs) beginProof() {
 	}
 }
 
+// endProof says that one measurement is over; the last one lets the others go on.
 func (p *proofs) endProof() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -304,6 +306,7 @@ func (m *measured) minimumDuration(d time.Duration) time.Duration {
 	return time.Duration(least*float64(d)) + m.usual/4
 }
 
+// formatSeconds writes a time for people, without decimals that are none.
 func formatSeconds(d time.Duration) string {
 	return strings.TrimSuffix(strconv.FormatFloat(d.Seconds(), 'f', 2, 64), ".00") + " s"
 }

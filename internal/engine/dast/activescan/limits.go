@@ -69,6 +69,7 @@ type asides struct {
 	list []sitemap.Entry
 }
 
+// addEntry keeps a request for later.
 func (a *asides) addEntry(e sitemap.Entry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

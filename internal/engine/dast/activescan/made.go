@@ -40,6 +40,8 @@ const maxBehind = 3
 // maxMade bounds the pages of new objects that are searched.
 const maxMade = 40
 
+// copy returns a way that can be changed while the first one is used: its labels are
+// its own.
 func (w *way) copy() *way {
 	return &way{w.plant, w.list, slices.Clone(w.plant.labels), w.place, w.shape}
 }

@@ -533,6 +533,8 @@ func (p *Probe) UnknownValue() string {
 	return p.op.other
 }
 
+// newUnknownValue makes a value of the same form as the original one that the
+// application most likely does not know.
 func (p *Probe) newUnknownValue() string {
 	v := p.OriginalValue()
 	if strings.Trim(v, "0123456789") == "" {

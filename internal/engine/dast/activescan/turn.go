@@ -136,6 +136,7 @@ type turns struct {
 	active  int
 }
 
+// newTurns returns the order of operations, in which each waits for its turn.
 func newTurns(list []*turn) *turns {
 	q := &turns{waiting: list}
 	q.changed.L = &q.mu

@@ -65,6 +65,7 @@ func hideSecrets(h http.Header) http.Header {
 	return out
 }
 
+// hideCookies leaves the names of the cookies of a request.
 func hideCookies(v string) string {
 	pairs := strings.Split(v, "; ")
 	for i, p := range pairs {
@@ -74,6 +75,7 @@ func hideCookies(v string) string {
 	return strings.Join(pairs, "; ")
 }
 
+// hideCookie leaves the name and the attributes of a cookie that an answer sets.
 func hideCookie(v string) string {
 	pair, attributes, _ := strings.Cut(v, ";")
 	name, _, _ := strings.Cut(pair, "=")

@@ -33,6 +33,7 @@ type layer struct {
 	number  int    // of a literal of GraphQL
 }
 
+// packing says how a value is packed into another one.
 type packing string
 
 const (

@@ -40,6 +40,8 @@ func jsonLeaves(text []byte) []leaf {
 	return w.leaves
 }
 
+// jsonWalk goes through a document and collects its leaves with their places in the
+// text.
 type jsonWalk struct {
 	dec    *json.Decoder
 	text   []byte
@@ -103,6 +105,7 @@ func (w *jsonWalk) readContainer(open json.Delim, pointer string, depth int) boo
 	return err == nil
 }
 
+// itoa writes a number as it stands in a pointer.
 func itoa(i int) string {
 	b, _ := json.Marshal(i) // an int has a text
 	return string(b)
@@ -113,6 +116,7 @@ func EscapePointer(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
+// unescapePointer reads a part of a JSON pointer (RFC 6901).
 func unescapePointer(part string) string {
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
 }
@@ -168,6 +172,7 @@ func setMember(text []byte, p Point, name string) []byte {
 	return text
 }
 
+// spliceText puts a value in the place of a part of a text, which stays as it is.
 func spliceText(text []byte, start, end int, value []byte) []byte {
 	out := make([]byte, 0, len(text)+len(value))
 	out = append(out, text[:start]...)
@@ -215,6 +220,7 @@ func xmlLeaves(text []byte) []leaf {
 	return leaves
 }
 
+// qualified is the name of an element or attribute as it is written, with its prefix.
 func qualified(n xml.Name) string {
 	if n.Space != "" {
 		return n.Space + ":" + n.Local

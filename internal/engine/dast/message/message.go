@@ -144,6 +144,7 @@ func ParseQuery(raw string) []Param {
 	return out
 }
 
+// unescapeText decodes a part of a query; what cannot be decoded stays.
 func unescapeText(s string) string {
 	if out, err := url.QueryUnescape(s); err == nil {
 		return out
@@ -354,6 +355,8 @@ func CookieHeader(cookies []Param) string {
 	return strings.Join(parts, "; ")
 }
 
+// cookieText writes a value so that every server reads it as one cookie (RFC 6265,
+// section 4.1.1).
 func cookieText(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

@@ -221,6 +221,8 @@ func (r *Request) pathPoints() []Point {
 // Segment is the i-th segment of the path, from 0, as a value.
 func (r *Request) Segment(i int) Point { return segmentPoint(i, r.splitPath()[i]) }
 
+// segmentPoint is the point of a segment of the path. Its name is its number, from 1,
+// since segments have no names.
 func segmentPoint(i int, s string) Point {
 	value, err := url.PathUnescape(s)
 	if err != nil {
@@ -300,6 +302,8 @@ func (r *Request) WithJSON(p Point, text string) *Request {
 	return c
 }
 
+// setParam replaces a parameter by its place in the list, or adds one. The list may be
+// shared with other requests, so that adding copies it.
 func setParam(list *[]Param, p Point, value string) {
 	if p.Index >= 0 && p.Index < len(*list) {
 		(*list)[p.Index].Value = value
@@ -309,6 +313,7 @@ func setParam(list *[]Param, p Point, value string) {
 	*list = append(slices.Clip(*list), Param{Name: p.Name, Value: value})
 }
 
+// setName renames a parameter by its place in the list.
 func setName(list []Param, p Point, name string) {
 	if p.Index >= 0 && p.Index < len(list) {
 		list[p.Index].Name = name

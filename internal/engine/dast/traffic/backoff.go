@@ -61,6 +61,8 @@ const (
 	maxRoutes = 10_000
 )
 
+// newBackoff returns the state in which nothing was limited yet. Tests replace its
+// clock.
 func newBackoff() *backoff {
 	return &backoff{now: time.Now, routes: map[string]*hold{}, sleep: func(ctx context.Context, d time.Duration) error {
 		select {
@@ -144,6 +146,7 @@ func (b *backoff) longestRunOfOthers(h *hold) int {
 	return most
 }
 
+// laterTime returns the later of two times.
 func laterTime(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
@@ -151,6 +154,7 @@ func laterTime(a, b time.Time) time.Time {
 	return b
 }
 
+// totalPause is the time that requests have waited so far, all together.
 func (b *backoff) totalPause() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()

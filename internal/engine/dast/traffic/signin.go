@@ -73,6 +73,7 @@ func WithSignIn(ctx context.Context) context.Context {
 	return context.WithValue(ctx, signingIn{}, true)
 }
 
+// signingIn is the key under which a context says that its requests sign in.
 type signingIn struct{}
 
 // Route is the name of a request in SignIns, Limited and Partial.

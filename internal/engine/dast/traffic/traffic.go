@@ -163,6 +163,7 @@ func New(o Options) *Client {
 	return c
 }
 
+// set gives a field that was not set its usual value.
 func set[T int | int64 | float64 | time.Duration](field *T, value T) {
 	if *field <= 0 {
 		*field = value
@@ -352,6 +353,8 @@ func (c *Client) SendExclusively(ctx context.Context, r *message.Request, as Ses
 	return c.deliverRequest(ctx, r, as, true)
 }
 
+// deliverRequest sends a request that the scope allows. No request leaves by another
+// way.
 func (c *Client) deliverRequest(ctx context.Context, r *message.Request, as Session,
 	alone bool) (*message.Response, error) {
 	if err := c.o.Scope.Allows(r); err != nil {
@@ -527,11 +530,13 @@ func (c *Client) readBody(got *http.Response) (content []byte, truncated bool, e
 	return content, false, err
 }
 
+// counter counts the bytes that are read through it.
 type counter struct {
 	r io.Reader
 	n *atomic.Int64
 }
 
+// Read implements io.Reader.
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n.Add(int64(n))

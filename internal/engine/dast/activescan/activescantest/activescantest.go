@@ -122,6 +122,8 @@ type application struct {
 	dial    func(context.Context, string, string) (net.Conn, error)
 }
 
+// attack runs checks against the application as a whole scan would, and collects what
+// they report.
 func (a application) attack(t *testing.T, checks []*activescan.Rule, operations []string, settings []Option) Result {
 	t.Helper()
 	target := &scan.Target{URL: a.address + "/", Profile: scan.Full}

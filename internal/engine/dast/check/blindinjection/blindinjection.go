@@ -29,6 +29,8 @@ var (
 		OASTRules: []*finding.Rule{program, template}, Profile: scan.Standard, Slow: true, ScanOperation: scanOperation}
 )
 
+// acceptsPoint reports whether a program can stand at a point and be run later, where
+// no answer shows it.
 func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML:

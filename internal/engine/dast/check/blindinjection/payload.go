@@ -64,14 +64,20 @@ func node(address string) string {
 		"((this&&this.constructor||Object).constructor(/return this/.source)())"
 }
 
+// ruby is an expression of Ruby that asks the address. No quotes are in it, and the
+// name of the host stands in two parts, so that nothing that merely follows addresses
+// asks it.
 func ruby(address string) string {
 	return "(require(%q(open-uri));URI.open(%q(" + address[:cut] + ")+%q(" + address[cut:] + "),read_timeout: 3).read)"
 }
 
+// perl is an expression of Perl that asks the address, with the same care.
 func perl(address string) string {
 	return "(require HTTP::Tiny)&&HTTP::Tiny->new->get(q(" + address[:cut] + ").q(" + address[cut:] + "))"
 }
 
+// php is an expression of PHP that asks the address, which is written in numbers of
+// characters.
 func php(address string) string {
 	var codes []string
 	for _, c := range []byte(address) {
@@ -114,6 +120,7 @@ func quotedExpressions(_ string, bait func() activescan.OASTPayload) (string, []
 	return c(parts[0].bait.URLWithHostName()) + "+'+" + c(parts[1].bait.URLWithHostName()) + "+'", parts
 }
 
+// doubly ends a string in double quotes with a program of Java.
 func doubly(value string, bait func() activescan.OASTPayload) (string, []part) {
 	b := bait()
 	return value + `"+` + java("'")(b.URLWithHostName()) + `+"`, []part{{b, "behind a string in double quotes"}}
@@ -148,6 +155,8 @@ func formatCall(format string) call {
 	}
 }
 
+// payloads are the programs, in the order in which they are sent. One writes several
+// forms at once, to save requests.
 var payloads = []payload{
 	{languages: "python", write: polyglotProgram(python, "+")},
 	{languages: "node", write: polyglotProgram(node, "+")},

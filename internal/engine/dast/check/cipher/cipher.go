@@ -31,6 +31,7 @@ var (
 var Rule = &activescan.Rule{ID: "cipher", FindingRules: []*finding.Rule{keystream, blocks, oracle}, Profile: scan.Safe,
 	AcceptsPoint: acceptsPoint, ProbePoint: probePoint}
 
+// acceptsPoint reports whether encrypted text can stand at a point.
 func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InCookie:
@@ -41,6 +42,8 @@ func acceptsPoint(p message.Point) bool {
 	return false
 }
 
+// probePoint looks at a value that is encrypted in blocks for a padding oracle, and at
+// other values for an answer that holds them encrypted.
 func probePoint(p *activescan.Probe) error {
 	if text, e := decodeText(p.Point.Value); e != nil {
 		if size := blockSize(text); size > 0 && len(text) >= 2*size {
@@ -179,6 +182,7 @@ func keystreams(base, resp *message.Response, text string) map[pad]bool {
 	return out
 }
 
+// xorBytes combines the bytes of a text with as many of others.
 func xorBytes(b []byte, text string) string {
 	key := make([]byte, len(text))
 	for i := range key {

@@ -45,6 +45,8 @@ type form struct {
 	typed  message.Point // that the script makes it of
 }
 
+// scanPage sends a form of a page in a browser with what its fields refuse, where a
+// token keeps everything else from sending it.
 func scanPage(t *activescan.OperationScan) error {
 	prover, ok := t.Browser.(browser.Prover)
 	if !ok || t.Request.Origin != "form" || t.Request.Referer == "" {
@@ -204,6 +206,7 @@ func isUsedByScript(doc *html.Node, name string) bool {
 	})
 }
 
+// attributeOf returns the value of an attribute; empty: there is none.
 func attributeOf(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {

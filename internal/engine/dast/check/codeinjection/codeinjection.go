@@ -27,6 +27,8 @@ var Rule = &activescan.Rule{ID: "codeinjection", FindingRules: []*finding.Rule{r
 	AcceptsPoint: acceptsPoint,
 	ProbePoint:   probePoint}
 
+// acceptsPoint reports whether code can stand at a point: names are seldom evaluated,
+// and a truth value is refused before it is.
 func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName, message.InQueryName, message.InFormName,
@@ -43,6 +45,8 @@ type language struct {
 	product string // with A and B in the place of the factors
 }
 
+// languages are the languages whose arithmetic and joining of texts differ. One attempt
+// serves all of a line.
 var languages = []language{
 	{"JavaScript, Java and its expression languages, FreeMarker", "+", "(A*B)"},
 	{"PHP, Perl", ".", "(A*B)"},

@@ -34,6 +34,8 @@ var (
 // Mark is what is said of points that commands are found at.
 const Mark = "command"
 
+// acceptsPoint reports whether a command can stand at a point. Names of parameters are
+// tried too, for programs take them as options.
 func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName:
@@ -77,6 +79,8 @@ func replaceValue(v, command string) string {
 	return name + "=" + command
 }
 
+// unixSubtraction has a shell compute a difference between two words, which an echo of
+// the value cannot hold.
 func unixSubtraction(before, after string, a, b int) string {
 	return fmt.Sprintf("echo %s$((%d-%d))%s", before, a, b, after)
 }
@@ -96,6 +100,8 @@ func subtractionWithTabs(before, after string, a, b int) string {
 // subtractionByExpr is the difference (try) by the program expr.
 func subtractionByExpr(_, _ string, a, b int) string { return fmt.Sprintf("expr %d %% %d", a, b) }
 
+// windowsSubtraction has cmd.exe compute a difference, which set /a prints without a
+// line end.
 func windowsSubtraction(_, _ string, a, b int) string { return fmt.Sprintf("set /a %d-%d", a, b) }
 
 // forms are tried in this order. Each is written otherwise as well, for filters of spaces and signs.
@@ -114,6 +120,8 @@ var forms = []form{
 		}},
 }
 
+// probePoint looks for commands whose results are in the page, and for pages that
+// change with them.
 func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound(Mark) || p.AlreadyFound("sql") {
 		return nil
@@ -191,6 +199,8 @@ var waits = []func(v string, n int) string{
 	},
 }
 
+// probeDelay looks for commands that nothing in the page shows: by calls to the
+// listener, else by the time that they take.
 func probeDelay(p *activescan.Probe) error {
 	if p.AlreadyFound(Mark) || p.AlreadyFound("sql") || p.Point.Names() {
 		return nil

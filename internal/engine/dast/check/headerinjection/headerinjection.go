@@ -18,6 +18,7 @@ var Rule = &activescan.Rule{ID: "headerinjection", FindingRules: []*finding.Rule
 	AcceptsPoint: acceptsPoint,
 	ProbePoint:   probePoint}
 
+// acceptsPoint reports whether a value at a point can hold line ends. A header cannot.
 func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InQuery, message.InForm, message.InPath, message.InCookie, message.InJSON, message.InMultipart:
@@ -30,6 +31,8 @@ func acceptsPoint(p message.Point) bool {
 // characters that are cut to their last byte.
 var ends = []string{"\r\n", "\n", "%0d%0a", "\u560d\u560a"}
 
+// probePoint looks for line ends that reach a header of the answer. Only where a value
+// stands in a header, or makes the server fail, is more asked.
 func probePoint(p *activescan.Probe) error {
 	canary, err := p.ProbeCanary()
 	if err != nil {
@@ -66,6 +69,8 @@ func inHeader(resp *message.Response, text string) bool {
 	return false
 }
 
+// confirmInjection repeats a header that was injected with another name, and reports it
+// when it comes again.
 func confirmInjection(p *activescan.Probe, end string, first *message.Response) error {
 	name := "x-" + p.RandomLetters(8)
 	payload := p.RandomLetters(5) + end + name + ": " + p.RandomLetters(5)

@@ -84,9 +84,9 @@ func (t *token) withSignature(signature string) *token {
 }
 
 // signedContent is what is signed.
-func (t *token) signedContent() string { return decodePart(t.header) + "." + decodePart(t.claims) }
+func (t *token) signedContent() string { return encodePart(t.header) + "." + encodePart(t.claims) }
 
-func decodePart(v map[string]any) string {
+func encodePart(v map[string]any) string {
 	b, err := json.Marshal(v)
 	if err != nil { // what was decoded from JSON can be encoded
 		panic(err)

@@ -21,6 +21,7 @@ var Rule = &activescan.Rule{ID: "ldapinjection", FindingRules: []*finding.Rule{r
 	AcceptsPoint: acceptsPoint,
 	ProbePoint:   probePoint}
 
+// acceptsPoint reports whether a part of a filter can stand at a point.
 func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName:
@@ -29,6 +30,8 @@ func acceptsPoint(p message.Point) bool {
 	return p.Type != "boolean" && p.Type != "null"
 }
 
+// probePoint looks for filters that a value changes, by errors and by pages that follow
+// a condition.
 func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound("sql") || p.AlreadyFound("command") {
 		return nil

@@ -23,6 +23,8 @@ var Rule = &activescan.Rule{ID: "nosqlinjection", FindingRules: []*finding.Rule{
 	Profile:      scan.Safe,
 	AcceptsPoint: acceptsPoint, ProbePoint: probePoint}
 
+// acceptsPoint reports whether an object can stand at a point: in a text of JSON, or
+// where names of parameters with brackets become objects.
 func acceptsPoint(p message.Point) bool {
 	if p.HoldsJSON() {
 		return p.Type != "boolean" && p.Type != "null"
@@ -34,6 +36,8 @@ func acceptsPoint(p message.Point) bool {
 	return false
 }
 
+// probePoint puts operators of queries in the place of a value, and compares the pages
+// that they give.
 func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound("sql") {
 		return nil

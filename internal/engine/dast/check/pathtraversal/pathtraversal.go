@@ -28,6 +28,8 @@ var (
 	byInclude = includesFile()
 )
 
+// includesFile is the rule for files that are run as programs of PHP, with the weakness
+// of its own.
 func includesFile() *finding.Rule {
 	r := texts.Get("include")
 	r.CWE = []string{"CWE-98"}
@@ -41,6 +43,8 @@ var Rule = &activescan.Rule{ID: "pathtraversal", FindingRules: []*finding.Rule{b
 // Mark is what is said of points that lead to files.
 const Mark = "file"
 
+// acceptsPoint reports whether the name of a file can stand at a point. Segments of the
+// path are another check's.
 func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName, message.InPath:
@@ -49,6 +53,7 @@ func acceptsPoint(p message.Point) bool {
 	return p.Type != "boolean" && p.Type != "null" && p.Type != "integer" && p.Type != "number"
 }
 
+// prober is what is known of a point while its values are tried.
 type prober struct {
 	*activescan.Probe
 	base    *activescan.Baseline
@@ -235,6 +240,8 @@ func (s *prober) folderDepths() []int {
 	return []int{1}
 }
 
+// likelyJava matches addresses of applications that most likely run in Java, whose
+// files have names of their own.
 var likelyJava = lazyregexp.New(`(?i)\.(?:jsp|jspx|do|action|jsf|faces|xhtml)$|;jsessionid|/servlet`)
 
 // probeContent looks for the content of files.

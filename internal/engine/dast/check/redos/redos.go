@@ -85,6 +85,8 @@ const (
 	clear  = 350 * time.Millisecond // more than usual: enough to measure
 )
 
+// probePoint sends values on which backtracking takes exponential time, and measures
+// how the time grows with their length. A slow point tells nothing.
 func probePoint(p *activescan.Probe) error {
 	base, err := p.Baseline()
 	if err != nil {

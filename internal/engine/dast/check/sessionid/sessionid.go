@@ -47,6 +47,7 @@ type place struct {
 	name string
 }
 
+// String names the place, for people and as a key.
 func (p place) String() string { return string(p.kind) + " " + p.name }
 
 // maxText bounds the values that are looked at, in characters.
@@ -81,6 +82,7 @@ func sessionValues(resp *message.Response) map[place]string {
 	return out
 }
 
+// attributeOf returns the value of an attribute; empty: there is none.
 func attributeOf(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
@@ -100,6 +102,7 @@ func recordOperation(t *activescan.OperationScan, resp *message.Response) {
 	}
 }
 
+// givenValues is the name of the fact that holds what an operation gives at a place.
 func givenValues(r *message.Request, at place) string {
 	return "sessionid " + sitemap.OperationKey(r) + " " + at.String()
 }

@@ -30,6 +30,8 @@ var addressed = [][]string{
 // maxFolders bounds the folders whose headers are tried.
 const maxFolders = 20
 
+// probeHeaders puts addresses of the listener into headers that proxies and
+// applications follow, once in each folder.
 func probeHeaders(t *activescan.OperationScan) error {
 	if t.OAST == nil || !t.FirstTime("ssrf headers "+path.Dir(t.Request.Path)) ||
 		t.IncrementCount("ssrf headers") > maxFolders {

@@ -27,6 +27,8 @@ func probeOAST(p *activescan.Probe) (bool, error) {
 	})
 }
 
+// expectedCall sends an address of the listener and waits for the call. Only HTTP
+// counts: names are looked up by many that never connect.
 func expectedCall(p *activescan.Probe, payload func(activescan.OASTPayload) string) (bool, error) {
 	return p.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request, []activescan.ExpectedInteraction) {
 		b := bait()

@@ -34,6 +34,8 @@ func acceptsPoint(p message.Point) bool {
 
 var address = lazyregexp.New(`(?i)ur[li]|link|href|src|host|domain|site|feed|callback|hook|proxy|fetch|import|load|target|dest|image|img|avatar|file|path|page|endpoint|server|origin`)
 
+// probePoint looks for requests of the server: to the listener, else to a page of its
+// own that the answer then holds.
 func probePoint(p *activescan.Probe) error {
 	called, err := probeOAST(p)
 	if called || err != nil {

@@ -25,6 +25,8 @@ var (
 var Rule = &activescan.Rule{ID: "templateinjection", FindingRules: []*finding.Rule{rule, byError}, Profile: scan.Safe,
 	AcceptsPoint: acceptsPoint, ProbePoint: probePoint}
 
+// acceptsPoint reports whether an expression can stand at a point: names are seldom
+// rendered, and a truth value is refused before it is.
 func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName, message.InQueryName, message.InFormName,
@@ -76,6 +78,8 @@ func (f form) fillForm(p *activescan.Probe) (text, want string) {
 	return text, fmt.Sprint(a * b)
 }
 
+// probePoint looks for expressions that are evaluated. Where a database or a shell
+// takes the value apart, its answers would look the same.
 func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound("sql") || p.AlreadyFound("command") {
 		return nil

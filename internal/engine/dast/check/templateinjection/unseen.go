@@ -12,6 +12,8 @@ import (
 // A fault fails when A and B are the same number.
 type fault struct{ engines, text string }
 
+// faults are expressions that fail in each family of engines when A and B are equal,
+// and are harmless when they are not.
 var faults = []fault{
 	{"Jinja2, Twig, Tornado", "{{1%(A-B)}}"},
 	{"FreeMarker, Mako, Groovy, JSP EL", "${1%(A-B)}"},

@@ -208,6 +208,8 @@ func (x *text) claimWords() []string {
 	return out
 }
 
+// changed is the text with a word in the place of a claim. PHP writes the length before
+// each text.
 func (x *text) changed(claim, word string) string {
 	if x.php {
 		return strings.ReplaceAll(x.plain, fmt.Sprintf("s:%d:%q", len(claim), claim),

@@ -18,6 +18,7 @@ var Rule = &activescan.Rule{ID: "xpathinjection", FindingRules: []*finding.Rule{
 	AcceptsPoint: acceptsPoint,
 	ProbePoint:   probePoint}
 
+// acceptsPoint reports whether a part of an expression can stand at a point.
 func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName:
@@ -30,6 +31,9 @@ func acceptsPoint(p message.Point) bool {
 // follows it. %s stands for the condition.
 type place struct{ and, or string }
 
+// injectionContexts are the forms of a condition behind a value, in quotes of either
+// kind, without any, and inside of a call. Each has an "and" behind the known value and
+// an "or" behind an unknown one.
 func injectionContexts(v, r string) []place {
 	var out []place
 	for _, q := range []string{"'", `"`} {
@@ -40,6 +44,8 @@ func injectionContexts(v, r string) []place {
 		"contains('a','a", r + "') or %s or contains('a','b"})
 }
 
+// probePoint looks for conditions that decide what the page shows. What another
+// language of queries takes is left to the checks of that language.
 func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound("sql") || p.AlreadyFound("command") || p.AlreadyFound("ldap") {
 		return nil

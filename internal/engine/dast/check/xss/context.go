@@ -242,6 +242,7 @@ func attributeAt(raw string, offset int) (name string, quote byte, start int, ok
 	return "", 0, 0, false
 }
 
+// isSpace reports whether a character separates attributes.
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
 
 // scriptStates returns the states of a script in which the word stands.

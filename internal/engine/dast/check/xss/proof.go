@@ -211,6 +211,7 @@ func callsWord(code, word string) bool {
 	return v.found
 }
 
+// finder looks in a script for a call with the word, which runs when the script does.
 type finder struct {
 	word  string
 	found bool
