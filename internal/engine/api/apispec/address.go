@@ -37,4 +37,5 @@ func serverPath(server string) string {
 	return strings.TrimRight(p, "/")
 }
 
+// number is an index as a part of a pointer.
 func number(i int) string { return strconv.Itoa(i) }

@@ -171,6 +171,8 @@ type reader struct {
 	v2      bool
 }
 
+// addDefect records a mistake of the description with its place, once, up to a limit.
+// The rest of the description is read all the same.
 func (r *reader) addDefect(n *document.Node, pointer, format string, args ...any) {
 	line := 0
 	if n != nil {
@@ -189,6 +191,7 @@ func (r *reader) addDefect(n *document.Node, pointer, format string, args ...any
 	r.api.Defects = append(r.api.Defects, f)
 }
 
+// addOperation keeps an operation, up to a limit.
 func (r *reader) addOperation(o *Operation) {
 	if len(r.api.Operations) == MaxOperations {
 		r.addDefect(nil, o.Pointer, "has more than %d operations", MaxOperations)

@@ -29,6 +29,7 @@ type graph struct {
 	values map[string]*Schema // of types, by name
 }
 
+// graphType is a type of a schema of GraphQL.
 type graphType struct {
 	kind   ast.DefinitionKind
 	name   string
@@ -37,6 +38,7 @@ type graphType struct {
 	line   int
 }
 
+// graphField is a field of a type, an argument of a field, or a field of an input.
 type graphField struct {
 	name   string
 	typ    *ast.Type
@@ -95,6 +97,7 @@ func readSDL(text []byte) (*API, error) {
 	return g.api, nil
 }
 
+// newGraph returns a reader of a schema that knows no types yet.
 func newGraph(r *reader) *graph {
 	return &graph{reader: r, types: map[string]*graphType{}, values: map[string]*Schema{}}
 }
@@ -122,6 +125,7 @@ func (g *graph) readPieces(text []byte, whole error) {
 	}
 }
 
+// lineOf returns the line that an error of the parser names.
 func lineOf(err error) int {
 	if e, ok := err.(*gqlerror.Error); ok && len(e.Locations) > 0 {
 		return e.Locations[0].Line
@@ -129,6 +133,7 @@ func lineOf(err error) int {
 	return 1
 }
 
+// messageOf returns what an error of the parser says, without its place.
 func messageOf(err error) string {
 	if e, ok := err.(*gqlerror.Error); ok {
 		return e.Message
@@ -216,6 +221,8 @@ func (r *reader) readIntrospection() error {
 	return nil
 }
 
+// readFields reads the fields of a type in the answer to an introspection. args is the
+// member that holds the arguments; empty: they have none.
 func (g *graph) readFields(list *document.Node, args string) []graphField {
 	var out []graphField
 	for _, n := range list.List() {
@@ -276,6 +283,8 @@ func (g *graph) readOperations() {
 	}
 }
 
+// readOperation adds a field of a root type as an operation, with a document that asks
+// for it and one variable for each argument.
 func (g *graph) readOperation(kind, root string, f graphField) {
 	o := &Operation{ID: root + "." + f.name, Method: "POST", Tags: []string{kind}, Line: f.line, Deprecated: f.old,
 		BodyRequired: true}

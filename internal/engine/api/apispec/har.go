@@ -18,6 +18,8 @@ var passive = lazyregexp.New(`^(image|font|audio|video)/|^text/css|javascript|fo
 // own are the headers that a client sets by itself.
 var own = lazyregexp.New(`(?i)^(:.*|host|connection|content-length|content-type|cookie|user-agent|accept.*|origin|referer|sec-.*|upgrade-insecure-requests|cache-control|pragma|dnt|te|priority|if-.*|authorization|x-forwarded-.*)$`)
 
+// readHAR reads a recording of a browser. Requests that differ in their values alone
+// become one operation.
 func (r *reader) readHAR() {
 	log := r.root.Get("log")
 	r.api.Version, r.api.Title = log.Get("version").Text(), log.At("creator", "name").Text()
@@ -94,6 +96,7 @@ func (r *reader) readEntry(e *document.Node, at string) *Operation {
 	return o
 }
 
+// readSent adds a parameter with the value that was sent as its example.
 func (r *reader) readSent(o *Operation, in, name, value string) {
 	p := &Parameter{In: in, Name: name, Required: in == "path", Schema: unknownSchema(), Example: value, Line: o.Line}
 	p.Schema.Types = []string{"string"}

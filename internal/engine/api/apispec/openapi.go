@@ -13,6 +13,7 @@ import (
 // methods are the operations of a path.
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"}
 
+// readOpenAPI reads a description in the format of OpenAPI 3, or of Swagger 2.
 func (r *reader) readOpenAPI() {
 	root := r.root
 	r.api.Version = or(root.Get("openapi").Text(), root.Get("swagger").Text())
@@ -155,8 +156,11 @@ func (r *reader) readExample(n *document.Node) any {
 	return nil
 }
 
+// braces matches a parameter in the template of a path.
 var braces = lazyregexp.New(`\{([^{}/]+)\}`)
 
+// readOperation reads an operation. Parameters of its path hold for it where it does
+// not replace them.
 func (r *reader) readOperation(o *Operation, n *document.Node, common []located) {
 	o.ID, o.Summary = n.Get("operationId").Text(), n.Get("summary").Text()
 	o.Deprecated = n.Get("deprecated").True()
@@ -260,6 +264,7 @@ func (r *reader) readRequestBody(o *Operation, n *document.Node) {
 	o.Bodies = append(o.Bodies, r.readContent(body, at)...)
 }
 
+// readContent reads a body in each of its types.
 func (r *reader) readContent(n *document.Node, at string) []*Media {
 	var out []*Media
 	for _, e := range n.Get("content").Pairs() {
@@ -307,6 +312,7 @@ func (r *reader) readResponses(o *Operation, n *document.Node) {
 	}
 }
 
+// readLinks reads which operations take values of an answer.
 func (r *reader) readLinks(o *Operation, status string, answer *document.Node, at string) {
 	for _, e := range answer.Get("links").Pairs() {
 		n, _ := r.followReference(e.Value, document.Join(at, "links", e.Key))

@@ -12,11 +12,13 @@ import (
 // This file reads Postman collections of the formats 2.0 and 2.1
 // (https://schema.postman.com/).
 
+// postman reads a collection, with the variables that it defines.
 type postman struct {
 	*reader
 	variables map[string]string
 }
 
+// readPostman reads a collection, also one inside of an answer of Postman's API.
 func (r *reader) readPostman() {
 	root := r.root
 	if c := root.Get("collection"); c.Get("item") != nil { // as the API of Postman answers
@@ -32,6 +34,8 @@ func (r *reader) readPostman() {
 	p.readItems(group{pointer: "", items: root.Get("item"), auth: root.Get("auth")}, 0)
 }
 
+// learnVariables takes the variables of a collection that are switched on. Their values
+// are texts.
 func (p *postman) learnVariables(list *document.Node) {
 	for _, v := range list.List() {
 		if key := or(v.Get("key").Text(), v.Get("id").Text()); key != "" && !v.Get("disabled").True() {
@@ -48,6 +52,8 @@ type group struct {
 	tags    []string
 }
 
+// readItems reads the requests of a folder, and the folders below. Who signs in is
+// inherited, and so are the names of the folders as tags.
 func (p *postman) readItems(g group, depth int) {
 	if depth > maxDepth {
 		p.addDefect(g.items, g.pointer, "has more than %d folders inside each other", maxDepth)
@@ -69,6 +75,7 @@ func (p *postman) readItems(g group, depth int) {
 	}
 }
 
+// readRequest reads one request, which may be written as an address alone.
 func (p *postman) readRequest(item *document.Node, at string, auth *document.Node, tags []string) {
 	n := item.Get("request")
 	if n == nil {
@@ -105,6 +112,7 @@ func (p *postman) readRequest(item *document.Node, at string, auth *document.Nod
 	p.addOperation(o)
 }
 
+// variable matches the use of a variable in a text.
 var variable = lazyregexp.New(`\{\{([^{}]+)\}\}`)
 
 // expandVariables replaces variables that the collection gives a value; the others stay.

@@ -56,9 +56,11 @@ type Property struct {
 func (s *Schema) Is(name string) bool { return slices.Contains(s.Types, name) }
 
 // Property returns the schema of a property, or nil. It looks into AllOf as well.
-func (s *Schema) Property(name string) *Schema { return s.addProperty(name, 0) }
+func (s *Schema) Property(name string) *Schema { return s.findProperty(name, 0) }
 
-func (s *Schema) addProperty(name string, depth int) *Schema {
+// findProperty returns the schema of a property by its name, also where parts of the
+// schema define it, down to a limit.
+func (s *Schema) findProperty(name string, depth int) *Schema {
 	if s == nil || depth > maxDepth {
 		return nil
 	}
@@ -68,7 +70,7 @@ func (s *Schema) addProperty(name string, depth int) *Schema {
 		}
 	}
 	for _, part := range s.AllOf {
-		if found := part.addProperty(name, depth+1); found != nil {
+		if found := part.findProperty(name, depth+1); found != nil {
 			return found
 		}
 	}
@@ -178,6 +180,7 @@ func (r *reader) followReference(n *document.Node, pointer string) (*document.No
 	return nil, ""
 }
 
+// fillSchema reads what a schema says itself, and the schemas below it.
 func (r *reader) fillSchema(s *Schema, n *document.Node, pointer string) {
 	r.readConstraints(s, n, pointer)
 	below := func(key string) *Schema {
@@ -284,6 +287,8 @@ var types = map[string]string{
 	"text": "string", "str": "string", "list": "array", "dict": "object", "map": "object",
 }
 
+// readTypes reads the type of a schema. A wrong one is told, and read as what it most
+// likely means.
 func (r *reader) readTypes(s *Schema, n *document.Node, pointer string) {
 	name := n.Text()
 	if n != nil && n.Kind == document.Null {
@@ -322,6 +327,7 @@ func readBound(n *document.Node, inclusive, exclusive string) (*float64, bool) {
 // tells.
 func Infer(v any) *Schema { return inferSchema(v, 0) }
 
+// inferSchema makes the schema of an example, for descriptions that have nothing else.
 func inferSchema(v any, depth int) *Schema {
 	s := unknownSchema()
 	if depth > maxDepth {

@@ -149,6 +149,7 @@ type validator struct {
 	seen map[string]bool
 }
 
+// addDeviation records a deviation, once for each kind and place, up to a limit.
 func (v *validator) addDeviation(kind Kind, pointer, format string, args ...any) {
 	key := string(kind) + pointer
 	if v.seen[key] || len(v.out) >= maxBreaches {
@@ -265,6 +266,8 @@ func (v *validator) checkType(s *apispec.Schema, doc any, pointer string) bool {
 	return true
 }
 
+// checkObject checks an object: its required properties, and each one by its own
+// schema. What may only be sent need not be in an answer.
 func (v *validator) checkObject(s *apispec.Schema, doc map[string]any, pointer string, depth int) {
 	for _, name := range s.Required {
 		if _, ok := doc[name]; ok {
@@ -296,6 +299,8 @@ func (v *validator) checkObject(s *apispec.Schema, doc map[string]any, pointer s
 	}
 }
 
+// checkArray checks how many items a list has, and its items up to a limit. All have the same
+// place in the report, since they have the same schema.
 func (v *validator) checkArray(s *apispec.Schema, doc []any, pointer string, depth int) {
 	if s.MinItems >= 0 && len(doc) < s.MinItems || s.MaxItems >= 0 && len(doc) > s.MaxItems {
 		v.addDeviation(Body, pointer, "%s has %d items, and the schema another number", describeLocation(pointer),
@@ -306,6 +311,8 @@ func (v *validator) checkArray(s *apispec.Schema, doc []any, pointer string, dep
 	}
 }
 
+// checkText checks the length of a text in characters, and its pattern where that can
+// be compiled.
 func (v *validator) checkText(s *apispec.Schema, doc, pointer string) {
 	n := utf8.RuneCountInString(doc)
 	if s.MinLength >= 0 && n < s.MinLength || s.MaxLength >= 0 && n > s.MaxLength {
@@ -317,6 +324,7 @@ func (v *validator) checkText(s *apispec.Schema, doc, pointer string) {
 	}
 }
 
+// patterns are the compiled patterns of schemas, which are used for many answers.
 var patterns sync.Map // by text: *regexp.Regexp, nil where it cannot be compiled
 
 // compilePattern returns the pattern where it has a meaning in RE2; others are not checked.
@@ -335,6 +343,7 @@ func compilePattern(pattern string) *regexp.Regexp {
 	return re
 }
 
+// checkNumber checks the limits of a number. One that no float64 holds is left alone.
 func (v *validator) checkNumber(s *apispec.Schema, doc json.Number, pointer string) {
 	f, err := doc.Float64()
 	if err != nil {

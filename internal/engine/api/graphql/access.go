@@ -16,6 +16,7 @@ import (
 
 // This file asks who may send what from where, and whom the service believes.
 
+// decodeJSON decodes a part of a token or of an answer.
 func decodeJSON(text []byte, v any) error { return json.Unmarshal(text, v) }
 
 // probeCSRF sends a mutation that changes nothing, the name of its root type, in the ways
@@ -150,6 +151,7 @@ func (a *asker) probeConsoleHeader(page *message.Request) error {
 	return a.probeDebugErrors(e)
 }
 
+// scanAccess runs the checks of who may ask what; the first error ends them.
 func (a *asker) scanAccess() error {
 	for _, f := range []func() error{a.probeUnsignedTokens, a.deniedVariants, a.probeOpenMutations} {
 		if err := f(); err != nil {

@@ -13,6 +13,7 @@ import (
 
 // This file asks what the service tells of itself.
 
+// scanDisclosure runs the checks of what the service tells of itself.
 func (a *asker) scanDisclosure() error {
 	if err := a.probeIntrospection(); err != nil {
 		return err
@@ -67,6 +68,7 @@ func (a *asker) probeIntrospection() error {
 	return nil
 }
 
+// someNames lists names for people, ten at most.
 func someNames(names []string) string {
 	if len(names) > 10 {
 		return strings.Join(names[:10], ", ") + fmt.Sprintf(" and %d more", len(names)-10)

@@ -111,6 +111,7 @@ type answer struct {
 	Errors []fault
 }
 
+// fault is an error of an answer, as GraphQL writes it.
 type fault struct {
 	Message    string         `json:"message"`
 	Extensions map[string]any `json:"extensions"`

@@ -28,6 +28,8 @@ const (
 	bulk  = 200 << 10 // bytes of an answer after which nothing deeper is asked for
 )
 
+// scanLimits runs the checks of how much one request may ask for; the first error ends
+// them.
 func (a *asker) scanLimits() error {
 	for _, f := range []func() error{a.probeBatching, a.probeAliases, a.probeDirectives, a.probeCycles} {
 		if err := f(); err != nil {
@@ -249,6 +251,9 @@ func (a *asker) probeCycles() error {
 	return nil
 }
 
+// deepenCycle asks for a cycle of types deeper and deeper, as long as the service
+// answers, and reports one that sets no limit. It reports whether there is nothing more
+// to ask.
 func (a *asker) deepenCycle(o *Operation, c *circle, doc *ast.QueryDocument, field *ast.Field) (bool, error) {
 	var answers []*message.Response
 	var proof []string

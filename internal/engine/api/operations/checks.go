@@ -253,6 +253,7 @@ func documentShape(v any, depth int) string {
 	return fmt.Sprintf("%T", v)
 }
 
+// isReadMethod reports whether a call only reads: it may be sent for any object.
 func isReadMethod(c *call) bool {
 	return c.operation.Method == "GET" || c.operation.Method == "HEAD" || c.operation.Call != nil &&
 		c.operation.Call.Kind == "query"

@@ -46,6 +46,7 @@ func (e *examination) learnKeys(resp *message.Response) {
 	}
 }
 
+// walkKeys goes through an answer and collects what is a key by its name and its form.
 func (e *examination) walkKeys(v any, depth int, looked *int) {
 	if *looked++; depth > maxDepth || *looked > maxLooked || len(e.keys) >= maxKeys {
 		return

@@ -38,6 +38,7 @@ const (
 	maxDepth  = 12
 )
 
+// newStore returns a store in which no value is known.
 func newStore() *store { return &store{values: map[string][]value{}} }
 
 // normalizeName writes a name without marks, in small letters.
@@ -45,6 +46,8 @@ func normalizeName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
+// addValue remembers a value under a name, once. Only texts and numbers can refer to an
+// object; created says that the scan has made the object.
 func (s *store) addValue(name string, v any, created bool) {
 	switch v := v.(type) {
 	case string:

@@ -95,6 +95,7 @@ func chooseMedia(o *apispec.Operation) *apispec.Media {
 	return best
 }
 
+// bodyKind is the form of a body by its media type.
 func bodyKind(t string) message.BodyKind {
 	switch {
 	case t == "application/json", strings.HasSuffix(t, "+json"), t == "text/json", t == "*/*", t == "application/*":
@@ -215,6 +216,8 @@ func writeQuery(p *apispec.Parameter, v any, text string) []message.Param {
 	return []message.Param{{Name: p.Name, Value: text}}
 }
 
+// sortedKeys returns the names of the members in their order, so that every scan writes
+// the same request.
 func sortedKeys(m map[string]any) []string {
 	names := make([]string, 0, len(m))
 	for name := range m {
@@ -309,6 +312,7 @@ func (in *Input) writeBody(r *message.Request) (message.Body, error) {
 	return b, nil
 }
 
+// nameOr returns a name, or another one where it is empty.
 func nameOr(name, other string) string {
 	if name != "" {
 		return name

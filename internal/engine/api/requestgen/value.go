@@ -52,6 +52,8 @@ type Options struct {
 // alternatives. Parts that hold themselves are followed a few times.
 func Flat(s *apispec.Schema) *apispec.Schema { return flatten(s, 0) }
 
+// flatten joins the parts of a schema into one without parts: all of them, and the
+// first of the alternatives.
 func flatten(s *apispec.Schema, depth int) *apispec.Schema {
 	if s == nil {
 		return &apispec.Schema{MinLength: -1, MaxLength: -1, MinItems: -1, MaxItems: -1}
@@ -235,6 +237,8 @@ func fitsSchema(s *apispec.Schema, v any) bool {
 // freeName is the name of the member of an object whose names clients choose.
 const freeName = "label"
 
+// makeObject makes an object with the properties that it needs, and some of the others.
+// What only answers hold is left out.
 func (m *maker) makeObject(s *apispec.Schema, depth int) any {
 	out := map[string]any{}
 	for _, p := range s.Properties {
@@ -255,6 +259,7 @@ func (m *maker) makeObject(s *apispec.Schema, depth int) any {
 	return out
 }
 
+// makeArray makes a list with as many items as it needs, one where it may have any.
 func (m *maker) makeArray(name string, s *apispec.Schema, depth int) any {
 	n := 1
 	if s.MinItems > 1 {
@@ -279,6 +284,8 @@ func (m *maker) makeArray(name string, s *apispec.Schema, depth int) any {
 	return out
 }
 
+// makeInteger makes an integer within the limits and a multiple of the step, 1 if that
+// is one.
 func makeInteger(s *apispec.Schema) any {
 	low, high := numberBounds(s, 1)
 	v := int64(1)
@@ -294,6 +301,7 @@ func makeInteger(s *apispec.Schema) any {
 	return v
 }
 
+// makeFloat makes a number within the limits and a multiple of the step.
 func makeFloat(s *apispec.Schema) any {
 	low, high := numberBounds(s, 1e-3)
 	v := min(max(1.5, low), high)

@@ -108,6 +108,8 @@ func withReplacedBody(in *Input, path []string, v any) *Input {
 	return &c
 }
 
+// putValue returns a copy of a body with the value at a path; an absent value takes the
+// member out. What is beside the path is shared with the first body.
 func putValue(in any, path []string, v any) any {
 	fields, ok := in.(map[string]any)
 	if !ok || len(path) == 0 {
@@ -132,6 +134,7 @@ type wrongValue struct {
 	note  string
 }
 
+// text is the value as it stands in a query or a path.
 func (w wrongValue) text() string { return writePlain(w.value) }
 
 // wrongValues returns values that the schema does not allow. Where values have no types, as
@@ -179,6 +182,7 @@ func wrongValues(s *apispec.Schema, typed bool) []wrongValue {
 	return out
 }
 
+// articleFor returns the article before the name of a type, for people.
 func articleFor(kind string) string {
 	switch kind {
 	case "integer", "array", "object":

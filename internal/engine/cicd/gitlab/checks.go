@@ -366,6 +366,7 @@ func (j job) usesSecrets() bool {
 	return j.node.Get("secrets") != nil || j.node.Get("id_tokens") != nil
 }
 
+// onMessage matches a condition on what the author of a change writes.
 var onMessage = lazyregexp.New(`\$\{?(CI_COMMIT_(?:MESSAGE|TITLE|DESCRIPTION)|CI_MERGE_REQUEST_(?:TITLE|DESCRIPTION|LABELS))\}?\s*(?:=~|==)`)
 
 // checkConditions finds rules that attackers decide with a message or a title.

@@ -30,6 +30,7 @@ var Analyzer = &scan.Analyzer{
 	File:     analyzeFile,
 }
 
+// named matches the names that people give to Jenkinsfiles.
 var named = lazyregexp.New(`(?i)^(?:jenkinsfile(?:[._-][\w.-]+)?|[\w.-]+[._-]jenkinsfile)$`)
 
 // analyzeFile divides a Jenkinsfile into words and texts and checks it. A file that

@@ -4,6 +4,8 @@ import "merlon/internal/lazyregexp"
 
 // This file finds code that a script fetches, and texts that it runs as code.
 
+// evaluates matches commands that run a text as code; what they run is one of the
+// groups.
 var evaluates = lazyregexp.New(`\b(?:eval|iex|Invoke-Expression)\s+(.*)|\b(?:ba|z|da|k)?sh\s+-\w*c\s+(.*)|\b(?:python3?|perl|ruby|node|php)\s+-(?:c|e|r)\s+(.*)|\bssh\s+\S+.*?\s+(["'].*)|\bxargs\b.*\b(?:ba)?sh\s+-c\s+(.*)`)
 
 // EvaluatedVariables returns the variables whose text the line runs as code: of eval,
@@ -21,6 +23,7 @@ func EvaluatedVariables(line string) []string {
 	return out
 }
 
+// fetched matches a script that is fetched and run at once.
 var fetched = lazyregexp.New(`\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^|;&]*https?://[^|;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+\S+\s+)*(?:ba|z|da|k)?(?:sh|bash|python3?|node|ruby|perl|iex|pwsh)\b|(?:ba|z|da)?sh\s+(?:-c\s+["']?\$\(|<\()\s*(?:curl|wget)\b|\b(?:source|\.|eval)\s+["']?(?:<\(|\$\()\s*(?:curl|wget)\b|\biex\s*\(?\(?\s*(?:New-Object|iwr|irm)\b`)
 
 // RunsRemoteScript reports whether the line runs a script that it fetches.
@@ -37,6 +40,7 @@ func EnablesTracing(line string) bool { return traced.MatchString(line) }
 // PrintsEnvironment reports whether the line prints every variable.
 func PrintsEnvironment(line string) bool { return listed.MatchString(line) }
 
+// collector matches addresses of services that show their users every request.
 var collector = lazyregexp.New(`(?i)\b[\w.-]*(?:webhook\.site|requestbin\.(?:com|net)|pipedream\.net|ngrok(?:-free)?\.(?:io|app|dev)|burpcollaborator\.net|oastify\.com|oast\.(?:fun|live|me|online|pro|site)|interact\.sh|beeceptor\.com|hookbin\.com|requestcatcher\.com)\b`)
 
 // RequestCollector returns the host of a service that shows requests to anybody, when

@@ -44,6 +44,7 @@ func JQPath(text string) (string, bool) {
 	return normalizePath(m[len(m)-1][1]), true
 }
 
+// index matches an index in an expression.
 var index = lazyregexp.New(`\[[^\]]*\]`)
 
 // normalizePath makes a dotted path in lower case of a query of jq, so that it can be

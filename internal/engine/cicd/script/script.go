@@ -46,6 +46,7 @@ func SplitLines(text string) []Line {
 	return out
 }
 
+// continued matches the end of a line that goes on in the next one.
 var continued = lazyregexp.New(`\\\r?\n\s*`)
 
 // joinContinuations joins lines that end with a backslash, as the shell does.
@@ -78,6 +79,8 @@ func redirectPattern(file string) *lazyregexp.Regexp {
 	return lazyregexp.New(`(?i)(>>?\s*|tee\s+(?:-a\s+|--append\s+)?|-filepath\s+|-path\s+|add-content\s+(?:-path\s+)?)["']?\$(\{|env:|\{env:)?` + file + `\}?["']?|>>?\s*["']?%` + file + `%`)
 }
 
+// files are the files of the runner that take values, with the pattern of a command
+// that writes to each.
 var files = map[string]*lazyregexp.Regexp{"GITHUB_OUTPUT": redirectPattern("GITHUB_OUTPUT"),
 	"GITHUB_ENV":  redirectPattern("GITHUB_ENV"),
 	"GITHUB_PATH": redirectPattern("GITHUB_PATH")}
@@ -133,6 +136,7 @@ func parseWrite(l Line, text string) Write {
 	return w
 }
 
+// prints matches a command that prints its arguments.
 var prints = lazyregexp.New(`^(?:echo|printf)\b`)
 
 // groupWrites returns what the lines of { … } >> file write. Its lines print what the
@@ -162,6 +166,7 @@ func groupWrites(before []Line, closing string) []Write {
 	return out
 }
 
+// assigned matches a line of a name and its value, as the files of the runner take it.
 var assigned = lazyregexp.New(`^([A-Za-z_][\w-]*)=(.*)$`)
 
 // heredocWrites returns what the lines of cat <<EOF >> file write. When it has no lines
@@ -181,6 +186,7 @@ func heredocWrites(rest []Line, first Line) []Write {
 	return out
 }
 
+// assignment matches a command that sets a variable of the shell.
 var assignment = lazyregexp.New(`^(?:export\s+|local\s+|readonly\s+|\$)?([A-Za-z_]\w*)\s?=\s?(.*)$`)
 
 // ParseAssignments returns the variables that the script sets, with how; the last one

@@ -128,6 +128,7 @@ func checkResolverParameter(f *pipeline.File, name string, value *document.Node,
 	}
 }
 
+// commit matches a whole commit, which nobody can move.
 var commit = lazyregexp.New(`^[0-9a-f]{40}$`)
 
 // checkTask checks the containers of a task. A path of the host gives a task its files,

@@ -65,6 +65,7 @@ type evaluation struct {
 // errUnknown names a variable that has no value.
 type errUnknown struct{ name string }
 
+// Error implements error.
 func (e errUnknown) Error() string { return fmt.Sprintf("%q has no value", e.name) }
 
 // parseExpression reads an expression. Functions beside the known ones may be given.
@@ -358,8 +359,10 @@ func (p *parser) parseItems() ([]node, error) {
 	}
 }
 
+// eval returns the value that is written out.
 func (l literal) eval(*evaluation) (any, error) { return l.value, nil }
 
+// eval returns the value of the name; without one the whole expression fails.
 func (v variable) eval(e *evaluation) (any, error) {
 	if x, ok := e.values[v.name]; ok {
 		return x, nil
@@ -367,6 +370,7 @@ func (v variable) eval(e *evaluation) (any, error) {
 	return nil, errUnknown(v)
 }
 
+// eval returns the values of the items.
 func (l list) eval(e *evaluation) (any, error) {
 	out, err := evalAll(e, l.items)
 	return out, err
@@ -384,6 +388,8 @@ func evalAll(e *evaluation, nodes []node) ([]any, error) {
 	return out, nil
 }
 
+// eval calls a function of the language, or of the flow. A value beyond the limit is an
+// error, so that nested calls cannot fill the memory.
 func (c call) eval(e *evaluation) (any, error) {
 	args, err := evalAll(e, c.args)
 	if err != nil {
@@ -406,6 +412,7 @@ func (c call) eval(e *evaluation) (any, error) {
 	return out, nil
 }
 
+// eval applies a sign to a number, or a negation to a truth value.
 func (u unary) eval(e *evaluation) (any, error) {
 	x, err := u.x.eval(e)
 	if err != nil {
@@ -424,6 +431,7 @@ func (u unary) eval(e *evaluation) (any, error) {
 	return nil, fmt.Errorf("%s before a %T", u.op, x)
 }
 
+// eval evaluates the side that the test chooses, and not the other one.
 func (c choice) eval(e *evaluation) (any, error) {
 	test, err := c.test.eval(e)
 	if err != nil {
@@ -435,6 +443,8 @@ func (c choice) eval(e *evaluation) (any, error) {
 	return c.no.eval(e)
 }
 
+// eval applies an operator. The right side is evaluated only where the left one does
+// not decide: a matcher may ask for what only some answers have.
 func (b binary) eval(e *evaluation) (any, error) {
 	x, err := b.x.eval(e)
 	if b.op == "??" {

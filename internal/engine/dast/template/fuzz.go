@@ -294,6 +294,7 @@ func (r *run) matchesConditions(b *block) bool {
 	return ok
 }
 
+// headerText writes the headers of a request as they are sent.
 func headerText(req *message.Request) string {
 	h := http.Header{}
 	for _, p := range req.Header {

@@ -225,6 +225,7 @@ func readTemplate(text []byte) (*document, error) {
 // unsupported says what of the format is not done here.
 type unsupported string
 
+// Error implements error.
 func (u unsupported) Error() string { return "uses " + string(u) }
 
 // knownMembers are the members of a section.

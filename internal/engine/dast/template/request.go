@@ -17,6 +17,7 @@ import (
 // errMissing says that a request names something without a value: it is not sent.
 type errMissing struct{ name string }
 
+// Error implements error.
 func (e errMissing) Error() string { return fmt.Sprintf("%q has no value", e.name) }
 
 // targetValues returns the values that name the target. They have the names that the
