@@ -544,6 +544,7 @@ func (e *examination) allowsBruteForce(o *Operation) bool {
 	return false
 }
 
+// digits matches numbers, which become 0 where two texts are compared.
 var digits = lazyregexp.New(`[0-9]+`)
 
 // probeEnumeration asks an operation with wrong passwords, as a user who exists and as

@@ -299,8 +299,8 @@ func (v *validator) checkObject(s *apispec.Schema, doc map[string]any, pointer s
 	}
 }
 
-// checkArray checks how many items a list has, and its items up to a limit. All have the same
-// place in the report, since they have the same schema.
+// checkArray checks how many items a list has, and its items up to a limit. All have
+// the same place in the report, since they have the same schema.
 func (v *validator) checkArray(s *apispec.Schema, doc []any, pointer string, depth int) {
 	if s.MinItems >= 0 && len(doc) < s.MinItems || s.MaxItems >= 0 && len(doc) > s.MaxItems {
 		v.addDeviation(Body, pointer, "%s has %d items, and the schema another number", describeLocation(pointer),

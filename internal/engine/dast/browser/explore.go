@@ -718,6 +718,7 @@ func (e *explorer) handleEvent(ev Event) {
 	}
 }
 
+// errChanges says that a request of a page was held back because of what it does.
 var errChanges = errors.New("it may change something, which this exploration does not")
 
 // allowRequest refuses what may do harm.

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/cdproto/fetch"
 )
 
+// foreignLimit bounds the time in which a library of another host has to arrive.
 const foreignLimit = 15 * time.Second
 
 // fetchLibrary fetches a script or style sheet of another host for a page, without

@@ -128,6 +128,7 @@ func loginForm(resp *message.Response) *message.Request {
 	return any
 }
 
+// userName matches names of fields that take the name of a user.
 var userName = lazyregexp.New(`(?i)user|login|mail|account|name|uid|ident`)
 
 // fillCredentials puts the user and the password into the form.

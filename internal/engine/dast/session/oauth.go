@@ -96,6 +96,7 @@ func (s *Session) endpoints(ctx context.Context, l *scan.OAuthLogin) (*endpoints
 	return e, nil
 }
 
+// discover asks an issuer where its endpoints are (OpenID Connect Discovery 1.0).
 func (s *Session) discover(ctx context.Context, issuer string) (*endpoints, error) {
 	r, err := s.request(strings.TrimSuffix(issuer, "/") + "/.well-known/openid-configuration")
 	if err != nil {

@@ -168,6 +168,7 @@ func (s *Session) reset() {
 	}
 }
 
+// parseCookies reads the value of a header Cookie.
 func parseCookies(header string) []*http.Cookie {
 	cookies, err := http.ParseCookie(header)
 	if err != nil {
@@ -410,6 +411,9 @@ func (s *Session) SignIn(ctx context.Context) error {
 	return s.signIn(ctx)
 }
 
+// signIn forgets what the session holds, signs the identity in by the way that its
+// settings say, and proves it. A form that does not work without its script is tried
+// again in a browser.
 func (s *Session) signIn(ctx context.Context) error {
 	ctx = traffic.WithSignIn(traffic.WithoutSideEffectCheck(context.WithValue(ctx, signingIn{}, true)))
 	s.mu.Lock()
@@ -625,6 +629,7 @@ func rankToken(name, value string) int {
 	return 0
 }
 
+// jwt matches the form of a JSON Web Token.
 var jwt = lazyregexp.New(`^[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*$`)
 
 // walkStrings gives each string below a value to f, with its name.

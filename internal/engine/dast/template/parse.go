@@ -91,7 +91,9 @@ func (s *valueList) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// A section is one of the parts of a template that send requests over HTTP.
+// A section is one of the parts of a template that send requests over HTTP. Members
+// have the names and the meaning that the format gives them; what is a list there may
+// be written as one value.
 type section struct {
 	ID           string               `yaml:"id"`
 	Name         string               `yaml:"name"`
@@ -122,7 +124,8 @@ type section struct {
 	FiltersAll   string               `yaml:"filters-condition"`
 }
 
-// A match is a matcher as it is written.
+// A match is a matcher as it is written. Which members count depends on the type; the
+// others are left out.
 type match struct {
 	Type      string   `yaml:"type"`
 	Part      string   `yaml:"part"`
@@ -141,7 +144,8 @@ type match struct {
 	All       bool     `yaml:"match-all"`
 }
 
-// An extract is an extractor as it is written.
+// An extract is an extractor as it is written. Which members count depends on the type,
+// as with matchers.
 type extract struct {
 	Type      string   `yaml:"type"`
 	Part      string   `yaml:"part"`
@@ -157,7 +161,8 @@ type extract struct {
 	NoCase    bool     `yaml:"case-insensitive"`
 }
 
-// fuzzing is a rule that puts payloads into requests that were found.
+// fuzzing is a rule that puts payloads into requests that were found. It names the
+// parameters that it changes by their part, their names and their values.
 type fuzzing struct {
 	Part         string    `yaml:"part"`
 	Parts        []string  `yaml:"parts"`

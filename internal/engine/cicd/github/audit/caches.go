@@ -269,6 +269,7 @@ var publish = lazyregexp.New(`(?:^|[\s;&|(])(?:` + strings.Join([]string{
 	`gem\s+push`, `bundle\s+exec\s+rake\s+release`, `(?:dotnet\s+)?nuget(?:\.exe)?\s+push`,
 }, "|") + `)(?:\s|$)`)
 
+// harmlessPublish matches options with which a command that publishes does not.
 var harmlessPublish = lazyregexp.New(`--dry-run|--help|(?:^|\s)-n(?:\s|$)`)
 
 // uploads is publish for commands whose program options of the interpreter divide.

@@ -114,6 +114,7 @@ func (f *Tracker) javascriptOrigins(text string, set []declaration, at Site, dep
 	return out
 }
 
+// quoted matches strings of JavaScript, whose contents are no code.
 var quoted = lazyregexp.New(`'[^'\n]*'|"[^"\n]*"`)
 
 // blankQuotedText removes literals, so that words in a message are not taken for
@@ -127,6 +128,7 @@ func splitChain(c string) []string {
 	return strings.Split(strings.ToLower(c), ".")
 }
 
+// regexpIndex matches an index in an expression of JavaScript.
 var regexpIndex = lazyregexp.New(`\[[^\]]*\]`)
 
 // responseOrigins returns the origin of a call of the client. m is a match of called,
@@ -213,4 +215,5 @@ func requestOrigins(a *actionlint.ExecAction) []Origin {
 	return []Origin{originOfField(base)}
 }
 
+// routes matches routes of GitHub's API whose answers hold texts of strangers.
 var routes = lazyregexp.New(`pulls|pull_request|comment|issue`)

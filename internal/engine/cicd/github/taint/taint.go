@@ -390,6 +390,7 @@ func escapesFileNames(a *actionlint.ExecAction) bool {
 	return err == nil && major >= 41
 }
 
+// majorRef matches the major version that an action is used in.
 var majorRef = lazyregexp.New(`@v?(\d{1,4})(?:\.|$)`)
 
 // readers lists actions whose outputs are what a file holds.
