@@ -35,11 +35,11 @@ var ways = map[string]func(context.Context, *Options) (*process, error){
 func ask(t *testing.T, b *scan.Chromium, answers *bufio.Reader, command string) string {
 	t.Helper()
 	if _, err := b.Pipe.Write(append([]byte(command), 0)); err != nil {
-		t.Fatal(err, b.Why())
+		t.Fatal(err, b.ExitReason())
 	}
 	answer, err := answers.ReadString(0)
 	if err != nil {
-		t.Fatal(err, b.Why())
+		t.Fatal(err, b.ExitReason())
 	}
 	return answer
 }
@@ -100,7 +100,7 @@ func TestProcess(t *testing.T) {
 					t.Errorf("a process is still there:\n%s", status)
 				}
 			}
-			if err := b.Why(); err == nil || !strings.Contains(err.Error(), "the browser has ended (") {
+			if err := b.ExitReason(); err == nil || !strings.Contains(err.Error(), "the browser has ended (") {
 				t.Errorf("ended because of %v", err)
 			}
 			if _, err := b.Proxy.Accept(); err == nil {
@@ -178,7 +178,7 @@ func TestMemory(t *testing.T) {
 	if _, err := io.Copy(io.Discard, b.Pipe); err != nil {
 		t.Error(err)
 	}
-	if err := b.Why(); err == nil || !strings.Contains(err.Error(), "MiB of memory") {
+	if err := b.ExitReason(); err == nil || !strings.Contains(err.Error(), "MiB of memory") {
 		t.Errorf("ended because of %v", err)
 	}
 }
@@ -212,7 +212,7 @@ func TestEndsWithItsContext(t *testing.T) {
 	if _, err := io.Copy(io.Discard, b.Pipe); err != nil {
 		t.Error(err)
 	}
-	if err := b.Why(); err == nil {
+	if err := b.ExitReason(); err == nil {
 		t.Error("it goes on")
 	}
 }

@@ -51,7 +51,7 @@ func (c *apiCommand) Run(ctx context.Context, host Host) error {
 		target.Descriptions = append(target.Descriptions, d)
 	}
 	return scanLive(ctx, host, liveScan{target: target, analysis: finding.API, time: c.Time, browser: c.Browser,
-		source: c.Source, guest: c.Guest, callback: c.callbackOptions, format: c.Format, report: c.reportOptions})
+		source: c.Source, guest: c.Guest, oast: c.oastOptions, format: c.Format, report: c.reportOptions})
 }
 
 // description reads a description, or leaves it to the scan where it is an address.

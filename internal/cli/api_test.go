@@ -39,7 +39,7 @@ components: {securitySchemes: {token: {type: http, scheme: bearer}}}
 	me := file("me.json", `{"name": "me", "bearer": "{{env:TOKEN}}"}`)
 	run := func(args ...string) (int, string, string) {
 		var out, errs strings.Builder
-		code := Run(t.Context(), append([]string{"api", "--browser", "none", "--callback", "none", "--rate", "10000"},
+		code := Run(t.Context(), append([]string{"api", "--browser", "none", "--oast", "none", "--rate", "10000"},
 			args...), Host{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
 			Getenv: func(name string) string { return map[string]string{"TOKEN": "t0ken"}[name] }})
 		return code, out.String(), errs.String()

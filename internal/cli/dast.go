@@ -46,7 +46,7 @@ type liveOptions struct {
 	Source   string        `type:"existingdir" placeholder:"DIR" help:"Source code of the application: its routes are scanned, and findings refer to the code behind them."`
 	Browser  string        `default:"auto" placeholder:"PATH" help:"Chromium executable that runs scripts; auto: search the PATH; none: no browser."`
 
-	callbackOptions `embed:""`
+	oastOptions `embed:""`
 
 	Format string `enum:"table,json,sarif,stream" default:"table" help:"Report format: table; json; sarif (2.1.0); stream, messages as JSON lines."`
 
@@ -93,7 +93,7 @@ func (c *dastCommand) Run(ctx context.Context, host Host) error {
 		return err
 	}
 	return scanLive(ctx, host, liveScan{target: target, analysis: finding.DAST, time: c.Time, browser: c.Browser,
-		source: c.Source, guest: c.Guest, advisories: c.Advisories, callback: c.callbackOptions, format: c.Format,
+		source: c.Source, guest: c.Guest, advisories: c.Advisories, oast: c.oastOptions, format: c.Format,
 		report: c.reportOptions})
 }
 
@@ -124,7 +124,7 @@ func (c *liveOptions) target(host Host) (scan.Target, error) {
 		t.Requests = c.Requests
 	}
 	if t.Profile == scan.Passive { // it needs no right to the application
-		t.Restrain()
+		t.LimitPassive()
 	}
 	for n, h := range c.Header {
 		name, value, ok := strings.Cut(h, ":")
@@ -281,7 +281,7 @@ type liveScan struct {
 	source     string // folder of the application's source code; empty: it is not known
 	guest      bool   // continue where a sign-in fails
 	advisories string // vulnerability data; empty: none
-	callback   callbackOptions
+	oast       oastOptions
 	format     string
 	report     reportOptions
 }
@@ -309,17 +309,17 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 	ended := context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
 	defer ended()
 	ctx = context.WithoutCancel(ctx)
-	live := &scan.Live{Stop: stop, Guest: s.guest, Monitor: monitor, Target: s.target,
+	live := &scan.Live{Stop: stop, AllowGuest: s.guest, Monitor: monitor, Target: s.target,
 		ID: fmt.Sprintf("cli-%d", time.Now().UnixNano()), Dial: client.Dial}
 	live.Browser, live.BrowserReason = chromium.Choose(s.browser)
-	l, reason, err := s.callback.open(ctx, &s.target)
+	l, reason, err := s.oast.open(ctx, &s.target)
 	if err != nil {
 		return err
 	}
-	live.CallbackReason = reason
+	live.OASTReason = reason
 	if l != nil {
 		defer func() { _ = l.Close() }() // nobody waits for it any more
-		live.Callback, live.Dial = l.Scan(), apart(l, live.Dial)
+		live.OAST, live.Dial = l.Scan(), refuseListener(l, live.Dial)
 	}
 	options := scan.Options{Live: live, Analyzers: all.Analyzers, Analyses: []finding.Analysis{s.analysis},
 		Limits: scan.Limits{LiveTime: s.time}, Version: config.Version}
@@ -361,7 +361,7 @@ func namedHosts(base *url.URL, identities []scan.Identity) []string {
 // application is examined with what is known.
 func readRoutes(ctx context.Context, host Host, folder string) ([]scan.Route, error) {
 	var summary scan.Summary
-	declared := &scan.Declared{Handler: scan.Tee(&summary, progress(host.Stderr))}
+	declared := &scan.RouteCollector{Handler: scan.Tee(&summary, progress(host.Stderr))}
 	options := scan.Options{Root: folder, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SAST},
 		Version: config.Version}
 	if err := scan.Run(ctx, options, declared); err != nil {

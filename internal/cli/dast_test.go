@@ -35,7 +35,7 @@ func TestDast(t *testing.T) {
 	}
 	run := func(args ...string) (int, string, string) {
 		var out, errs strings.Builder
-		code := Run(t.Context(), append([]string{"dast", "--browser", "none", "--callback", "none"}, args...),
+		code := Run(t.Context(), append([]string{"dast", "--browser", "none", "--oast", "none"}, args...),
 			Host{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
 				Getenv: func(name string) string { return map[string]string{"TOKEN": "t0ken"}[name] }})
 		return code, out.String(), errs.String()

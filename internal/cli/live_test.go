@@ -19,7 +19,7 @@ import (
 // merlon runs a command with a password in the environment.
 func merlon(ctx context.Context, args ...string) (code int, out, errs string) {
 	var stdout, stderr strings.Builder
-	code = Run(ctx, append(args, "--browser", "none", "--callback", "none", "--rate", "10000"),
+	code = Run(ctx, append(args, "--browser", "none", "--oast", "none", "--rate", "10000"),
 		Host{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
 			Getenv: func(name string) string { return map[string]string{"PASSWORD": `pass"word`}[name] }})
 	return code, stdout.String(), stderr.String()

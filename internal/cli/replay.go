@@ -144,19 +144,19 @@ func ruleOf(a finding.Analysis, f client.Finding) *finding.Rule {
 			ID: cmp.Or(r.RuleID, r.ID), Analysis: a, Name: r.Name, Link: r.Link, ShortDescription: r.ShortDescription,
 			Description:  r.Description,
 			HowToPrevent: r.HowToPrevent, CWE: r.CWE, OWASP: r.OWASP, Language: r.Language,
-			Severity: cmp.Or(finding.Severity(strings.ToLower(r.Severity)), severity), Confidence: finding.Likely,
+			Severity: cmp.Or(finding.Severity(strings.ToLower(r.Severity)), severity), Confidence: finding.MediumConfidence,
 		}
 	}
 	if f.Advisory == nil {
 		return &finding.Rule{ID: string(a), Analysis: a, Name: string(a), Severity: severity,
-			Confidence: finding.Likely}
+			Confidence: finding.MediumConfidence}
 	}
 	d := f.Advisory
 	id := cmp.Or(d.CVE, d.GHSA, d.Internal)
 	rule := &finding.Rule{
 		ID: string(a) + "/" + id, OWASP: []string{"A06:2021"}, Analysis: a, Name: cmp.Or(d.Summary, id),
 		ShortDescription: cmp.Or(d.Summary, id), Description: d.Details,
-		Severity: severity, Confidence: finding.Certain,
+		Severity: severity, Confidence: finding.HighConfidence,
 		Advisory: &finding.Advisory{ID: id, GHSA: d.GHSA, CVE: d.CVE, Summary: d.Summary, Details: d.Details},
 	}
 	if f.CVSS != nil {

@@ -168,7 +168,7 @@ func lookForSecrets(t *testing.T, secrets map[string]string, args ...string) {
 	t.Helper()
 	s, command, address, format := targetSecrets, args[0], args[1], args[len(args)-1]
 	var out, errs strings.Builder
-	args = append(args, "--browser", "none", "--callback", "none", "--rate", "1000", "--requests", "3000", "--fail-on",
+	args = append(args, "--browser", "none", "--oast", "none", "--rate", "1000", "--requests", "3000", "--fail-on",
 		"none", "--header", "X-Key: "+s["header"],
 		"--seed", strings.Replace(address, "http://", "http://scanner:"+s["url password"]+"@", 1)+
 			"/search?q=y&api_token="+url.QueryEscape(s["seed token"]))

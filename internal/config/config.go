@@ -62,10 +62,10 @@ type Dast struct {
 
 	DastBrowser string `default:"auto" placeholder:"PATH" group:"Scans of running applications" help:"Chromium that live scans use to run scripts: its path, auto for an installed one, or none. It runs in network, mount and process namespaces of its own; where the system does not allow these, scans report that they had no browser."`
 
-	DastCallback       string `placeholder:"ADDR" group:"Scans of running applications" help:"Address (host:port) of the listener for out-of-band interactions (OAST) with targets. Each worker has its own. Default: none; scans then report which vulnerabilities they could not test for."`
-	DastCallbackURL    string `name:"dast-callback-url" placeholder:"URL" group:"Scans of running applications" help:"URL at which targets reach the out-of-band listener. Default: http:// and the listener address."`
-	DastCallbackDomain string `placeholder:"DOMAIN" group:"Scans of running applications" help:"Domain for which the out-of-band listener is the authoritative name server; each worker needs its own."`
-	DastCallbackDNS    string `name:"dast-callback-dns" placeholder:"ADDR" group:"Scans of running applications" help:"Address (host:port) on which the out-of-band listener receives DNS queries. Default: the listener address."`
+	DastOAST       string `name:"dast-oast" aliases:"dast-callback" placeholder:"ADDR" group:"Scans of running applications" help:"Address (host:port) of the listener for out-of-band interactions (OAST) with targets. Each worker has its own. Default: none; scans then report which vulnerabilities they could not test for."`
+	DastOASTURL    string `name:"dast-oast-url" aliases:"dast-callback-url" placeholder:"URL" group:"Scans of running applications" help:"URL at which targets reach the out-of-band listener. Default: http:// and the listener address."`
+	DastOASTDomain string `name:"dast-oast-domain" aliases:"dast-callback-domain" placeholder:"DOMAIN" group:"Scans of running applications" help:"Domain for which the out-of-band listener is the authoritative name server; each worker needs its own."`
+	DastOASTDNS    string `name:"dast-oast-dns" aliases:"dast-callback-dns" placeholder:"ADDR" group:"Scans of running applications" help:"Address (host:port) on which the out-of-band listener receives DNS queries. Default: the listener address."`
 }
 
 // Registries says as whom this process acts at Amazon.

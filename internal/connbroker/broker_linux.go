@@ -158,15 +158,15 @@ func (l *Broker) serveRequest(ctx context.Context, h Host, r *request, stream *n
 	case r.Job:
 		_ = json.NewEncoder(stream).Encode(h.Job) // a program that does not read it does nothing
 	case r.Keep:
-		kept, err := io.ReadAll(io.LimitReader(stream, scan.MaxKept+1))
-		if err == nil && len(kept) <= scan.MaxKept && h.Keep != nil {
-			err = h.Keep(ctx, kept)
+		kept, err := io.ReadAll(io.LimitReader(stream, scan.MaxCheckpoint+1))
+		if err == nil && len(kept) <= scan.MaxCheckpoint && h.SaveCheckpoint != nil {
+			err = h.SaveCheckpoint(ctx, kept)
 		}
 		l.sendOutcome(stream, err)
 	case r.Calls > 0:
-		calls := []scan.Call{}
-		if h.Calls != nil {
-			calls = append(calls, h.Calls(r.Calls-1)...)
+		calls := []scan.Interaction{}
+		if h.Interactions != nil {
+			calls = append(calls, h.Interactions(r.Calls-1)...)
 		}
 		_ = json.NewEncoder(stream).Encode(calls) // a program that does not read it learns nothing
 	case r.Browser > 0:
@@ -283,7 +283,7 @@ func (l *Broker) serveArrival(ctx context.Context, number int, stream *net.UnixC
 	}
 	conn, err := b.Proxy.Accept()
 	if err != nil {
-		l.sendOutcome(stream, b.Why())
+		l.sendOutcome(stream, b.ExitReason())
 		return
 	}
 	defer func() { _ = conn.Close() }()

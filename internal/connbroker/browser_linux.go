@@ -31,7 +31,7 @@ func (p *Client) Chromium(ctx context.Context) (*scan.Chromium, error) {
 		return nil, errors.Join(err, stream.Close())
 	}
 	proxy := &arrivals{program: p, number: number, address: hostPort(address), ended: make(chan struct{})}
-	return &scan.Chromium{Pipe: stream, Proxy: proxy, Why: proxy.endReason, Stop: func() {
+	return &scan.Chromium{Pipe: stream, Proxy: proxy, ExitReason: proxy.endReason, Stop: func() {
 		_, _ = stream.Close(), proxy.Close()
 	}}, nil
 }

@@ -31,7 +31,7 @@ func newPretended(t *testing.T) *pretended {
 	}
 	p := &pretended{stopped: make(chan struct{})}
 	stop := sync.OnceFunc(func() { _, _ = theirs.Close(), proxy.Close(); close(p.stopped) })
-	p.Chromium = &scan.Chromium{Pipe: ours, Proxy: proxy, Stop: stop, Why: func() error {
+	p.Chromium = &scan.Chromium{Pipe: ours, Proxy: proxy, Stop: stop, ExitReason: func() error {
 		return errors.New("the browser took a nap")
 	}}
 	t.Cleanup(stop)
@@ -107,7 +107,7 @@ func TestChromium(t *testing.T) {
 	if got := say(first, fromFirst, "die"); got != "" {
 		t.Errorf("a dead browser said %q", got)
 	}
-	if err := first.Why(); err == nil || !strings.Contains(err.Error(), "took a nap") {
+	if err := first.ExitReason(); err == nil || !strings.Contains(err.Error(), "took a nap") {
 		t.Errorf("ended because of %v", err)
 	}
 	if got := say(second, fromSecond, "still there"); got != "still there\x00" {

@@ -24,16 +24,16 @@ import (
 // A Job is what the program is to do. It holds secrets: it never stands in arguments,
 // files or logs.
 type Job struct {
-	ID        string        `json:"id"` // of the scan
-	Target    scan.Target   `json:"target"`
-	Limit     time.Duration `json:"limit"` // nanoseconds after which the scan ends by itself
-	Resume    []byte        `json:"resume,omitempty"`
-	Browser   bool          `json:"browser,omitempty"`   // Program.Chromium starts one
-	NoBrowser string        `json:"noBrowser,omitempty"` // why there is none; empty: it is not wanted
+	ID            string        `json:"id"` // of the scan
+	Target        scan.Target   `json:"target"`
+	Limit         time.Duration `json:"limit"` // nanoseconds after which the scan ends by itself
+	Resume        []byte        `json:"resume,omitempty"`
+	Browser       bool          `json:"browser,omitempty"`   // Program.Chromium starts one
+	BrowserReason string        `json:"noBrowser,omitempty"` // why there is none; empty: it is not wanted
 	// Callback makes addresses of the listener for what the target sends elsewhere; nil:
-	// nobody listens, with the reason in NoCallback.
-	Callback   *oast.Tokens `json:"callback,omitempty"`
-	NoCallback string       `json:"noCallback,omitempty"`
+	// nobody listens, with the reason in OASTReason.
+	OAST       *oast.Tokens `json:"callback,omitempty"`
+	OASTReason string       `json:"noCallback,omitempty"`
 }
 
 // A Host is what the broker does for the program.
@@ -42,10 +42,10 @@ type Host struct {
 	// Dial makes a connection, or refuses it: a Forbidden error is told as one.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Keep stores what the program wants to find again when it is started once more.
-	Keep func(ctx context.Context, kept []byte) error
+	SaveCheckpoint func(ctx context.Context, kept []byte) error
 	// Calls returns what has arrived at the listener without the first n; nil: nothing
 	// listens.
-	Calls func(n int) []scan.Call
+	Interactions func(n int) []scan.Interaction
 	// Chromium starts a browser, which ends with the context; nil: there is none. What it
 	// connects to its proxy is for the program to answer.
 	Chromium func(ctx context.Context) (*scan.Chromium, error)

@@ -112,7 +112,7 @@ func TestJobAndKeep(t *testing.T) {
 	job := &Job{ID: "r", Target: scan.Target{URL: "https://shop.example.org/",
 		Descriptions: []scan.Description{{Name: "x", Text: strings.Repeat("y", 3<<20)}}},
 		Limit: time.Hour, Resume: []byte("before")}
-	p, _, _ := begin(t, Host{Job: job, Keep: func(_ context.Context, b []byte) error {
+	p, _, _ := begin(t, Host{Job: job, SaveCheckpoint: func(_ context.Context, b []byte) error {
 		if string(b) == "no room" {
 			return errors.New("no room")
 		}
@@ -124,7 +124,7 @@ func TestJobAndKeep(t *testing.T) {
 		got.Limit != time.Hour {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	large := bytes.Repeat([]byte("z"), scan.MaxKept)
+	large := bytes.Repeat([]byte("z"), scan.MaxCheckpoint)
 	if err := p.Keep(large); err != nil || !bytes.Equal(kept, large) {
 		t.Errorf("kept %d bytes, %v", len(kept), err)
 	}
@@ -135,9 +135,9 @@ func TestJobAndKeep(t *testing.T) {
 
 // TestCalls hands over what the target has sent elsewhere.
 func TestCalls(t *testing.T) {
-	all := []scan.Call{{Token: "a", Protocol: "dns", At: time.Unix(1, 0).UTC()},
-		{Token: "b", Protocol: "http", Text: strings.Repeat("x", 1000)}}
-	p, _, _ := begin(t, Host{Calls: func(n int) []scan.Call { return all[min(n, len(all)):] }})
+	all := []scan.Interaction{{Token: "a", Protocol: "dns", At: time.Unix(1, 0).UTC()},
+		{Token: "b", Protocol: "http", Request: strings.Repeat("x", 1000)}}
+	p, _, _ := begin(t, Host{Interactions: func(n int) []scan.Interaction { return all[min(n, len(all)):] }})
 	for n := range 3 {
 		if got, err := p.Calls(n); err != nil || !slices.Equal(got, all[n:]) {
 			t.Errorf("from %d: %v, %v", n, got, err)

@@ -74,13 +74,13 @@ func (p *Client) Job() (*Job, error) {
 }
 
 // Calls returns what has arrived at the listener without the first n.
-func (p *Client) Calls(n int) ([]scan.Call, error) {
+func (p *Client) Calls(n int) ([]scan.Interaction, error) {
 	stream, err := p.openRequest(request{Calls: n + 1})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = stream.Close() }()
-	var calls []scan.Call
+	var calls []scan.Interaction
 	if err := json.NewDecoder(stream).Decode(&calls); err != nil {
 		return nil, fmt.Errorf("read calls: %w", err)
 	}

@@ -69,9 +69,9 @@ func FromCVSS(score float64) Severity {
 type Confidence string
 
 const (
-	Certain   Confidence = "high"
-	Likely    Confidence = "medium"
-	Uncertain Confidence = "low"
+	HighConfidence   Confidence = "high"
+	MediumConfidence Confidence = "medium"
+	LowConfidence    Confidence = "low"
 )
 
 // A Rule is what a finding is an instance of. ID is permanent: stored findings

@@ -23,15 +23,15 @@ type Fingerprint struct {
 // NewFingerprint returns the fingerprint of the ordinal-th (from 0) flaw with the
 // identity that the rule reports in the file.
 func NewFingerprint(ruleID, path, identity string, ordinal int) Fingerprint {
-	identity = squeeze(identity)
+	identity = removeSpace(identity)
 	return Fingerprint{
-		Place: digest("place", ruleID, path, identity, strconv.Itoa(ordinal)),
-		Flaw:  digest("flaw", ruleID, identity),
+		Place: hashParts("place", ruleID, path, identity, strconv.Itoa(ordinal)),
+		Flaw:  hashParts("flaw", ruleID, identity),
 	}
 }
 
-// digest hashes the parts, each with its length, to 128 bits.
-func digest(parts ...string) string {
+// hashParts hashes the parts, each with its length, to 128 bits.
+func hashParts(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
 		h.Write([]byte(strconv.Itoa(len(p)) + ":" + p))
@@ -39,8 +39,8 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// squeeze removes all white space, so that reformatted code is the same code.
-func squeeze(s string) string {
+// removeSpace removes all white space, so that reformatted code is the same code.
+func removeSpace(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return -1
@@ -53,5 +53,5 @@ func squeeze(s string) string {
 // such as a container image among others: two parts may hold files of one name.
 // What is flawed in both stays the same Flaw.
 func (f Fingerprint) InComponent(part string) Fingerprint {
-	return Fingerprint{Place: digest("part", part, f.Place), Flaw: f.Flaw}
+	return Fingerprint{Place: hashParts("part", part, f.Place), Flaw: f.Flaw}
 }

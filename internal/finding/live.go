@@ -76,7 +76,7 @@ type Operation struct {
 	Requests   int      `json:"requests"`     // sent for it
 	// Place is the path by which findings of it are named; empty: it was not examined to
 	// its end.
-	Place string `json:"place,omitempty"`
+	FindingPath string `json:"place,omitempty"`
 	// Created are the objects that the scan has created by it.
 	Created []CreatedObject `json:"created,omitempty"`
 	// Authorization says whether it was tested that another user is kept out of what the

@@ -11,17 +11,17 @@ import (
 // A Package is a dependency that was seen in a manifest, a lock file or an
 // image.
 type Package struct {
-	Ecosystem string     `json:"ecosystem"` // as OSV spells it: "npm", "PyPI", "Maven", "Go"
-	Name      string     `json:"name"`
-	Version   string     `json:"version"` // empty when the file does not fix it
-	PURL      string     `json:"purl,omitempty"`
-	Path      string     `json:"path"`           // the file that names it
-	Line      int        `json:"line,omitempty"` // in that file; 0 when unknown
-	Scope     Dependency `json:"scope"`
-	Dev       bool       `json:"dev,omitempty"`
-	Licenses  []string   `json:"licenses,omitempty"` // SPDX expressions
-	Via       []string   `json:"via,omitempty"`      // "name@version" from the root to this package's parent
-	Manifest  *Place     `json:"manifest,omitempty"` // where the project asks for it, when Path is a lock file
+	Ecosystem string           `json:"ecosystem"` // as OSV spells it: "npm", "PyPI", "Maven", "Go"
+	Name      string           `json:"name"`
+	Version   string           `json:"version"` // empty when the file does not fix it
+	PURL      string           `json:"purl,omitempty"`
+	Path      string           `json:"path"`           // the file that names it
+	Line      int              `json:"line,omitempty"` // in that file; 0 when unknown
+	Scope     Dependency       `json:"scope"`
+	Dev       bool             `json:"dev,omitempty"`
+	Licenses  []string         `json:"licenses,omitempty"` // SPDX expressions
+	Via       []string         `json:"via,omitempty"`      // "name@version" from the root to this package's parent
+	Manifest  *PackageLocation `json:"manifest,omitempty"` // where the project asks for it, when Path is a lock file
 
 	// Source is the source package that an operating system's package was built
 	// from, where that has another name or version: advisories speak of it.
@@ -41,8 +41,8 @@ func (p *Package) System() bool {
 	return false
 }
 
-// A Place is a line of a file.
-type Place struct {
+// A PackageLocation is a line of a file.
+type PackageLocation struct {
 	Path string `json:"path"`
 	Line int    `json:"line"` // starts at 1
 }
@@ -101,7 +101,7 @@ func (a *Advisory) Rule(analysis Analysis, prefix string) *Rule {
 		ID: prefix + a.ID, Analysis: analysis, Name: cmp.Or(a.Summary, a.ID), ShortDescription: cmp.Or(a.Summary, a.ID),
 		Description: cmp.Or(a.Details, a.Summary, a.ID), CWE: a.CWE,
 		OWASP: []string{"A06:2021", "A03:2025"}, ASVS: []string{"V15.2.1"},
-		Severity: a.Severity, Confidence: Certain, Link: a.Link(), Advisory: a,
+		Severity: a.Severity, Confidence: HighConfidence, Link: a.Link(), Advisory: a,
 	}
 }
 

@@ -81,14 +81,14 @@ func eachAddress(t *scan.Target, replace func(string) string) {
 }
 
 // MaskAddresses takes credentials out of the addresses of a target.
-func MaskAddresses(t *scan.Target) { eachAddress(t, scan.Masked) }
+func MaskAddresses(t *scan.Target) { eachAddress(t, scan.MaskAddress) }
 
 // restoreAddresses puts the credentials back into addresses that are as Shown has told them. They go
 // where they went before: all else of the address is the same.
 func restoreAddresses(next, stored *scan.Target) {
 	whole := map[string]string{}
 	eachAddress(deepCopy(stored), func(text string) string {
-		if masked := scan.Masked(text); masked != text {
+		if masked := scan.MaskAddress(text); masked != text {
 			whole[masked] = text
 		}
 		return text

@@ -49,7 +49,7 @@ func (l *Listener) replyDNS(question []byte, from string) []byte {
 	}
 	name := strings.ToLower(strings.TrimSuffix(q.Name.String(), "."))
 	kind := strings.TrimPrefix(q.Type.String(), "Type")
-	token := l.recordInteraction(name, scan.Call{Protocol: "dns", From: from, Text: kind + " " + name})
+	token := l.recordInteraction(name, scan.Interaction{Protocol: "dns", From: from, Request: kind + " " + name})
 	ours := token != "" || l.o.Domain != "" && (name == l.o.Domain || strings.HasSuffix(name, "."+l.o.Domain))
 	answer := dnsmessage.Header{ID: head.ID, Response: true, Authoritative: ours,
 		RecursionDesired: head.RecursionDesired}

@@ -164,13 +164,13 @@ func (l *Listener) serveToken(w http.ResponseWriter, r *http.Request) {
 	// Of the headers only those that tell what asks: others may hold secrets.
 	text := fmt.Sprintf("%s %s\nHost: %s\nUser-Agent: %s", r.Method, r.RequestURI, r.Host, r.UserAgent())
 	token := l.recordInteraction(r.RequestURI+" "+r.Host,
-		scan.Call{Protocol: "http", From: peerOf(addrOf(r.RemoteAddr)).String(),
-			Text: text, Browser: isBrowserAgent(r.UserAgent())})
+		scan.Interaction{Protocol: "http", From: peerOf(addrOf(r.RemoteAddr)).String(),
+			Request: text, Browser: isBrowserAgent(r.UserAgent())})
 	if token == "" {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	_, _ = io.WriteString(w, textOf(token).Whole) // who asked may be gone
+	_, _ = io.WriteString(w, responseOf(token).Text) // who asked may be gone
 }
 
 // renderers are words in the User-Agent of programs that render pages for no person.
@@ -208,8 +208,8 @@ func (l *Listener) serveLDAP(c net.Conn) {
 		if err != nil {
 			return
 		}
-		l.recordInteraction(string(buf[:n]), scan.Call{Protocol: "ldap", From: peerOf(c.RemoteAddr()).String(),
-			Text: printableText(buf[:n])})
+		l.recordInteraction(string(buf[:n]), scan.Interaction{Protocol: "ldap", From: peerOf(c.RemoteAddr()).String(),
+			Request: printableText(buf[:n])})
 		answer := ldapAnswer(buf[:n])
 		if answer == nil {
 			return

@@ -51,14 +51,14 @@ type Listener struct {
 
 // Bounds of a listener. What exceeds them is dropped.
 const (
-	callsPerSecond = 500    // connections and questions, of all targets together
-	connections    = 256    // at once
-	perPeer        = 32     // connections at once from one address
-	maxCalls       = 10_000 // kept of a scan
-	maxPerToken    = 8      // kept of a token
-	maxText        = 1000   // characters kept of a call
-	connectionTime = 10 * time.Second
-	maxHeader      = 16 << 10 // bytes of a request's head
+	interactionsPerSecond = 500    // connections and questions, of all targets together
+	connections           = 256    // at once
+	perPeer               = 32     // connections at once from one address
+	maxInteractions       = 10_000 // kept of a scan
+	maxPerToken           = 8      // kept of a token
+	maxText               = 1000   // characters kept of a call
+	connectionTime        = 10 * time.Second
+	maxHeader             = 16 << 10 // bytes of a request's head
 )
 
 // Listen starts a listener. An error is Invalid where the options cannot hold, else
@@ -80,7 +80,7 @@ func Listen(o Options) (*Listener, error) {
 			return nil, err
 		}
 	}
-	l := &Listener{o: o, limiter: rate.NewLimiter(callsPerSecond, callsPerSecond), peers: peers{most: o.Connections},
+	l := &Listener{o: o, limiter: rate.NewLimiter(interactionsPerSecond, interactionsPerSecond), peers: peers{most: o.Connections},
 		scans: map[string]*Session{}}
 	var config net.ListenConfig
 	web, err := config.Listen(context.Background(), "tcp", o.Listen)
@@ -184,40 +184,40 @@ func (l *Listener) findToken(text string) (*Session, string) {
 
 // recordInteraction notes a call that holds a token in at, and returns the token; empty: nobody
 // waits for it.
-func (l *Listener) recordInteraction(at string, c scan.Call) string {
+func (l *Listener) recordInteraction(at string, c scan.Interaction) string {
 	s, token := l.findToken(at)
 	if s == nil {
 		return ""
 	}
 	c.Token, c.At = token, l.o.Now()
-	c.Text = strings.ToValidUTF8(c.Text[:min(len(c.Text), maxText)], "?")
+	c.Request = strings.ToValidUTF8(c.Request[:min(len(c.Request), maxText)], "?")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.calls) < maxCalls && s.tokens[token] < maxPerToken {
+	if len(s.calls) < maxInteractions && s.tokens[token] < maxPerToken {
 		s.tokens[token]++
 		s.calls = append(s.calls, c)
 	}
 	return token
 }
 
-// A Session is what arrives for one scan. It implements scan.Callback.
+// A Session is what arrives for one scan. It implements scan.OASTListener.
 type Session struct {
 	Tokens
 	from *Listener
 
 	mu     sync.Mutex
-	calls  []scan.Call
+	calls  []scan.Interaction
 	tokens map[string]int // calls that were kept
 }
 
-// Calls implements scan.Callback.
-func (s *Session) Calls(n int) []scan.Call {
+// Interactions implements scan.OASTListener.
+func (s *Session) Interactions(n int) []scan.Interaction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n < 0 || n >= len(s.calls) {
 		return nil
 	}
-	return append([]scan.Call(nil), s.calls[n:]...)
+	return append([]scan.Interaction(nil), s.calls[n:]...)
 }
 
 // Close forgets what has arrived, and everything that will.

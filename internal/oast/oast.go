@@ -55,8 +55,8 @@ func newNames(address, domain string) Tokens {
 		Key: []byte(randomText(32))}
 }
 
-// Token returns a new token: 28 lower-case letters and digits.
-func (n Tokens) Token() string {
+// NewToken returns a new token: 28 lower-case letters and digits.
+func (n Tokens) NewToken() string {
 	text := n.Scan + randomText(randomLength)
 	return text + n.macOf(text)
 }
@@ -74,7 +74,7 @@ func (n Tokens) isValidToken(token string) bool {
 	return hmac.Equal([]byte(n.macOf(text)), []byte(code))
 }
 
-// Address implements scan.Callback.
+// Address implements scan.OASTListener.
 func (n Tokens) Address(token string) (address, host string) {
 	if n.Domain != "" {
 		host = token + "." + n.Domain
@@ -82,19 +82,19 @@ func (n Tokens) Address(token string) (address, host string) {
 	return n.URL + "/" + token, host
 }
 
-// Text implements scan.Callback.
-func (n Tokens) Text(token string) scan.CallbackText { return textOf(token) }
+// Response implements scan.OASTListener.
+func (n Tokens) Response(token string) scan.OASTResponse { return responseOf(token) }
 
-// textOf is what the listener answers to a token: three words, with an empty element of
+// responseOf is what the listener answers to a token: three words, with an empty element of
 // PHP between the first two, and an empty element of HTML before the third. It runs
 // nothing; who includes it as a program leaves the first element out, who cleans it as
 // text leaves out both. The words are not in the request, and follow from it only for
 // who knows this function.
-func textOf(token string) scan.CallbackText {
+func responseOf(token string) scan.OASTResponse {
 	sum := sha256.Sum256([]byte("merlon callback " + token))
 	words := strings.ToLower(alphabet.EncodeToString(sum[:]))
 	one, two, three := words[:8], words[8:16], words[16:24]
-	return scan.CallbackText{Whole: one + "<?php ?>" + two + "<b></b>" + three, Included: one + two + "<b></b>" + three,
+	return scan.OASTResponse{Text: one + "<?php ?>" + two + "<b></b>" + three, Included: one + two + "<b></b>" + three,
 		First: one}
 }
 

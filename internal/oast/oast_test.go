@@ -45,20 +45,20 @@ func get(t *testing.T, address string) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
-var _ scan.Callback = (*Session)(nil)
+var _ scan.OASTListener = (*Session)(nil)
 
 // TestHTTP takes calls of tokens that a scan has made, and of no others.
 func TestHTTP(t *testing.T) {
 	l := listen(t, Options{Now: func() time.Time { return time.Unix(5, 0) }})
 	one, two := l.Scan(), l.Scan()
-	token, other := one.Token(), two.Token()
+	token, other := one.NewToken(), two.NewToken()
 	address, host := one.Address(token)
 	if host != "" || !strings.HasPrefix(address, "http://"+l.Addr().String()+"/") {
 		t.Fatalf("address %s, host %s", address, host)
 	}
 	for _, suffix := range []string{"", ".php", "/x?y=z"} {
 		status, body := get(t, strings.Replace(address, token, strings.ToUpper(token), 1)+suffix)
-		if status != http.StatusOK || body != one.Text(token).Whole {
+		if status != http.StatusOK || body != one.Response(token).Text {
 			t.Errorf("%s: %d %s", suffix, status, body)
 		}
 	}
@@ -68,18 +68,18 @@ func TestHTTP(t *testing.T) {
 			t.Errorf("%s: %d %q", path, status, body)
 		}
 	}
-	if calls := two.Calls(0); len(calls) != 0 {
+	if calls := two.Interactions(0); len(calls) != 0 {
 		t.Errorf("another scan got %v", calls)
 	}
-	calls := one.Calls(0)
+	calls := one.Interactions(0)
 	if len(calls) != 3 || calls[0].Token != token || calls[0].Protocol != "http" || calls[0].From != "127.0.0.1" ||
-		!calls[0].At.Equal(time.Unix(5, 0)) || len(one.Calls(2)) != 1 || one.Calls(3) != nil {
+		!calls[0].At.Equal(time.Unix(5, 0)) || len(one.Interactions(2)) != 1 || one.Interactions(3) != nil {
 		t.Errorf("calls %+v", calls)
 	}
 	for range 2 * maxPerToken {
 		get(t, address)
 	}
-	if n := len(one.Calls(0)); n != maxPerToken {
+	if n := len(one.Interactions(0)); n != maxPerToken {
 		t.Errorf("%d calls of one token were kept", n)
 	}
 	one.Close()
@@ -88,7 +88,7 @@ func TestHTTP(t *testing.T) {
 	}
 	at, _ := two.Address(other)
 	get(t, at)
-	if len(two.Calls(0)) != 1 {
+	if len(two.Interactions(0)) != 1 {
 		t.Error("the other scan got nothing")
 	}
 }
@@ -97,7 +97,7 @@ func TestHTTP(t *testing.T) {
 func TestSecretsOfTheTargetAreNotKept(t *testing.T) {
 	l := listen(t, Options{})
 	s := l.Scan()
-	address, _ := s.Address(s.Token())
+	address, _ := s.Address(s.NewToken())
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader("p4ssword"))
 	r.Header.Set("Authorization", "Bearer s3cret")
 	r.Header.Set("User-Agent", "tool/1 "+strings.Repeat("x", 5000))
@@ -106,9 +106,9 @@ func TestSecretsOfTheTargetAreNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = resp.Body.Close()
-	calls := s.Calls(0)
-	if len(calls) != 1 || strings.Contains(calls[0].Text, "s3cret") || strings.Contains(calls[0].Text, "p4ssword") ||
-		!strings.Contains(calls[0].Text, "tool/1") || len(calls[0].Text) > maxText {
+	calls := s.Interactions(0)
+	if len(calls) != 1 || strings.Contains(calls[0].Request, "s3cret") || strings.Contains(calls[0].Request, "p4ssword") ||
+		!strings.Contains(calls[0].Request, "tool/1") || len(calls[0].Request) > maxText {
 		t.Errorf("calls %+v", calls)
 	}
 }
@@ -132,7 +132,7 @@ func TestBrowser(t *testing.T) {
 	} {
 		l := listen(t, Options{})
 		s := l.Scan()
-		address, _ := s.Address(s.Token())
+		address, _ := s.Address(s.NewToken())
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ func TestBrowser(t *testing.T) {
 		if err := resp.Body.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if calls := s.Calls(0); len(calls) != 1 || calls[0].Browser != want {
+		if calls := s.Interactions(0); len(calls) != 1 || calls[0].Browser != want {
 			t.Errorf("%q: %+v", agent, calls)
 		}
 	}
@@ -153,8 +153,8 @@ func TestBrowser(t *testing.T) {
 
 // TestText is what a target shows that includes the text, or shows it.
 func TestText(t *testing.T) {
-	text := newNames("http://a.example", "").Text("token")
-	if strings.Replace(text.Whole, "<?php ?>", "", 1) != text.Included || !strings.HasPrefix(text.Whole, text.First) ||
+	text := newNames("http://a.example", "").Response("token")
+	if strings.Replace(text.Text, "<?php ?>", "", 1) != text.Included || !strings.HasPrefix(text.Text, text.First) ||
 		len(text.First) != 8 {
 		t.Errorf("%+v", text)
 	}
@@ -193,7 +193,7 @@ func ask(t *testing.T, l *Listener, name string, kind dnsmessage.Type) dnsmessag
 func TestDNS(t *testing.T) {
 	l := listen(t, Options{DNS: "127.0.0.1:0", Domain: "oob.example.org"})
 	s := l.Scan()
-	token := s.Token()
+	token := s.NewToken()
 	_, host := s.Address(token)
 	if host != token+".oob.example.org" {
 		t.Fatalf("host %s", host)
@@ -214,8 +214,8 @@ func TestDNS(t *testing.T) {
 	if got := ask(t, l, token+".", dnsmessage.TypeTXT); got.RCode != dnsmessage.RCodeSuccess || len(got.Answers) != 0 {
 		t.Errorf("%+v", got)
 	}
-	calls := s.Calls(0)
-	if len(calls) != 2 || calls[0].Protocol != "dns" || calls[0].Token != token || calls[1].Text != "TXT "+token {
+	calls := s.Interactions(0)
+	if len(calls) != 2 || calls[0].Protocol != "dns" || calls[0].Token != token || calls[1].Request != "TXT "+token {
 		t.Errorf("calls %+v", calls)
 	}
 }
@@ -224,7 +224,7 @@ func TestDNS(t *testing.T) {
 func TestLDAP(t *testing.T) {
 	l := listen(t, Options{})
 	s := l.Scan()
-	token := s.Token()
+	token := s.NewToken()
 	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +250,7 @@ func TestLDAP(t *testing.T) {
 	if got := say(search); got != "300c02010265070a012004000400" {
 		t.Errorf("search: %s", got)
 	}
-	if calls := s.Calls(0); len(calls) != 1 || calls[0].Protocol != "ldap" || calls[0].Token != token {
+	if calls := s.Interactions(0); len(calls) != 1 || calls[0].Protocol != "ldap" || calls[0].Token != token {
 		t.Errorf("calls %+v", calls)
 	}
 }
@@ -280,7 +280,7 @@ func TestHostileTargets(t *testing.T) {
 	if shut != perPeer {
 		t.Errorf("%d of %d connections too many were closed", shut, perPeer)
 	}
-	address, _ := s.Address(s.Token())
+	address, _ := s.Address(s.NewToken())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for { // once the connections are gone
@@ -298,7 +298,7 @@ func TestHostileTargets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if calls := s.Calls(0); len(calls) != 0 {
+	if calls := s.Interactions(0); len(calls) != 0 {
 		t.Errorf("calls %+v", calls)
 	}
 }
@@ -326,7 +326,7 @@ func TestOptions(t *testing.T) {
 func FuzzReply(f *testing.F) {
 	l := &Listener{o: Options{Domain: "oob.example.org", Now: time.Now}, scans: map[string]*Session{}}
 	s := l.Scan()
-	m := dnsmessage.Message{Questions: []dnsmessage.Question{{Name: dnsmessage.MustNewName(s.Token() +
+	m := dnsmessage.Message{Questions: []dnsmessage.Question{{Name: dnsmessage.MustNewName(s.NewToken() +
 		".oob.example.org."), Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}}}
 	question, err := m.Pack()
 	if err != nil {

@@ -39,9 +39,9 @@ func KindOfPath(path string) (kind PathKind, part string) {
 	return "", ""
 }
 
-// absent returns the kinds of paths that the tree shows none of. A tree with the folder
+// absentPathKinds returns the kinds of paths that the tree shows none of. A tree with the folder
 // .git is a whole checkout, from which nobody has left anything out.
-func (t *tree) absent() []PathKind {
+func (t *tree) absentPathKinds() []PathKind {
 	if len(t.repos) > 0 || t.dir == "" {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (t *tree) absent() []PathKind {
 	for _, f := range t.large {
 		look(f.Path)
 	}
-	for _, r := range t.left {
+	for _, r := range t.gaps {
 		look(r.Path)
 	}
 	var out []PathKind

@@ -48,50 +48,50 @@ func Run(ctx context.Context, o Options, h Handler) error {
 		live := *o.Live
 		live.Secrets = live.Target.Secrets()
 		o.Live = &live
-		return live.Secrets.RedactError(run(ctx, o, Redact(h, live.Secrets)))
+		return live.Secrets.RedactError(runScan(ctx, o, Redact(h, live.Secrets)))
 	}
-	return run(ctx, o, h)
+	return runScan(ctx, o, h)
 }
 
-// run scans for Run.
-func run(ctx context.Context, o Options, h Handler) error {
-	t, err := o.open(ctx)
+// runScan scans for Run.
+func runScan(ctx context.Context, o Options, h Handler) error {
+	t, err := o.openSource(ctx)
 	if err != nil {
 		return err
 	}
 	defer t.close()
 	d := &driver{Options: o, tree: t, handler: h, slots: make(chan struct{}, o.Workers), rules: map[string]bool{},
-		spoken: map[spoken]string{}}
+		reportedRules: map[ruleLocation]string{}}
 	if o.Live != nil {
-		d.kept = newKeeper(o.Live)
+		d.checkpoints = newCheckpoints(o.Live)
 	}
 	defer d.running.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := d.plan(); err != nil {
+	if err := d.planJobs(); err != nil {
 		return err
 	}
-	if err := h.Config(d.config()); err != nil {
+	if err := h.Config(d.describeScan()); err != nil {
 		return err
 	}
 	projects := d.startProjects(ctx)
-	if err := d.files(ctx); err != nil {
+	if err := d.analyzeFiles(ctx); err != nil {
 		return err
 	}
-	if err := d.projects(ctx, projects); err != nil {
+	if err := d.emitProjects(ctx, projects); err != nil {
 		return err
 	}
 	for _, j := range d.jobs {
-		if err := h.Status(j.end()); err != nil {
+		if err := h.Status(j.finalStatus()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// open opens what is scanned. Beside an image or a running application there is no
+// openSource opens what is scanned. Beside an image or a running application there is no
 // tree.
-func (o Options) open(ctx context.Context) (*tree, error) {
+func (o Options) openSource(ctx context.Context) (*tree, error) {
 	switch {
 	case o.Image != nil:
 		return &tree{name: cmp.Or(o.Image.Name, o.Image.ID)}, nil
@@ -115,24 +115,24 @@ func (o Options) withDefaults() Options {
 // driver is one scan.
 type driver struct {
 	Options
-	tree    *tree
-	ignored ignore
-	handler Handler
-	jobs    []*job          // every analyzer that is asked for, by id
-	slots   chan struct{}   // one per analyzer call that may run at once
-	rules   map[string]bool // told already
-	held    held
-	spoken  map[spoken]string // by which analyzer
-	percent int               // shown last
-	reached *progress
-	running sync.WaitGroup // Project analyzers
-	kept    *keeper        // of a live scan
-	secret  concealed
+	tree          *tree
+	ignored       ignore
+	handler       Handler
+	jobs          []*job          // every analyzer that is asked for, by id
+	slots         chan struct{}   // one per analyzer call that may run at once
+	rules         map[string]bool // told already
+	secrets       secretBuffer
+	reportedRules map[ruleLocation]string // by which analyzer
+	percent       int                     // shown last
+	tracker       *progress
+	running       sync.WaitGroup // Project analyzers
+	checkpoints   *checkpoints   // of a live scan
+	redacted      redactedLines
 }
 
-// plan makes a job of every analyzer that is asked for. An analysis without an
+// planJobs makes a job of every analyzer that is asked for. An analysis without an
 // analyzer becomes a job that has failed: it must not look like a clean result.
-func (d *driver) plan() error {
+func (d *driver) planJobs() error {
 	asked := d.Analyses
 	for _, analysis := range asked {
 		if !slices.Contains(finding.Analyses, analysis) {
@@ -141,7 +141,7 @@ func (d *driver) plan() error {
 	}
 	if len(asked) == 0 {
 		for _, a := range d.Analyzers {
-			if d.suits(a) {
+			if d.isApplicable(a) {
 				asked = append(asked, a.Analysis)
 			}
 		}
@@ -152,14 +152,14 @@ func (d *driver) plan() error {
 	for _, analysis := range d.Analyses {
 		found := false
 		for _, a := range d.Analyzers {
-			if a.Analysis == analysis && d.suits(a) {
+			if a.Analysis == analysis && d.isApplicable(a) {
 				found = true
-				d.jobs = append(d.jobs, newJob(a, d.unmet(a)))
+				d.jobs = append(d.jobs, newJob(a, d.unmetNeed(a)))
 			}
 		}
 		if !found {
 			none := &Analyzer{ID: string(analysis), Analysis: analysis}
-			d.jobs = append(d.jobs, newJob(none, d.lacking(analysis)))
+			d.jobs = append(d.jobs, newJob(none, d.explainMissing(analysis)))
 		}
 	}
 	slices.SortFunc(d.jobs, func(a, b *job) int { return cmp.Compare(a.ID, b.ID) })
@@ -169,10 +169,10 @@ func (d *driver) plan() error {
 	if d.Image != nil || d.Live != nil {
 		return nil
 	}
-	if len(d.tree.files)+len(d.tree.large)+len(d.tree.left) == 0 {
+	if len(d.tree.files)+len(d.tree.large)+len(d.tree.gaps) == 0 {
 		for _, j := range d.jobs {
 			if !j.History || len(d.tree.repos) == 0 {
-				j.add(Reason{Code: "empty", Message: "there are no files: nothing was looked at"})
+				j.addReason(Reason{Code: "empty", Message: "there are no files: nothing was looked at"})
 			}
 		}
 	}
@@ -180,22 +180,22 @@ func (d *driver) plan() error {
 	if d.ignored, err = readIgnore(d.tree); err != nil {
 		for _, j := range d.jobs {
 			if j.Analysis == finding.SAST {
-				j.add(Reason{Code: "malformed", Message: "the ignore file was not " +
-					"applied: " + cause(err), Path: IgnoreFile})
+				j.addReason(Reason{Code: "malformed", Message: "the ignore file was not " +
+					"applied: " + causeText(err), Path: IgnoreFile})
 			}
 		}
 	}
 	return nil
 }
 
-// suits reports whether the analyzer is about what is scanned: a tree, an image or
+// isApplicable reports whether the analyzer is about what is scanned: a tree, an image or
 // a running application.
-func (d *driver) suits(a *Analyzer) bool {
+func (d *driver) isApplicable(a *Analyzer) bool {
 	return (a.Image != nil) == (d.Image != nil) && (a.Live != nil) == (d.Live != nil)
 }
 
-// lacking says why there is no analyzer for the analysis.
-func (d *driver) lacking(analysis finding.Analysis) string {
+// explainMissing says why there is no analyzer for the analysis.
+func (d *driver) explainMissing(analysis finding.Analysis) string {
 	for _, a := range d.Analyzers {
 		if a.Analysis == analysis && a.Image != nil {
 			return "this analysis is about container images: scan one with --image"
@@ -213,8 +213,8 @@ func (d *driver) lacking(analysis finding.Analysis) string {
 	return fmt.Sprintf("this build has no analyzer for %s", analysis)
 }
 
-// unmet says why the analyzer cannot run here, or nothing.
-func (d *driver) unmet(a *Analyzer) string {
+// unmetNeed says why the analyzer cannot run here, or nothing.
+func (d *driver) unmetNeed(a *Analyzer) string {
 	switch {
 	case a.Needs.Network && d.Live == nil:
 		return "a scan of files makes no network requests"
@@ -224,25 +224,25 @@ func (d *driver) unmet(a *Analyzer) string {
 	return ""
 }
 
-// config describes the scan.
-func (d *driver) config() *Config {
-	c := &Config{Tool: "merlon", Version: d.Version, Root: printable(d.tree.name), Files: len(d.tree.files),
+// describeScan describes the scan.
+func (d *driver) describeScan() *Config {
+	c := &Config{Tool: "merlon", Version: d.Version, Root: printablePath(d.tree.name), Files: len(d.tree.files),
 		Started: d.Now().UTC(), Analyses: d.Analyses, Sandbox: d.Sandbox}
 	for _, j := range d.jobs {
 		c.Analyzers = append(c.Analyzers, j.ID)
 	}
 	if d.Image == nil && d.Live == nil {
-		c.Absent = d.tree.absent()
+		c.Absent = d.tree.absentPathKinds()
 	}
 	if i := d.Image; i != nil {
-		c.Image = &Image{Name: printable(i.Name), Digest: i.Digest, ID: i.ID, Platform: i.Platform,
-			Base: clip(i.BaseName(), maxText), Layers: len(i.Layers)}
+		c.Image = &Image{Name: printablePath(i.Name), Digest: i.Digest, ID: i.ID, Platform: i.Platform,
+			Base: truncateText(i.BaseName(), maxText), Layers: len(i.Layers)}
 		for _, l := range i.Layers {
 			c.Image.Size += l.Size
 		}
 	}
 	if d.Live != nil {
-		c.Target = printable(d.Live.Target.URL)
+		c.Target = printablePath(d.Live.Target.URL)
 	}
 	if d.Advisories != nil {
 		data := d.Advisories.Data()
@@ -251,19 +251,19 @@ func (d *driver) config() *Config {
 	return c
 }
 
-// emit gives what one call left behind to the handler and to the job.
-func (d *driver) emit(j *job, o *outcome) error {
-	d.once(j, o)
+// emitOutcome gives what one call left behind to the handler and to the job.
+func (d *driver) emitOutcome(j *job, o *outcome) error {
+	d.dropEquivalents(j, o)
 	for i := range o.packages {
 		if err := d.handler.Package(&o.packages[i]); err != nil {
 			return err
 		}
 	}
 	for i := range o.hits {
-		if j.File != nil && d.held.hold(o.hits[i]) {
+		if j.File != nil && d.secrets.bufferHit(o.hits[i]) {
 			continue
 		}
-		if err := d.tell(&o.hits[i]); err != nil {
+		if err := d.emitFinding(&o.hits[i]); err != nil {
 			return err
 		}
 	}
@@ -272,26 +272,26 @@ func (d *driver) emit(j *job, o *outcome) error {
 			return err
 		}
 	}
-	j.merge(o)
+	j.mergeOutcome(o)
 	return nil
 }
 
-// tell gives a finding to the handler, behind its rule.
-func (d *driver) tell(h *hit) error {
+// emitFinding gives a finding to the handler, behind its rule.
+func (d *driver) emitFinding(h *hit) error {
 	if !d.rules[h.rule.ID] {
 		d.rules[h.rule.ID] = true
 		if err := d.handler.Rule(h.rule); err != nil {
 			return err
 		}
 	}
-	d.secret.conceal(&h.Finding)
+	d.redacted.redactFinding(&h.Finding)
 	return d.handler.Finding(&h.Finding)
 }
 
-// progress tells how much is done when that is a new number.
-func (d *driver) progress() error { return d.show(d.reached.now()) }
+// emitProgress tells how much is done when that is a new number.
+func (d *driver) emitProgress() error { return d.emitPercent(d.tracker.overallPercent()) }
 
-func (d *driver) show(percent int, step string) error {
+func (d *driver) emitPercent(percent int, step string) error {
 	if percent <= d.percent {
 		return nil
 	}

@@ -95,7 +95,7 @@ func (r *record) Progress(m *scan.Progress) error {
 	return nil
 }
 
-func run(t *testing.T, o scan.Options) *record {
+func runScan(t *testing.T, o scan.Options) *record {
 	t.Helper()
 	var r record
 	if err := scan.Run(context.Background(), o, &r); err != nil {
@@ -115,7 +115,7 @@ func (r *record) places() []string {
 
 func TestRunFillsInWhatFollows(t *testing.T) {
 	dir := write(t, map[string]string{"a/x.txt": "one\ntwo\nTODO ä\nfour\nTODO ä\n", "b.md": "TODO"})
-	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}})
+	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}})
 	if len(r.findings) != 2 {
 		t.Fatalf("got %d findings, want 2", len(r.findings))
 	}
@@ -143,7 +143,7 @@ func TestRunFillsInWhatFollows(t *testing.T) {
 // A moved line keeps its fingerprints; a renamed file keeps Flaw.
 func TestFingerprintsSurvive(t *testing.T) {
 	print := func(name, text string) finding.Fingerprint {
-		return run(t, scan.Options{Root: write(t, map[string]string{name: text}),
+		return runScan(t, scan.Options{Root: write(t, map[string]string{name: text}),
 			Analyzers: []*scan.Analyzer{todo}}).findings[0].Fingerprint
 	}
 	first := print("x.txt", "  TODO one\n")
@@ -196,7 +196,7 @@ func TestTreeIsRegularFilesOnly(t *testing.T) {
 		"link.txt":    "->a.txt", "out.txt": "->" + filepath.Join(outside, "secret.txt"), "outdir": "->" + outside,
 		"up": "->..",
 	})
-	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}})
+	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}})
 	if diff := cmp.Diff([]string{".hidden.txt:1", "a.txt:1", "node_modules/m.txt:1"}, r.places()); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
 	}
@@ -218,7 +218,7 @@ func TestSingleFile(t *testing.T) {
 			return err
 		})
 	})
-	r := run(t, scan.Options{Root: filepath.Join(dir, "a.txt"), Analyzers: []*scan.Analyzer{todo, lister}})
+	r := runScan(t, scan.Options{Root: filepath.Join(dir, "a.txt"), Analyzers: []*scan.Analyzer{todo, lister}})
 	if diff := cmp.Diff([]string{"a.txt:1"}, r.places()); diff != "" || !r.Complete() || r.Setup.Root != "a.txt" {
 		t.Errorf("places (-want +got):\n%s\nincomplete: %+v, root %q", diff, r.Incomplete(), r.Setup.Root)
 	}
@@ -233,7 +233,7 @@ func TestProjectSeesAFileSystem(t *testing.T) {
 		}
 		return fstest.TestFS(p.FS, "a.txt", "d/b.txt", "d/e/c.txt")
 	})
-	if r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{tester}}); !r.Complete() {
+	if r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{tester}}); !r.Complete() {
 		t.Errorf("%+v", r.Incomplete())
 	}
 }
@@ -352,7 +352,7 @@ func TestFailuresAreStatuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var other atomic.Int32
 			witness := analyzer("sast/witness", func(*scan.FilePass) error { other.Add(1); return nil })
-			r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{c.analyzer, witness}, Limits: c.limits})
+			r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{c.analyzer, witness}, Limits: c.limits})
 			var st scan.Status
 			for _, s := range r.Statuses {
 				if s.Analyzer == c.analyzer.ID {
@@ -382,7 +382,7 @@ func TestFailuresAreStatuses(t *testing.T) {
 // What was asked for and cannot be done has failed; it is not left out.
 func TestAnalysisWithoutAnalyzerFails(t *testing.T) {
 	dir := write(t, map[string]string{"a.txt": ""})
-	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo},
+	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo},
 		Analyses: []finding.Analysis{finding.IaC, finding.SAST}})
 	if diff := cmp.Diff([]string{"iac", "sast/todo"}, r.Setup.Analyzers); diff != "" {
 		t.Errorf("analyzers (-want +got):\n%s", diff)
@@ -437,7 +437,7 @@ func TestIgnoreFileRemovesSastOnly(t *testing.T) {
 		return nil
 	})
 	secrets.Analysis = finding.Secret
-	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo, secrets}})
+	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo, secrets}})
 	want := []string{".merlonignore:1", "a.txt:1", "a.txt:1", "gen/b.txt:1", "gen/keep.txt:1", "gen/keep.txt:1"}
 	if diff := cmp.Diff(want, r.places()); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
@@ -449,7 +449,7 @@ func TestIgnoreFileRemovesSastOnly(t *testing.T) {
 
 func TestProgressNeverFalls(t *testing.T) {
 	dir := write(t, map[string]string{"a.txt": "x", "b.txt": strings.Repeat("x", 1000), "c.txt": ""})
-	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}})
+	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}})
 	for i, p := range r.percent {
 		if p < 0 || p > 100 || i > 0 && p <= r.percent[i-1] {
 			t.Errorf("progress %v", r.percent)
@@ -462,7 +462,7 @@ func TestProgressNeverFalls(t *testing.T) {
 
 func TestNamesAndLinesAreUTF8(t *testing.T) {
 	dir := write(t, map[string]string{"\xff.txt": "TODO \xff" + strings.Repeat("ä", 300)})
-	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}})
+	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}})
 	f := r.findings[0]
 	if f.Location.Path != `\xFF.txt` {
 		t.Errorf("path %q", f.Location.Path)

@@ -33,7 +33,7 @@ type pattern struct {
 
 // readIgnore reads the tree's ignore file, if there is one.
 func readIgnore(t *tree) (ignore, error) {
-	b, err := t.read(IgnoreFile, maxIgnoreFile)
+	b, err := t.readFile(IgnoreFile, maxIgnoreFile)
 	if errors.Is(err, fs.ErrNotExist) || t.dir == "" {
 		return nil, nil
 	}
@@ -61,21 +61,21 @@ func parseIgnore(text string) (ignore, error) {
 	return ig, nil
 }
 
-// match reports whether the file at the path is ignored: the last pattern that
+// ignoresFile reports whether the file at the path is ignored: the last pattern that
 // names it decides, and what is in an ignored folder cannot come back.
-func (ig ignore) match(path string) bool {
+func (ig ignore) ignoresFile(path string) bool {
 	if len(ig) == 0 {
 		return false
 	}
 	for i, c := range path {
-		if c == '/' && ig.decide(path[:i], true) {
+		if c == '/' && ig.ignoresPath(path[:i], true) {
 			return true
 		}
 	}
-	return ig.decide(path, false)
+	return ig.ignoresPath(path, false)
 }
 
-func (ig ignore) decide(path string, folder bool) bool {
+func (ig ignore) ignoresPath(path string, folder bool) bool {
 	for i := len(ig) - 1; i >= 0; i-- {
 		if p := ig[i]; (folder || !p.folder) && p.Match(path) {
 			return !p.negated
@@ -102,7 +102,7 @@ func parsePattern(line string) (p pattern, ok bool, err error) {
 		return p, false, nil
 	}
 	if p.Glob, err = glob.Compile(line); err != nil {
-		return p, false, fmt.Errorf("pattern %q: %w", clip(line, 100), err)
+		return p, false, fmt.Errorf("pattern %q: %w", truncateText(line, 100), err)
 	}
 	return p, true, nil
 }

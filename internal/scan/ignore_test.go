@@ -57,12 +57,12 @@ func TestIgnore(t *testing.T) {
 			continue
 		}
 		for _, name := range names(c.hit) {
-			if !ig.match(name) {
+			if !ig.ignoresFile(name) {
 				t.Errorf("%q does not name %q", c.text, name)
 			}
 		}
 		for _, name := range names(c.miss) {
-			if ig.match(name) {
+			if ig.ignoresFile(name) {
 				t.Errorf("%q names %q", c.text, name)
 			}
 		}
@@ -105,7 +105,7 @@ func FuzzIgnore(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, path string) {
 		ig, err := parseIgnore(text)
 		if err == nil {
-			ig.match(path)
+			ig.ignoresFile(path)
 		}
 	})
 }

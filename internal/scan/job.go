@@ -19,10 +19,10 @@ import (
 // A job is one analyzer in one scan.
 type job struct {
 	*Analyzer
-	idle   bool         // has failed before it began; never changes
-	status Status       // of the goroutine that emits only
-	spent  atomic.Int64 // nanoseconds in calls
-	stuck  atomic.Int32 // calls that did not end when they were told to
+	unavailable bool         // has failed before it began; never changes
+	status      Status       // of the goroutine that emits only
+	spent       atomic.Int64 // nanoseconds in calls
+	stuck       atomic.Int32 // calls that did not end when they were told to
 }
 
 // maxStuck bounds the calls of one analyzer that were given up and still burn a
@@ -36,19 +36,19 @@ const grace = 2 * time.Second
 func newJob(a *Analyzer, unmet string) *job {
 	j := &job{Analyzer: a, status: Status{Analyzer: a.ID, Analysis: a.Analysis, State: Succeeded, Reasons: []Reason{}}}
 	if unmet != "" {
-		j.idle = true
-		j.add(Reason{Code: "unavailable", Message: unmet})
+		j.unavailable = true
+		j.addReason(Reason{Code: "unavailable", Message: unmet})
 		j.status.State = Failed
 	}
 	return j
 }
 
-// add records something that was not looked at.
-func (j *job) add(r Reason) {
+// addReason records something that was not looked at.
+func (j *job) addReason(r Reason) {
 	if j.status.State == Succeeded && !r.Skipped {
 		j.status.State = Degraded
 	}
-	r.Path = printable(r.Path)
+	r.Path = printablePath(r.Path)
 	if len(j.status.Reasons) == MaxReasons {
 		j.status.Omitted++
 		return
@@ -56,10 +56,10 @@ func (j *job) add(r Reason) {
 	j.status.Reasons = append(j.status.Reasons, r)
 }
 
-// merge counts what a call left behind.
-func (j *job) merge(o *outcome) {
+// mergeOutcome counts what a call left behind.
+func (j *job) mergeOutcome(o *outcome) {
 	for _, r := range o.reasons {
-		j.add(r)
+		j.addReason(r)
 	}
 	j.status.Omitted += o.omitted
 	if o.degraded && j.status.State == Succeeded {
@@ -72,31 +72,31 @@ func (j *job) merge(o *outcome) {
 	}
 }
 
-// end returns the status.
-func (j *job) end() *Status {
+// finalStatus returns the status.
+func (j *job) finalStatus() *Status {
 	j.status.Duration = time.Duration(j.spent.Load())
 	return &j.status
 }
 
-// wants reports whether the analyzer asks for the file. A Match that panics is a
+// wantsFile reports whether the analyzer asks for the file. A Match that panics is a
 // reason in the outcome.
-func (j *job) wants(path string, o *outcome) (wanted bool) {
+func (j *job) wantsFile(path string, o *outcome) (wanted bool) {
 	defer func() {
 		if v := recover(); v != nil {
-			o.degrade(panicked(v, path))
+			o.addReason(panicReason(v, path))
 			wanted = false
 		}
 	}()
 	return j.Match == nil || j.Match(path)
 }
 
-// call runs fn in its own goroutine with a deadline, turns its error or panic
+// callAnalyzer runs fn in its own goroutine with a deadline, turns its error or panic
 // into a reason, and gives it up when it does not end in time. It reports
 // whether fn returned without an error.
-func (j *job) call(ctx context.Context, limit time.Duration, at string, o *outcome,
+func (j *job) callAnalyzer(ctx context.Context, limit time.Duration, at string, o *outcome,
 	fn func(context.Context) error) bool {
 	if j.stuck.Load() >= maxStuck {
-		o.degrade(Reason{Code: "timeout", Message: "not looked at: earlier calls of the analyzer " +
+		o.addReason(Reason{Code: "timeout", Message: "not looked at: earlier calls of the analyzer " +
 			"never ended", Path: at})
 		return false
 	}
@@ -109,7 +109,7 @@ func (j *job) call(ctx context.Context, limit time.Duration, at string, o *outco
 		var r Reason
 		defer func() {
 			if v := recover(); v != nil {
-				r = panicked(v, at)
+				r = panicReason(v, at)
 			}
 			done <- r
 		}()
@@ -134,7 +134,7 @@ func (j *job) call(ctx context.Context, limit time.Duration, at string, o *outco
 		r.Message = fmt.Sprintf("took longer than %s", limit)
 	}
 	if r.Code != "" {
-		o.degrade(r)
+		o.addReason(r)
 	}
 	o.close()
 	return r.Code == ""
@@ -152,23 +152,23 @@ func reasonOf(err error, at string) Reason {
 	case errs.Is(err, errs.TooLarge):
 		r.Code = "too-large"
 	case errors.As(err, &path):
-		r.Code, r.Message = "unreadable", cause(err)
+		r.Code, r.Message = "unreadable", causeText(err)
 	}
 	return r
 }
 
-// panicked turns a panic into a reason that names the function, and the value
+// panicReason turns a panic into a reason that names the function, and the value
 // only when the runtime made it: any other may hold what was in the file.
-func panicked(value any, at string) Reason {
+func panicReason(value any, at string) Reason {
 	text := fmt.Sprintf("a %T", value)
 	if err, ok := value.(runtime.Error); ok {
 		text = err.Error()
 	}
-	return Reason{Code: "panic", Message: fmt.Sprintf("the analyzer crashed: %s in %s", text, origin()), Path: at}
+	return Reason{Code: "panic", Message: fmt.Sprintf("the analyzer crashed: %s in %s", text, panicOrigin()), Path: at}
 }
 
-// origin returns function, file and line of the panic that is being recovered.
-func origin() string {
+// panicOrigin returns function, file and line of the panic that is being recovered.
+func panicOrigin() string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
 	below := false // the frames above belong to the recovery

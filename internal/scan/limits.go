@@ -19,21 +19,21 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	set(&l.Files, 1_000_000)
-	set(&l.FileSize, 32<<20)
-	set(&l.StreamSize, 1<<30)
-	set(&l.TotalSize, 16<<30)
-	set(&l.Depth, 128)
-	set(&l.Findings, 100_000)
-	set(&l.FileTime, 10*time.Minute)
-	set(&l.AnalyzerTime, time.Hour)
-	set(&l.LiveTime, 4*time.Hour)
-	set(&l.Operations, 20_000)
+	setDefault(&l.Files, 1_000_000)
+	setDefault(&l.FileSize, 32<<20)
+	setDefault(&l.StreamSize, 1<<30)
+	setDefault(&l.TotalSize, 16<<30)
+	setDefault(&l.Depth, 128)
+	setDefault(&l.Findings, 100_000)
+	setDefault(&l.FileTime, 10*time.Minute)
+	setDefault(&l.AnalyzerTime, time.Hour)
+	setDefault(&l.LiveTime, 4*time.Hour)
+	setDefault(&l.Operations, 20_000)
 	return l
 }
 
-// set gives a field its default when it has none.
-func set[T int | int64 | time.Duration](field *T, value T) {
+// setDefault gives a field its default when it has none.
+func setDefault[T int | int64 | time.Duration](field *T, value T) {
 	if *field <= 0 {
 		*field = value
 	}
@@ -41,10 +41,10 @@ func set[T int | int64 | time.Duration](field *T, value T) {
 
 // These bound a single finding, so that it always fits into a message.
 const (
-	maxText    = 4 << 10 // bytes of a message or an identity that is shown
-	maxSteps   = 200
-	maxLine    = 400      // bytes of a line in a snippet
-	maxSnippet = 40       // lines
-	maxCode    = 16 << 10 // bytes of flagged code that identify a finding
-	around     = 3        // lines around the flagged ones
+	maxText      = 4 << 10 // bytes of a message or an identity that is shown
+	maxSteps     = 200
+	maxLine      = 400      // bytes of a line in a snippet
+	maxSnippet   = 40       // lines
+	maxCode      = 16 << 10 // bytes of flagged code that identify a finding
+	contextLines = 3        // lines around the flagged ones
 )

@@ -40,8 +40,8 @@ func (l *Lines) Position(offset int) (line, column int) {
 	return line, utf8.RuneCount(l.text[l.starts[line-1]:min(offset, len(l.text))]) + 1
 }
 
-// line returns line n, which starts at 1, without its end.
-func (l *Lines) line(n int) []byte {
+// lineText returns line n, which starts at 1, without its end.
+func (l *Lines) lineText(n int) []byte {
 	if n < 1 || n > len(l.starts) {
 		return nil
 	}
@@ -59,14 +59,14 @@ func (l *Lines) Snippet(at finding.Location) *finding.Snippet {
 	if at.StartLine < 1 || at.StartLine > len(l.starts) {
 		return nil
 	}
-	first := max(at.StartLine-around, 1)
-	last := min(max(at.EndLine, at.StartLine)+around, len(l.starts), first+maxSnippet-1)
+	first := max(at.StartLine-contextLines, 1)
+	last := min(max(at.EndLine, at.StartLine)+contextLines, len(l.starts), first+maxSnippet-1)
 	s := &finding.Snippet{StartLine: first}
 	for n := first; n <= last; n++ {
-		line := l.line(n)
+		line := l.lineText(n)
 		// One byte more tells clip that there is more; the rest of a line of
 		// megabytes is not to be held by each of its findings.
-		s.Lines = append(s.Lines, clip(string(line[:min(len(line), maxLine+1)]), maxLine))
+		s.Lines = append(s.Lines, truncateText(string(line[:min(len(line), maxLine+1)]), maxLine))
 	}
 	return s
 }
@@ -77,13 +77,13 @@ func (l *Lines) Code(at finding.Location) string {
 	var b strings.Builder
 	last := max(at.EndLine, at.StartLine)
 	for n := at.StartLine; n <= min(last, len(l.starts)); n++ {
-		line := l.line(n)
+		line := l.lineText(n)
 		if at.StartColumn > 0 && at.EndColumn > 0 {
 			if n == last {
-				line = line[:column(line, at.EndColumn)]
+				line = line[:columnOffset(line, at.EndColumn)]
 			}
 			if n == at.StartLine {
-				line = line[column(line, at.StartColumn):]
+				line = line[columnOffset(line, at.StartColumn):]
 			}
 		}
 		if room := maxCode - b.Len(); len(line) >= room {
@@ -96,8 +96,8 @@ func (l *Lines) Code(at finding.Location) string {
 	return b.String()
 }
 
-// column returns the offset of the byte at which the column begins.
-func column(line []byte, n int) int {
+// columnOffset returns the offset of the byte at which the column begins.
+func columnOffset(line []byte, n int) int {
 	at := 0
 	for ; n > 1 && at < len(line); n-- {
 		_, size := utf8.DecodeRune(line[at:])

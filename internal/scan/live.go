@@ -82,8 +82,8 @@ const (
 	PassiveRequests = 1000
 )
 
-// Restrain holds the target to the limits of such a scan.
-func (t *Target) Restrain() {
+// LimitPassive holds the target to the limits of such a scan.
+func (t *Target) LimitPassive() {
 	if t.Rate == 0 || t.Rate > PassiveRate {
 		t.Rate = PassiveRate
 	}
@@ -246,23 +246,23 @@ type Live struct {
 	// there is none.
 	Chromium func(ctx context.Context) (*Chromium, error)
 	// Callback receives what the target sends elsewhere; nil: nothing is listening, with
-	// the reason in CallbackReason, which is empty where that is wanted.
-	Callback       Callback
-	CallbackReason string
-	OASTTimeout    time.Duration // how long a proof waits for a call; 0: 2 s
+	// the reason in OASTReason, which is empty where that is wanted.
+	OAST        OASTListener
+	OASTReason  string
+	OASTTimeout time.Duration // how long a proof waits for a call; 0: 2 s
 	// Stop ends the scan early when it is closed: the analyzers report what they have found
 	// and what they left. nil: nothing stops it.
 	Stop <-chan struct{}
 	// Guest continues the scan without the session of an identity whose sign-in fails.
 	// Otherwise the scan fails before it examines anything.
-	Guest bool
+	AllowGuest bool
 	// Monitor is told how to ask for the state of the scan; nil: nobody asks.
 	Monitor *Monitor
 	// Resume is what an earlier attempt of the same scan kept, and Keep keeps
-	// something for a later one, at most MaxKept bytes; both may be nil. Each analyzer
+	// something for a later one, at most MaxCheckpoint bytes; both may be nil. Each analyzer
 	// has a part of its own.
-	Resume []byte
-	Keep   func([]byte) error
+	Resume         []byte
+	SaveCheckpoint func([]byte) error
 	// Secrets are replaced in everything that the scan says. Run begins with those of the
 	// target; an analyzer adds what it is given while it scans.
 	Secrets *redact.Set
@@ -275,13 +275,13 @@ type Chromium struct {
 	Pipe io.ReadWriteCloser
 	// Proxy accepts the connections that the browser makes to its proxy, which are all
 	// that it makes. It ends with the browser.
-	Proxy net.Listener
-	Stop  func()       // ends it
-	Why   func() error // tells why it ended, once its pipe has
+	Proxy      net.Listener
+	Stop       func()       // ends it
+	ExitReason func() error // tells why it ended, once its pipe has
 }
 
-// MaxKept bounds what an attempt may keep for the next one, in bytes.
-const MaxKept = 4 << 20
+// MaxCheckpoint bounds what an attempt may keep for the next one, in bytes.
+const MaxCheckpoint = 4 << 20
 
 // Root is what all paths of findings of the target begin with: its host, its port
 // where the scheme has another, and the folder of its path.
@@ -308,36 +308,36 @@ func (t *Target) Path(address *url.URL) string {
 	return strings.ToValidUTF8(whole, "?")
 }
 
-// A Callback is a listener of ours that a target which can be made to send
+// A OASTListener is a listener of ours that a target which can be made to send
 // requests reaches.
-type Callback interface {
+type OASTListener interface {
 	// Token returns a new token, which nobody else can know: lower-case letters and
 	// digits.
-	Token() string
+	NewToken() string
 	// Address returns an address (URL) and a host name that stand for the token
 	// alone. The host is empty when no name leads to the listener.
 	Address(token string) (url, host string)
 	// Text is what the listener answers at the token's address.
-	Text(token string) CallbackText
+	Response(token string) OASTResponse
 	// Calls returns what has arrived for tokens of the scan, in order, without the
 	// first n.
-	Calls(n int) []Call
+	Interactions(n int) []Interaction
 }
 
-// A CallbackText is what a Callback answers: a text that runs nothing.
-type CallbackText struct {
-	Whole    string // as it is sent
+// A OASTResponse is what a Callback answers: a text that runs nothing.
+type OASTResponse struct {
+	Text     string // as it is sent
 	Included string // as a program of PHP shows it that includes it
 	First    string // the word that it begins with
 }
 
-// A Call is something that arrived at a Callback.
-type Call struct {
+// A Interaction is something that arrived at a Callback.
+type Interaction struct {
 	Token    string    `json:"token"`
 	At       time.Time `json:"at"`
 	Protocol string    `json:"protocol"`          // "http", "dns", "ldap"
 	From     string    `json:"from"`              // address of the caller
-	Text     string    `json:"text"`              // what was asked, as text, cut
+	Request  string    `json:"text"`              // what was asked, as text, cut
 	Browser  bool      `json:"browser,omitempty"` // by its User-Agent it is a browser that people use
 }
 

@@ -27,7 +27,7 @@ type outcome struct {
 	degraded   bool // an omitted reason was of code of the project
 	ignored    int
 	failed     bool // no claim can be made
-	looked     int  // files that an Image analyzer looked at
+	files      int  // files that an Image analyzer looked at
 }
 
 // hit is a finding with its rule.
@@ -36,15 +36,15 @@ type hit struct {
 	finding.Finding
 }
 
-// reporter returns the functions through which the analyzer speaks. A finding
+// newReporter returns the functions through which the analyzer speaks. A finding
 // without a path is in the file at.
-func (o *outcome) reporter(at string) Reporter {
+func (o *outcome) newReporter(at string) Reporter {
 	return Reporter{
 		Report: func(rule *finding.Rule, f finding.Finding) {
 			if f.Location.Path == "" {
 				f.Location.Path = at
 			}
-			o.report(hit{rule, f}, at)
+			o.addHit(hit{rule, f}, at)
 		},
 		Package: func(p finding.Package) {
 			o.mu.Lock()
@@ -57,19 +57,19 @@ func (o *outcome) reporter(at string) Reporter {
 			if r.Path == "" {
 				r.Path = at
 			}
-			o.degrade(r)
+			o.addReason(r)
 		},
 	}
 }
 
-func (o *outcome) report(h hit, at string) {
+func (o *outcome) addHit(h hit, at string) {
 	if name := strings.ToValidUTF8(h.Location.Path, "?"); h.rule == nil || !fs.ValidPath(name) || name == "." {
-		o.degrade(Reason{Code: "error", Message: fmt.Sprintf("a finding without a rule, or at the impossible "+
+		o.addReason(Reason{Code: "error", Message: fmt.Sprintf("a finding without a rule, or at the impossible "+
 			"path %q", h.Location.Path), Path: at})
 		return
 	}
 	if h.Secret != nil && h.Identity == "" {
-		o.degrade(Reason{Code: "error", Message: "a secret without an identity", Path: at})
+		o.addReason(Reason{Code: "error", Message: "a secret without an identity", Path: at})
 		return
 	}
 	o.mu.Lock()
@@ -79,16 +79,16 @@ func (o *outcome) report(h hit, at string) {
 	}
 	o.mu.Unlock()
 	if full {
-		o.degrade(Reason{Code: "too-many-findings", Message: fmt.Sprintf("more than %d findings; the rest is "+
+		o.addReason(Reason{Code: "too-many-findings", Message: fmt.Sprintf("more than %d findings; the rest is "+
 			"left out", o.limit), Path: at})
 	}
 }
 
-// degrade records the reason, once.
-func (o *outcome) degrade(r Reason) {
+// addReason records the reason, once.
+func (o *outcome) addReason(r Reason) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	r.Message = clip(r.Message, maxText)
+	r.Message = truncateText(r.Message, maxText)
 	switch {
 	case o.closed || len(o.reasons) > 0 && o.reasons[len(o.reasons)-1].equal(r):
 	case len(o.reasons) == MaxReasons:
@@ -99,17 +99,17 @@ func (o *outcome) degrade(r Reason) {
 	}
 }
 
-// operation takes what became of an operation, up to a number of them.
-func (o *outcome) operation(op finding.Operation, limit int) {
+// addOperation takes what became of an operation, up to a number of them.
+func (o *outcome) addOperation(op finding.Operation, limit int) {
 	o.mu.Lock()
 	full := !o.closed && len(o.operations) >= limit
 	if !full && !o.closed {
-		op.URL, op.Reason = clip(op.URL, maxText), clip(op.Reason, maxText)
+		op.URL, op.Reason = truncateText(op.URL, maxText), truncateText(op.Reason, maxText)
 		o.operations = append(o.operations, op)
 	}
 	o.mu.Unlock()
 	if full {
-		o.degrade(Reason{Code: "too-many-operations", Message: fmt.Sprintf("more than %d operations; the rest is "+
+		o.addReason(Reason{Code: "too-many-operations", Message: fmt.Sprintf("more than %d operations; the rest is "+
 			"left out", limit)})
 	}
 }
@@ -121,9 +121,9 @@ func (o *outcome) close() {
 	o.closed = true
 }
 
-// sort orders by position and removes what was said twice, so that the result
+// sortAll orders by position and removes what was said twice, so that the result
 // does not depend on the analyzer's own goroutines.
-func (o *outcome) sort() {
+func (o *outcome) sortAll() {
 	slices.SortStableFunc(o.hits, func(a, b hit) int {
 		return cmp.Or(compareLocations(a.Location, b.Location), cmp.Compare(a.rule.ID, b.rule.ID),
 			cmp.Compare(a.Message, b.Message), cmp.Compare(a.Identity, b.Identity))

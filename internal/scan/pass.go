@@ -131,10 +131,10 @@ type ImagePass struct {
 	Progress func(percent int, step string)
 
 	// Looked tells how many files were looked at, for the status.
-	Looked func(files int)
+	CountFiles func(files int)
 
 	// System tells which operating system the image is of, for the status.
-	System func(OS)
+	ReportOS func(OS)
 
 	Reporter
 }

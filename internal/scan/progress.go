@@ -11,7 +11,7 @@ const fileShare = 30
 // A progress is how far a scan is. Analyzers tell it from any goroutine; the driver
 // shows it from its own.
 type progress struct {
-	told chan struct{} // holds one element when there is something new
+	changed chan struct{} // holds one element when there is something new
 
 	mu       sync.Mutex
 	files    int          // percent
@@ -21,41 +21,41 @@ type progress struct {
 
 // newProgress returns the progress of a scan with the project analyzers.
 func newProgress(projects []*job) *progress {
-	p := &progress{told: make(chan struct{}, 1), projects: map[*job]int{}, step: "starting"}
+	p := &progress{changed: make(chan struct{}, 1), projects: map[*job]int{}, step: "starting"}
 	for _, j := range projects {
 		p.projects[j] = 0
 	}
 	return p
 }
 
-// tell records how far a project analyzer is. What falls does not count.
-func (p *progress) tell(j *job, percent int, step string) {
+// reportProject records how far a project analyzer is. What falls does not count.
+func (p *progress) reportProject(j *job, percent int, step string) {
 	percent = min(max(percent, 0), 100)
 	p.mu.Lock()
 	risen := percent > p.projects[j]
 	if risen {
 		p.projects[j] = percent
-		p.step = j.ID + ": " + printable(clip(step, maxText))
+		p.step = j.ID + ": " + printablePath(truncateText(step, maxText))
 	}
 	p.mu.Unlock()
 	if !risen {
 		return
 	}
 	select {
-	case p.told <- struct{}{}:
+	case p.changed <- struct{}{}:
 	default: // the driver has not yet looked at what came before
 	}
 }
 
-// looked records how far the analyzers of files are.
-func (p *progress) looked(percent int, step string) {
+// reportFiles records how far the analyzers of files are.
+func (p *progress) reportFiles(percent int, step string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.files, p.step = percent, step
 }
 
-// now returns how far all is, up to 99, and what was told last.
-func (p *progress) now() (percent int, step string) {
+// overallPercent returns how far all is, up to 99, and what was told last.
+func (p *progress) overallPercent() (percent int, step string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.projects) == 0 {

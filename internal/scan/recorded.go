@@ -22,7 +22,7 @@ func addDescription(s *redact.Set, text string) {
 		return
 	}
 	d := json.NewDecoder(strings.NewReader(text))
-	var open []recorded
+	var open []jsonScope
 	for added := 0; added < maxRecorded; {
 		token, err := d.Token()
 		if err != nil {
@@ -32,10 +32,10 @@ func addDescription(s *redact.Set, text string) {
 		case json.Delim:
 			switch t {
 			case '{', '[':
-				open = append(open, recorded{object: t == '{'})
+				open = append(open, jsonScope{object: t == '{'})
 				continue
 			}
-			if last := open[len(open)-1]; last.add(s) {
+			if last := open[len(open)-1]; last.addCredential(s) {
 				added++
 			}
 			if open = open[:len(open)-1]; len(open) == 0 {
@@ -43,22 +43,22 @@ func addDescription(s *redact.Set, text string) {
 			}
 			open[len(open)-1].member = ""
 		case string:
-			open[len(open)-1].take(t)
+			open[len(open)-1].acceptText(t)
 		default:
 			open[len(open)-1].member = ""
 		}
 	}
 }
 
-// recorded is an object or a list that is being read.
-type recorded struct {
+// jsonScope is an object or a list that is being read.
+type jsonScope struct {
 	object      bool
 	member      string // whose value comes next; "" for none
 	name, value string
 }
 
-// take takes a text: the name of a member, or its value.
-func (r *recorded) take(text string) {
+// acceptText takes a text: the name of a member, or its value.
+func (r *jsonScope) acceptText(text string) {
 	switch {
 	case !r.object:
 	case r.member == "":
@@ -74,8 +74,8 @@ func (r *recorded) take(text string) {
 	}
 }
 
-// add adds the value, and reports whether it did.
-func (r *recorded) add(s *redact.Set) bool {
+// addCredential adds the value, and reports whether it did.
+func (r *jsonScope) addCredential(s *redact.Set) bool {
 	switch {
 	case r.name == "" || r.value == "" || strings.Contains(r.value, "{{"):
 		return false

@@ -11,9 +11,9 @@ import (
 
 // This file shows the folders .git of the tree.
 
-// repositories returns those of the tree. A file .git, as a second work tree has
+// listRepositories returns those of the tree. A file .git, as a second work tree has
 // it, counts at the root only: those of submodules lie in the root's own.
-func (t *tree) repositories() []Repository {
+func (t *tree) listRepositories() []Repository {
 	var out []Repository
 	for _, at := range t.repos {
 		out = append(out, Repository{Path: at, FS: gitFS{t.root, path.Join(at, ".git")}})

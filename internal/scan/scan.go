@@ -205,17 +205,17 @@ type AdvisoryData struct {
 	KEV  *FeedData `json:"kev,omitempty"`
 }
 
-// Ages says how old the data was when a scan began, in days. What was not
+// Freshness says how old the data was when a scan began, in days. What was not
 // imported, or has no date, is nil.
-type Ages struct {
+type Freshness struct {
 	Records  *int `json:"recordsDays,omitempty"`  // since the latest modification of a record
 	Imported *int `json:"importedDays,omitempty"` // since the import
 	EPSS     *int `json:"epssDays,omitempty"`
 	KEV      *int `json:"kevDays,omitempty"`
 }
 
-// Ages returns how old the data is at a time.
-func (d *AdvisoryData) Ages(at time.Time) Ages {
+// Freshness returns how old the data is at a time.
+func (d *AdvisoryData) Freshness(at time.Time) Freshness {
 	days := func(since time.Time) *int {
 		if since.IsZero() || at.IsZero() {
 			return nil
@@ -223,7 +223,7 @@ func (d *AdvisoryData) Ages(at time.Time) Ages {
 		n := max(0, int(at.Sub(since).Hours()/24))
 		return &n
 	}
-	out := Ages{Records: days(d.Newest), Imported: days(d.Imported)}
+	out := Freshness{Records: days(d.Newest), Imported: days(d.Imported)}
 	if d.EPSS != nil {
 		out.EPSS = days(d.EPSS.Date)
 	}

@@ -124,17 +124,17 @@ func addPair(s *redact.Set, user, password string) {
 	s.Add("Authorization", base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
 }
 
-// described are headers that say how a client works, and are no secrets.
-var described = lazyregexp.New(`(?i)^(accept(-.*)?|user-agent|host|content-type|referer|origin|cache-control|pragma|connection|te|dnt|via|forwarded|` +
+// publicHeaders are headers that say how a client works, and are no secrets.
+var publicHeaders = lazyregexp.New(`(?i)^(accept(-.*)?|user-agent|host|content-type|referer|origin|cache-control|pragma|connection|te|dnt|via|forwarded|` +
 	`x-forwarded-(for|host|proto|port)|x-requested-with|sec-.*|upgrade-insecure-requests)$`)
 
-var quoted = lazyregexp.New(`"([^"]+)"`)
+var quotedText = lazyregexp.New(`"([^"]+)"`)
 
 // addHeader adds the value of a header, as a whole and without what everybody knows of it:
 // the scheme of a credential (RFC 9110, section 11.4), the names of cookies.
 func addHeader(s *redact.Set, h Header) {
 	value := strings.TrimSpace(h.Value)
-	if value == "" || described.MatchString(h.Name) {
+	if value == "" || publicHeaders.MatchString(h.Name) {
 		return
 	}
 	if strings.EqualFold(h.Name, "Cookie") {
@@ -148,7 +148,7 @@ func addHeader(s *redact.Set, h Header) {
 		return
 	}
 	scheme, rest, ok := strings.Cut(value, " ")
-	if !ok || !token.MatchString(scheme) {
+	if !ok || !authScheme.MatchString(scheme) {
 		s.Add(h.Name, value)
 		return
 	}
@@ -161,13 +161,13 @@ func addHeader(s *redact.Set, h Header) {
 	}
 	s.Add(h.Name, value)
 	s.Add(h.Name, rest)
-	for _, m := range quoted.FindAllStringSubmatch(rest, 20) {
+	for _, m := range quotedText.FindAllStringSubmatch(rest, 20) {
 		s.Add(h.Name, m[1])
 	}
 }
 
-// token is the name of a scheme.
-var token = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+// authScheme is the name of a scheme.
+var authScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 // addAddress adds the credentials of an address, or of a pattern of addresses: user and
 // password, and values of the query whose name or form says that they are credentials.
@@ -179,7 +179,7 @@ func addAddress(s *redact.Set, text string) {
 		authority, path, _ := strings.Cut(after, "/")
 		if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 			user, password, both := strings.Cut(authority[:at], ":")
-			for _, read := range []func(string) string{func(t string) string { return t }, unescaped} {
+			for _, read := range []func(string) string{func(t string) string { return t }, unescapeQuery} {
 				if both {
 					addPair(s, read(user), read(password))
 				} else {
@@ -194,7 +194,7 @@ func addAddress(s *redact.Set, text string) {
 	for _, list := range []string{query, fragment} {
 		for pair := range strings.SplitSeq(list, "&") {
 			name, value, _ := strings.Cut(pair, "=")
-			name, value = unescaped(name), unescaped(value)
+			name, value = unescapeQuery(name), unescapeQuery(value)
 			if redact.IsCredentialName(name) {
 				s.Add(name, value)
 			} else {
@@ -204,22 +204,22 @@ func addAddress(s *redact.Set, text string) {
 	}
 }
 
-// Masked returns an address without the credentials that it holds.
-func Masked(address string) string {
+// MaskAddress returns an address without the credentials that it holds.
+func MaskAddress(address string) string {
 	s := &redact.Set{}
 	addAddress(s, address)
 	return s.RedactText(address)
 }
 
-func unescaped(text string) string {
+func unescapeQuery(text string) string {
 	if plain, err := url.QueryUnescape(text); err == nil {
 		return plain
 	}
 	return text
 }
 
-// named are members of a sign-in that everybody may see.
-var named = lazyregexp.New(`(?i)^(user|user_?name|login|e?-?mail|name|account|realm|tenant|organi[sz]ation|domain|client_?id|grant_?type|scope|locale|language|remember(_?me)?|action|method|type|version)$`)
+// publicMembers are members of a sign-in that everybody may see.
+var publicMembers = lazyregexp.New(`(?i)^(user|user_?name|login|e?-?mail|name|account|realm|tenant|organi[sz]ation|domain|client_?id|grant_?type|scope|locale|language|remember(_?me)?|action|method|type|version)$`)
 
 // addBody adds the values of the body of a sign-in: JSON, a form, or any text.
 func addBody(s *redact.Set, body string) {
@@ -232,26 +232,26 @@ func addBody(s *redact.Set, body string) {
 	}
 	if !strings.Contains(body, "=") || strings.HasPrefix(strings.TrimSpace(body), "<") {
 		addValue(s, "body", body)
-		for _, m := range element.FindAllStringSubmatch(body, 100) {
+		for _, m := range xmlText.FindAllStringSubmatch(body, 100) {
 			addMembers(s, m[1], m[2], 0)
 		}
 		return
 	}
 	for pair := range strings.SplitSeq(body, "&") {
 		name, value, _ := strings.Cut(pair, "=")
-		addMembers(s, unescaped(name), unescaped(value), 0)
+		addMembers(s, unescapeQuery(name), unescapeQuery(value), 0)
 	}
 }
 
-// element is an element or an attribute of XML with a text.
-var element = lazyregexp.New(`([\w.-]+)(?:\s[^<>]*)?>([^<>]+)<`)
+// xmlText is an element or an attribute of XML with a text.
+var xmlText = lazyregexp.New(`([\w.-]+)(?:\s[^<>]*)?>([^<>]+)<`)
 
 const maxDepth = 20
 
 func addMembers(s *redact.Set, name string, v any, depth int) {
 	switch v := v.(type) {
 	case string:
-		if named.MatchString(name) {
+		if publicMembers.MatchString(name) {
 			s.AddPublic(v)
 		} else {
 			addValue(s, name, v)

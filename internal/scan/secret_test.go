@@ -48,7 +48,7 @@ func TestMasked(t *testing.T) {
 		"/x?token=t0ken-91&y=1":                 "/x?token=[redacted]&y=1", "/plain/*": "/plain/*", "": "",
 		"https://a.example/?code=1": "https://a.example/?code=[redacted]",
 	} {
-		if got := Masked(address); got != want {
+		if got := MaskAddress(address); got != want {
 			t.Errorf("%s became %s, want %s", address, got, want)
 		}
 	}

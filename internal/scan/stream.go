@@ -27,9 +27,9 @@ type message struct {
 	Operation *finding.Operation `json:"operation,omitempty"`
 }
 
-// kinds counts the members that are set.
-func (m *message) kinds() int {
-	return count(m.Config != nil, m.Progress != nil, m.Rule != nil, m.Package != nil, m.Finding != nil,
+// countKinds counts the members that are set.
+func (m *message) countKinds() int {
+	return countTrue(m.Config != nil, m.Progress != nil, m.Rule != nil, m.Package != nil, m.Finding != nil,
 		m.Operation != nil, m.Status != nil)
 }
 
@@ -43,18 +43,18 @@ type encoder struct {
 	line bytes.Buffer
 }
 
-func (e *encoder) Config(m *Config) error           { return e.write(message{Config: m}) }
-func (e *encoder) Progress(m *Progress) error       { return e.write(message{Progress: m}) }
-func (e *encoder) Rule(m *finding.Rule) error       { return e.write(message{Rule: m}) }
-func (e *encoder) Package(m *finding.Package) error { return e.write(message{Package: m}) }
-func (e *encoder) Finding(m *finding.Finding) error { return e.write(message{Finding: m}) }
-func (e *encoder) Status(m *Status) error           { return e.write(message{Status: m}) }
+func (e *encoder) Config(m *Config) error           { return e.writeMessage(message{Config: m}) }
+func (e *encoder) Progress(m *Progress) error       { return e.writeMessage(message{Progress: m}) }
+func (e *encoder) Rule(m *finding.Rule) error       { return e.writeMessage(message{Rule: m}) }
+func (e *encoder) Package(m *finding.Package) error { return e.writeMessage(message{Package: m}) }
+func (e *encoder) Finding(m *finding.Finding) error { return e.writeMessage(message{Finding: m}) }
+func (e *encoder) Status(m *Status) error           { return e.writeMessage(message{Status: m}) }
 
-func (e *encoder) Operation(m *finding.Operation) error { return e.write(message{Operation: m}) }
+func (e *encoder) Operation(m *finding.Operation) error { return e.writeMessage(message{Operation: m}) }
 
-// write writes one line. A message that no reader would take is an error here,
+// writeMessage writes one line. A message that no reader would take is an error here,
 // where it can be named.
-func (e *encoder) write(m message) error {
+func (e *encoder) writeMessage(m message) error {
 	e.line.Reset()
 	enc := json.NewEncoder(&e.line)
 	enc.SetEscapeHTML(false)
@@ -83,7 +83,7 @@ func Decode(r io.Reader, h Handler) error {
 	lines.Buffer(make([]byte, 0, 64<<10), MaxMessage)
 	d := decoder{h: h}
 	for n := 1; lines.Scan(); n++ {
-		if err := d.line(lines.Bytes()); err != nil {
+		if err := d.decodeLine(lines.Bytes()); err != nil {
 			return fmt.Errorf("message %d: %w", n, err)
 		}
 	}
@@ -101,12 +101,12 @@ type decoder struct {
 	open map[string]bool // analyzers without a status; nil before Config
 }
 
-func (d *decoder) line(b []byte) error {
+func (d *decoder) decodeLine(b []byte) error {
 	var m message
 	if err := json.Unmarshal(b, &m); err != nil {
 		return err
 	}
-	if m.kinds() != 1 {
+	if m.countKinds() != 1 {
 		return errors.New("a message has exactly one known member")
 	}
 	if m.Config != nil {

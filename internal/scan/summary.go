@@ -126,7 +126,7 @@ func Tee(handlers ...Handler) Handler { return tee(handlers) }
 
 type tee []Handler
 
-func (t tee) each(f func(Handler) error) error {
+func (t tee) forEach(f func(Handler) error) error {
 	for _, h := range t {
 		if err := f(h); err != nil {
 			return err
@@ -135,18 +135,20 @@ func (t tee) each(f func(Handler) error) error {
 	return nil
 }
 
-func (t tee) Config(m *Config) error { return t.each(func(h Handler) error { return h.Config(m) }) }
+func (t tee) Config(m *Config) error { return t.forEach(func(h Handler) error { return h.Config(m) }) }
 func (t tee) Progress(m *Progress) error {
-	return t.each(func(h Handler) error { return h.Progress(m) })
+	return t.forEach(func(h Handler) error { return h.Progress(m) })
 }
-func (t tee) Rule(m *finding.Rule) error { return t.each(func(h Handler) error { return h.Rule(m) }) }
+func (t tee) Rule(m *finding.Rule) error {
+	return t.forEach(func(h Handler) error { return h.Rule(m) })
+}
 func (t tee) Package(m *finding.Package) error {
-	return t.each(func(h Handler) error { return h.Package(m) })
+	return t.forEach(func(h Handler) error { return h.Package(m) })
 }
 func (t tee) Finding(m *finding.Finding) error {
-	return t.each(func(h Handler) error { return h.Finding(m) })
+	return t.forEach(func(h Handler) error { return h.Finding(m) })
 }
 func (t tee) Operation(m *finding.Operation) error {
-	return t.each(func(h Handler) error { return h.Operation(m) })
+	return t.forEach(func(h Handler) error { return h.Operation(m) })
 }
-func (t tee) Status(m *Status) error { return t.each(func(h Handler) error { return h.Status(m) }) }
+func (t tee) Status(m *Status) error { return t.forEach(func(h Handler) error { return h.Status(m) }) }

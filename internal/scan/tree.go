@@ -36,7 +36,7 @@ type tree struct {
 	files []File   // within the limits, sorted
 	large []File   // too large for all but those who read streams
 	repos []string // folders that hold .git, in the order of the walk
-	left  []Reason // what is out of reach: files, folders (trailing slash), the rest (no path)
+	gaps  []Reason // what is out of reach: files, folders (trailing slash), the rest (no path)
 
 	index   sync.Once
 	entries map[string][]fs.DirEntry // of every folder that holds a file, by path
@@ -64,11 +64,11 @@ func openTree(ctx context.Context, at string, limits Limits) (*tree, error) {
 	case info.IsDir():
 		t.dir = dir
 		if t.root, err = os.OpenRoot(dir); err == nil {
-			err = t.walk(ctx, limits)
+			err = t.walkFiles(ctx, limits)
 		}
 	case info.Mode().IsRegular():
 		if t.root, err = os.OpenRoot(filepath.Dir(dir)); err == nil {
-			t.add(File{Path: filepath.Base(dir), Size: info.Size()}, limits)
+			t.addFile(File{Path: filepath.Base(dir), Size: info.Size()}, limits)
 		}
 	default:
 		return nil, errs.E(errs.Invalid, "%s is neither a folder nor a regular file", at)
@@ -92,8 +92,8 @@ const maxRepositories = 1000
 // errFull ends a walk at the limit of files.
 var errFull = errors.New("the limit of files is reached")
 
-// walk lists the regular files, sorted by path.
-func (t *tree) walk(ctx context.Context, limits Limits) error {
+// walkFiles lists the regular files, sorted by path.
+func (t *tree) walkFiles(ctx context.Context, limits Limits) error {
 	total, seen := int64(0), 0
 	err := fs.WalkDir(t.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -102,29 +102,29 @@ func (t *tree) walk(ctx context.Context, limits Limits) error {
 		case err != nil && name == ".":
 			return err
 		case err != nil:
-			t.leave("unreadable", cause(err), name+"/")
+			t.addGap("unreadable", causeText(err), name+"/")
 			return fs.SkipDir
 		case d.IsDir():
-			return t.enter(name, limits)
+			return t.enterFolder(name, limits)
 		case !d.Type().IsRegular():
 			return nil
 		}
 		if seen++; seen > limits.Files {
-			t.leave("too-many-files", fmt.Sprintf("the tree has more than %d files; the rest was not "+
+			t.addGap("too-many-files", fmt.Sprintf("the tree has more than %d files; the rest was not "+
 				"looked at", limits.Files), "")
 			return errFull
 		}
 		info, err := d.Info()
 		if err != nil {
-			t.leave("unreadable", cause(err), name)
+			t.addGap("unreadable", causeText(err), name)
 			return nil
 		}
 		if total+info.Size() > limits.TotalSize {
-			t.leave("too-large", fmt.Sprintf("the files before it hold the %d bytes that a scan "+
+			t.addGap("too-large", fmt.Sprintf("the files before it hold the %d bytes that a scan "+
 				"may read", limits.TotalSize), name)
 			return nil
 		}
-		if t.add(File{Path: name, Size: info.Size()}, limits) {
+		if t.addFile(File{Path: name, Size: info.Size()}, limits) {
 			total += info.Size()
 		}
 		return nil
@@ -136,8 +136,8 @@ func (t *tree) walk(ctx context.Context, limits Limits) error {
 	return err
 }
 
-// enter says whether the walk goes into the folder.
-func (t *tree) enter(name string, limits Limits) error {
+// enterFolder says whether the walk goes into the folder.
+func (t *tree) enterFolder(name string, limits Limits) error {
 	if path.Base(name) == ".git" {
 		if len(t.repos) < maxRepositories {
 			t.repos = append(t.repos, path.Dir(name))
@@ -145,31 +145,31 @@ func (t *tree) enter(name string, limits Limits) error {
 		return fs.SkipDir
 	}
 	if strings.Count(name, "/") >= limits.Depth {
-		t.leave("too-deep", fmt.Sprintf("more than %d folders inside each other", limits.Depth), name+"/")
+		t.addGap("too-deep", fmt.Sprintf("more than %d folders inside each other", limits.Depth), name+"/")
 		return fs.SkipDir
 	}
 	return nil
 }
 
-// add lists the file, unless it is too large.
-func (t *tree) add(f File, limits Limits) bool {
+// addFile lists the file, unless it is too large.
+func (t *tree) addFile(f File, limits Limits) bool {
 	if f.Size > limits.FileSize {
 		if f.Size <= limits.StreamSize {
 			t.large = append(t.large, f)
 		}
-		t.leave("too-large", fmt.Sprintf("%d bytes; a scan looks at files up to %d", f.Size, limits.FileSize), f.Path)
+		t.addGap("too-large", fmt.Sprintf("%d bytes; a scan looks at files up to %d", f.Size, limits.FileSize), f.Path)
 		return false
 	}
 	t.files = append(t.files, f)
 	return true
 }
 
-func (t *tree) leave(code, message, name string) {
-	t.left = append(t.left, Reason{Code: code, Message: message, Path: name})
+func (t *tree) addGap(code, message, name string) {
+	t.gaps = append(t.gaps, Reason{Code: code, Message: message, Path: name})
 }
 
-// read returns the content of a listed file, at most limit bytes.
-func (t *tree) read(name string, limit int64) ([]byte, error) {
+// readFile returns the content of a listed file, at most limit bytes.
+func (t *tree) readFile(name string, limit int64) ([]byte, error) {
 	f, err := t.openFile(name)
 	if err != nil {
 		return nil, err
@@ -206,8 +206,8 @@ func (t *tree) openFile(name string) (*os.File, error) {
 	return f, nil
 }
 
-// cause returns the text of an error without the operation and path.
-func cause(err error) string {
+// causeText returns the text of an error without the operation and path.
+func causeText(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err.Error()

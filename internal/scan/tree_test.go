@@ -19,7 +19,7 @@ func TestSpecialFilesAreLeftOut(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.txt"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}})
+	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}})
 	if diff := cmp.Diff([]string{"a.txt:1"}, r.places()); diff != "" || !r.Complete() {
 		t.Errorf("places (-want +got):\n%s\n%+v", diff, r.Incomplete())
 	}
@@ -53,7 +53,7 @@ func TestFilesThatChange(t *testing.T) {
 				}
 				return change(at)
 			})
-			r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{changing, todo}, Workers: 1,
+			r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{changing, todo}, Workers: 1,
 				Limits: scan.Limits{FileSize: 1000}})
 			missing := r.Incomplete()
 			if len(r.findings) != 0 || len(missing) != 1 || len(missing[0].Reasons) != 1 ||
@@ -66,7 +66,7 @@ func TestFilesThatChange(t *testing.T) {
 
 func TestDeepFolders(t *testing.T) {
 	dir := write(t, map[string]string{"a/b/c/x.txt": "TODO", "a/b/x.txt": "TODO"})
-	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}, Limits: scan.Limits{Depth: 2}})
+	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}, Limits: scan.Limits{Depth: 2}})
 	if diff := cmp.Diff([]string{"a/b/x.txt:1"}, r.places()); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
 	}
@@ -82,7 +82,7 @@ func TestOutOfReachConcernsWhoWantsIt(t *testing.T) {
 	some := project("sca/some", func(*scan.ProjectPass) error { return nil })
 	some.Match = func(path string) bool { return path == "go.mod" }
 	every := project("sca/every", func(*scan.ProjectPass) error { return nil })
-	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo, some, every},
+	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo, some, every},
 		Limits: scan.Limits{FileSize: 50}})
 	missing := r.Incomplete()
 	if len(missing) != 1 || missing[0].Analyzer != "sca/every" {
@@ -108,7 +108,7 @@ func TestLongPathsKeepTheirEnds(t *testing.T) {
 			Message: strings.Repeat("ä", 10_000)})
 		return nil
 	})
-	f := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{long}}).findings[0]
+	f := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{long}}).findings[0]
 	if n := len(f.Steps); n != 200 || f.Steps[0].Location.StartLine != 1 || f.Steps[n-1].Location.StartLine != 1000 ||
 		f.Steps[0].Snippet == nil {
 		t.Errorf("%d steps from line %d to %d", n, f.Steps[0].Location.StartLine, f.Steps[n-1].Location.StartLine)

@@ -19,7 +19,7 @@ type treeFS struct {
 
 // Open opens a listed file or a folder.
 func (t treeFS) Open(name string) (fs.File, error) {
-	e, err := t.find("open", name)
+	e, err := t.findEntry("open", name)
 	switch {
 	case err != nil && t.isLarge(name):
 	case err != nil:
@@ -41,19 +41,19 @@ func (t *tree) isLarge(name string) bool {
 
 // ReadFile returns the content of a listed file.
 func (t treeFS) ReadFile(name string) ([]byte, error) {
-	e, err := t.find("readfile", name)
+	e, err := t.findEntry("readfile", name)
 	if err == nil && e.IsDir() {
 		err = &fs.PathError{Op: "readfile", Path: name, Err: fs.ErrInvalid}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return t.read(name, t.limit)
+	return t.readFile(name, t.limit)
 }
 
 // ReadDir returns the entries of a folder, sorted by name.
 func (t treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
-	e, err := t.find("readdir", name)
+	e, err := t.findEntry("readdir", name)
 	if err == nil && !e.IsDir() {
 		err = &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
 	}
@@ -65,19 +65,19 @@ func (t treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 
 // Stat describes a listed file or a folder.
 func (t treeFS) Stat(name string) (fs.FileInfo, error) {
-	e, err := t.find("stat", name)
+	e, err := t.findEntry("stat", name)
 	if err != nil {
 		return nil, err
 	}
 	return e.Info()
 }
 
-// find returns the entry of a path.
-func (t treeFS) find(op, name string) (entry, error) {
+// findEntry returns the entry of a path.
+func (t treeFS) findEntry(op, name string) (entry, error) {
 	if !fs.ValidPath(name) {
 		return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	t.index.Do(t.build)
+	t.index.Do(t.buildIndex)
 	if _, ok := t.entries[name]; ok {
 		return entry{tree: t.tree, path: name, dir: true}, nil
 	}
@@ -90,8 +90,8 @@ func (t treeFS) find(op, name string) (entry, error) {
 	return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 }
 
-// build makes the table of folders.
-func (t *tree) build() {
+// buildIndex makes the table of folders.
+func (t *tree) buildIndex() {
 	t.entries = map[string][]fs.DirEntry{".": nil}
 	var add func(e entry)
 	add = func(e entry) {

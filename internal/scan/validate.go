@@ -38,7 +38,7 @@ func Validate(analyzers []*Analyzer) error {
 		if title, _, _ := strings.Cut(a.Doc, "\n"); len(strings.TrimSpace(strings.TrimLeft(title, "# "))) == 0 {
 			fault("the first line of the manual is not a title")
 		}
-		if n := count(a.File != nil, a.Project != nil, a.Image != nil, a.Live != nil); n != 1 {
+		if n := countTrue(a.File != nil, a.Project != nil, a.Image != nil, a.Live != nil); n != 1 {
 			fault("%d of File, Project, Image and Live are set, not one", n)
 		}
 		if a.Streams != nil && a.Project == nil {
@@ -51,8 +51,8 @@ func Validate(analyzers []*Analyzer) error {
 	return errors.Join(faults...)
 }
 
-// count returns how many of the conditions hold.
-func count(conditions ...bool) int {
+// countTrue returns how many of the conditions hold.
+func countTrue(conditions ...bool) int {
 	n := 0
 	for _, c := range conditions {
 		if c {

@@ -48,17 +48,17 @@ func newOwners(d *deployment, c config.Dast, closed []string, log *slog.Logger,
 // newListener starts to listen for what targets send elsewhere, on at most so many
 // connections (0: as many as it wants); nil: it is not wanted.
 func newListener(c config.Dast, connections int, log *slog.Logger) (*oast.Listener, error) {
-	if c.DastCallback == "" {
-		if c.DastCallbackURL+c.DastCallbackDomain+c.DastCallbackDNS != "" {
-			return nil, errs.E(errs.Invalid, "dast-callback-url, dast-callback-domain and dast-callback-dns need the "+
-				"address to listen at in dast-callback")
+	if c.DastOAST == "" {
+		if c.DastOASTURL+c.DastOASTDomain+c.DastOASTDNS != "" {
+			return nil, errs.E(errs.Invalid, "dast-oast-url, dast-oast-domain and dast-oast-dns need the "+
+				"address to listen at in dast-oast")
 		}
 		return nil, nil
 	}
-	l, err := oast.Listen(oast.Options{Listen: c.DastCallback, URL: c.DastCallbackURL,
-		Domain: c.DastCallbackDomain, DNS: c.DastCallbackDNS, Connections: connections, Log: log})
+	l, err := oast.Listen(oast.Options{Listen: c.DastOAST, URL: c.DastOASTURL,
+		Domain: c.DastOASTDomain, DNS: c.DastOASTDNS, Connections: connections, Log: log})
 	if err != nil {
-		return nil, fmt.Errorf("dast-callback: %w", err)
+		return nil, fmt.Errorf("dast-oast: %w", err)
 	}
 	return l, nil
 }
@@ -155,7 +155,7 @@ func restrain(t *scan.Target, grounds []ownership.Authorization) []scan.Reason {
 	if t.Profile != scan.Passive || len(grounds) == len(livetarget.ScopeOrigins(t)) {
 		return nil
 	}
-	t.Restrain()
+	t.LimitPassive()
 	before := len(t.Identities) + len(t.Headers)
 	t.Identities = nil
 	t.Headers = slices.DeleteFunc(t.Headers, func(h scan.Header) bool {

@@ -48,8 +48,8 @@ func (p pathSet) hold(path string) bool {
 func collectCoverage(statuses []scan.Status, operations []finding.Operation, rule func(name string) string) coverageByAnalyzer {
 	c, reached := coverageByAnalyzer{}, pathSet{}
 	for _, o := range operations {
-		if o.Place != "" {
-			reached[o.Place] = true
+		if o.FindingPath != "" {
+			reached[o.FindingPath] = true
 		}
 	}
 	for _, s := range statuses {

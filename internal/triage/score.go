@@ -185,7 +185,7 @@ func factorsOf(f *finding.Finding, t threat, proven bool) Factors {
 func isExploitedByScan(f *finding.Finding) bool {
 	l := f.Live
 	return l != nil && (l.Payload != "" || len(l.Exchanges) > 1) && f.Severity != finding.Low &&
-		f.Confidence != finding.Uncertain
+		f.Confidence != finding.LowConfidence
 }
 
 // Rank returns the score of the finding's priority, in thousandths, and the priority that

@@ -167,7 +167,7 @@ func TestCoverage(t *testing.T) {
 			Reasons: []scan.Reason{{Code: "x", Path: "h/slow", Beyond: true}, {Code: "x", Rules: []string{"r1"}}}},
 		{Analyzer: "image", Analysis: finding.Container, State: scan.Degraded,
 			Reasons: reasons("hub/a:/etc/x", "hub/a:/lib/"), Root: "hub/a:/"},
-	}, []finding.Operation{{Outcome: finding.Reached, Place: "h/fine"}, {Outcome: finding.Reached, Place: "h/slow"},
+	}, []finding.Operation{{Outcome: finding.Reached, FindingPath: "h/fine"}, {Outcome: finding.Reached, FindingPath: "h/slow"},
 		{Outcome: finding.Refused}}, func(name string) string {
 		return "id of " + name
 	})

@@ -138,7 +138,7 @@ var dotnetKind = kind{names: []string{"*.csproj", "*.vbproj", "*.fsproj", "*.pro
 // Locate returns where the project asks for the package, or nil when that is not known
 // or cannot be changed.
 func Locate(read Reader, p *finding.Package) *finding.Requirement {
-	places := []finding.Place{{Path: p.Path, Line: p.Line}}
+	places := []finding.PackageLocation{{Path: p.Path, Line: p.Line}}
 	if p.Manifest != nil {
 		places = append(places, *p.Manifest)
 	}
@@ -171,13 +171,13 @@ type search struct {
 }
 
 // requirement looks for the package in the manifest, and then above it.
-func (s *search) requirement(at finding.Place) *finding.Requirement {
+func (s *search) requirement(at finding.PackageLocation) *finding.Requirement {
 	d, missed := s.within(s.kind.patterns, s.names(), at)
 	if d != nil || !missed {
 		return d
 	}
 	for _, file := range s.higher(at.Path) {
-		if d, missed := s.within(s.kind.patterns, s.names(), finding.Place{Path: file}); d != nil || !missed {
+		if d, missed := s.within(s.kind.patterns, s.names(), finding.PackageLocation{Path: file}); d != nil || !missed {
 			return d
 		}
 	}
@@ -222,7 +222,7 @@ func (s *search) higher(file string) []string {
 
 // within looks for a requirement in a file; missed says that the file has none.
 func (s *search) within(patterns []pattern, names map[string]string,
-	at finding.Place) (d *finding.Requirement, missed bool) {
+	at finding.PackageLocation) (d *finding.Requirement, missed bool) {
 	text, ok := s.read(at.Path)
 	if !ok || len(text) > maxManifest {
 		return nil, true

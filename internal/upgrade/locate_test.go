@@ -46,7 +46,7 @@ func seen(ecosystem, name, version, path string) finding.Package {
 // inLock is a package of a lock file that a manifest asks for.
 func inLock(ecosystem, name, version, lock, manifest string, line int) finding.Package {
 	p := seen(ecosystem, name, version, lock)
-	p.Manifest = &finding.Place{Path: manifest, Line: line}
+	p.Manifest = &finding.PackageLocation{Path: manifest, Line: line}
 	return p
 }
 

@@ -46,7 +46,7 @@ func pretend(args []string) int {
 	check(h.Config(&scan.Config{Tool: "test", Version: "1", Root: "source", Analyses: analyses, Analyzers: ids}))
 	check(h.Progress(&scan.Progress{Percent: 50, Step: "half-way"}))
 	rule := finding.Rule{ID: "test/rule", Analysis: analyses[0], Name: "A rule", Severity: finding.High,
-		Confidence: finding.Certain}
+		Confidence: finding.HighConfidence}
 	check(h.Rule(&rule))
 	entries, err := os.ReadDir(tree)
 	check(err)

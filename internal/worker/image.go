@@ -82,7 +82,7 @@ func (i inImage) placed(p *finding.Package) *finding.Package {
 	told := *p
 	told.Path = i.root + p.Path
 	if p.Manifest != nil {
-		told.Manifest = &finding.Place{Path: i.root + p.Manifest.Path, Line: p.Manifest.Line}
+		told.Manifest = &finding.PackageLocation{Path: i.root + p.Manifest.Path, Line: p.Manifest.Line}
 	}
 	return &told
 }

@@ -37,7 +37,7 @@ type Target struct {
 }
 
 // noListener is why nobody hears what a target sends elsewhere.
-const noListener = "the worker has no listener for calls of targets: set dast-callback"
+const noListener = "the worker has no listener for calls of targets: set dast-oast"
 
 // live examines the run's target.
 func (w *Worker) live(ctx context.Context, rec *recorder, c child) error {
@@ -126,9 +126,9 @@ func (w *Worker) lend(ctx context.Context, c child, spec *sandbox.Spec) (end fun
 		return nil, err
 	}
 	spec.Files = append(spec.Files, theirs)
-	host := connbroker.Host{Dial: c.live.Dial, Keep: c.live.Keep, Job: &connbroker.Job{
+	host := connbroker.Host{Dial: c.live.Dial, SaveCheckpoint: c.live.Keep, Job: &connbroker.Job{
 		ID: string(c.run.ID), Target: *c.live.Whole, Limit: c.limit - min(liveMargin, c.limit/10),
-		Resume: c.live.Resume, NoBrowser: w.NoBrowser,
+		Resume: c.live.Resume, BrowserReason: w.NoBrowser,
 	}}
 	if w.Browser != "" {
 		host.Job.Browser = true
@@ -138,10 +138,10 @@ func (w *Worker) lend(ctx context.Context, c child, spec *sandbox.Spec) (end fun
 	}
 	forget := func() {}
 	if w.Listener == nil {
-		host.Job.NoCallback = noListener
+		host.Job.OASTReason = noListener
 	} else {
 		heard := w.Listener.Scan()
-		host.Job.Callback, host.Calls, forget = &heard.Tokens, heard.Calls, heard.Close
+		host.Job.OAST, host.Interactions, forget = &heard.Tokens, heard.Interactions, heard.Close
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	served := make(chan error, 1)

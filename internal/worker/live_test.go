@@ -52,9 +52,9 @@ func pretendLive(descriptor string) int {
 		time.Second); err == nil {
 		message += " and there is another way out"
 	}
-	if job.Callback != nil { // the application sends what it is told to
-		token := job.Callback.Token()
-		address, _ := job.Callback.Address(token)
+	if job.OAST != nil { // the application sends what it is told to
+		token := job.OAST.NewToken()
+		address, _ := job.OAST.Address(token)
 		resp, err := client.Get(job.Target.URL + "?to=" + address)
 		check(err)
 		check(resp.Body.Close())
@@ -66,7 +66,7 @@ func pretendLive(descriptor string) int {
 			message += fmt.Sprintf(" and wrong calls %v %v", calls, none)
 		}
 	} else {
-		message += " and " + job.NoCallback
+		message += " and " + job.OASTReason
 	}
 	if len(job.Target.Seeds) > 0 && len(job.Resume) == 0 {
 		check(lender.Keep([]byte("so far")))
@@ -217,7 +217,7 @@ func TestPause(t *testing.T) {
 		}
 		r = b.await(id, "ended", ended)
 		if r.State != run.Completed || a.asked.Load() != 2 || !strings.Contains(b.ingested[0].paths[0], "|so far|") ||
-			!strings.Contains(b.ingested[0].paths[0], "set dast-callback") {
+			!strings.Contains(b.ingested[0].paths[0], "set dast-oast") {
 			t.Errorf("ended as %s after %d requests: %q", r.State, a.asked.Load(), b.ingested[0].paths)
 		}
 	})

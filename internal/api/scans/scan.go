@@ -289,12 +289,12 @@ type AnalyzerStatus struct {
 
 // AdvisoryAnswer says which vulnerability data a scan used, and how old it was.
 type AdvisoryAnswer struct {
-	Digest   string    `json:"digest"`
-	Records  int       `json:"records"`
-	Imported time.Time `json:"imported"`
-	Newest   time.Time `json:"newest" doc:"Time of the latest modification of a record."`
-	AgeHours int64     `json:"ageHours" doc:"Age of the data at the scan, in hours."`
-	Ages     scan.Ages `json:"ages" doc:"Age of each data source at the end of the scan, in days."`
+	Digest   string         `json:"digest"`
+	Records  int            `json:"records"`
+	Imported time.Time      `json:"imported"`
+	Newest   time.Time      `json:"newest" doc:"Time of the latest modification of a record."`
+	AgeHours int64          `json:"ageHours" doc:"Age of the data at the scan, in hours."`
+	Ages     scan.Freshness `json:"ages" doc:"Age of each data source at the end of the scan, in days."`
 
 	EPSS *scan.FeedData `json:"epss,omitempty" doc:"Version of the EPSS scores used."`
 	KEV  *scan.FeedData `json:"kev,omitempty" doc:"Version of the KEV catalogue used."`
@@ -349,7 +349,7 @@ func (a *Handlers) scanAnswer(r run.Run) ScanAnswer {
 	if d := r.Outcome.Advisories; d != nil {
 		out.Advisories = &AdvisoryAnswer{
 			Digest: d.Digest, Records: d.Records, Imported: d.Imported, Newest: d.Newest,
-			AgeHours: int64(max(0, r.EndedAt.Sub(d.Imported)) / time.Hour), Ages: d.Ages(r.EndedAt), EPSS: d.EPSS,
+			AgeHours: int64(max(0, r.EndedAt.Sub(d.Imported)) / time.Hour), Ages: d.Freshness(r.EndedAt), EPSS: d.EPSS,
 			KEV: d.KEV,
 		}
 	}

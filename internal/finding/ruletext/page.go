@@ -202,7 +202,7 @@ func setField(r *finding.Rule, name, value string) error {
 		}
 	case "Confidence":
 		r.Confidence = finding.Confidence(value)
-		if r.Confidence != finding.Certain && r.Confidence != finding.Likely && r.Confidence != finding.Uncertain {
+		if r.Confidence != finding.HighConfidence && r.Confidence != finding.MediumConfidence && r.Confidence != finding.LowConfidence {
 			return fmt.Errorf("confidence %q is not high, medium or low", value)
 		}
 	case "CWE":

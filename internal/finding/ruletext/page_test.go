@@ -56,7 +56,7 @@ func TestLoad(t *testing.T) {
 			"\n\n```sh\n# not a title\n## How to fix\n```",
 		HowToPrevent: "Bind parameters.", CWE: []string{"CWE-89", "CWE-943"},
 		OWASP: []string{"A03:2021", "A05:2025"}, ASVS: []string{"V1.2.4"}, Severity: finding.High,
-		Confidence: finding.Likely, Language: "python", Link: "https://example.com/sql"}
+		Confidence: finding.MediumConfidence, Language: "python", Link: "https://example.com/sql"}
 	if got := *set.Get("sql"); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}

@@ -55,7 +55,7 @@ type summary struct {
 	Operations map[finding.Outcome]int  `json:"operations,omitempty"`
 
 	// AdvisoriesAges is how old the vulnerability data was; nil without any.
-	AdvisoriesAges *scan.Ages `json:"advisoriesAges,omitempty"`
+	AdvisoriesAges *scan.Freshness `json:"advisoriesAges,omitempty"`
 }
 
 // Config begins the document.
@@ -113,7 +113,7 @@ func (r *Report) Close() error {
 		ByAnalysis: r.ByAnalysis,
 		Files:      r.Setup.Files, Packages: r.Packages, Operations: r.Operations}
 	if a := r.Setup.Advisories; a != nil {
-		ages := a.Ages(r.Setup.Started)
+		ages := a.Freshness(r.Setup.Started)
 		s.AdvisoriesAges = &ages
 	}
 	for _, severity := range finding.Severities {

@@ -76,9 +76,9 @@ func securitySeverity(r *finding.Rule) string {
 
 func precision(c finding.Confidence) string {
 	switch c {
-	case finding.Certain:
+	case finding.HighConfidence:
 		return "high"
-	case finding.Uncertain:
+	case finding.LowConfidence:
 		return "low"
 	}
 	return "medium"
@@ -258,7 +258,7 @@ func properties(s *scan.Summary) map[string]any {
 	}
 	if a := s.Setup.Advisories; a != nil {
 		p["advisories"] = a
-		p["advisoriesAges"] = a.Ages(s.Setup.Started)
+		p["advisoriesAges"] = a.Freshness(s.Setup.Started)
 		if !a.Newest.IsZero() {
 			p["advisoriesAgeDays"] = int(s.Setup.Started.Sub(a.Newest).Hours() / 24)
 		}

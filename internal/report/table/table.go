@@ -234,7 +234,7 @@ func (r *Report) totals() {
 		fmt.Fprintf(&r.page, " %s.", count(r.Packages, "package"))
 	}
 	if a := r.Setup.Advisories; a != nil {
-		ages := a.Ages(r.Setup.Started)
+		ages := a.Freshness(r.Setup.Started)
 		fmt.Fprintf(&r.page, "\nVulnerability data: %s %s", count(a.Records, "record"), upTo(a.Newest, ages.Records))
 		for _, f := range []struct {
 			name string

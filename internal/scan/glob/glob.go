@@ -40,16 +40,16 @@ func Compile(pattern string) (*Glob, error) {
 	if utf8.ValidString(pattern) && !strings.ContainsAny(pattern, special) {
 		return &Glob{plain: strings.TrimPrefix(pattern, "/"), anywhere: anywhere}, nil
 	}
-	re, err := regexp.Compile(expression(pattern))
+	re, err := regexp.Compile(patternExpression(pattern))
 	if err != nil {
 		return nil, err
 	}
 	return &Glob{re: re}, nil
 }
 
-// expression returns the regular expression of a pattern.
-func expression(pattern string) string {
-	body := translate(strings.TrimPrefix(pattern, "/"))
+// patternExpression returns the regular expression of a pattern.
+func patternExpression(pattern string) string {
+	body := translateGlob(strings.TrimPrefix(pattern, "/"))
 	if !strings.Contains(pattern, "/") {
 		body = "(?:.*/)?" + body
 	}
@@ -63,7 +63,7 @@ func (g *Glob) Match(path string) bool {
 	case g.re != nil:
 		return g.re.MatchString(path)
 	case g.anywhere:
-		return fits(g.plain, path[strings.LastIndexByte(path, '/')+1:])
+		return matchStars(g.plain, path[strings.LastIndexByte(path, '/')+1:])
 	}
 	return path == g.plain
 }
@@ -87,16 +87,16 @@ func (g *Glob) coversPlainly(path string) bool {
 		return strings.HasPrefix(path, g.plain) && (len(path) == len(g.plain) || path[len(g.plain)] == '/')
 	}
 	for part := range strings.SplitSeq(path, "/") {
-		if fits(g.plain, part) {
+		if matchStars(g.plain, part) {
 			return true
 		}
 	}
 	return false
 }
 
-// fits reports whether a pattern whose "*" stand for any text fits the whole text. Each
+// matchStars reports whether a pattern whose "*" stand for any text fits the whole text. Each
 // star takes as little as it can: if that does not do, more would not either.
-func fits(pattern, text string) bool {
+func matchStars(pattern, text string) bool {
 	before, rest, found := strings.Cut(pattern, "*")
 	if !found {
 		return pattern == text
@@ -118,8 +118,8 @@ func fits(pattern, text string) bool {
 	}
 }
 
-// translate turns a pattern into a regular expression.
-func translate(glob string) string {
+// translateGlob turns a pattern into a regular expression.
+func translateGlob(glob string) string {
 	var b strings.Builder
 	for i := 0; i < len(glob); {
 		rest := glob[i:]

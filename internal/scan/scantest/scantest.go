@@ -42,18 +42,18 @@ import (
 // options may be changed, for example to give it advisories.
 func Run(t *testing.T, a *scan.Analyzer, change ...func(*scan.Options)) {
 	t.Helper()
-	s, err := load("testdata")
+	s, err := loadSuite("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := scan.Options{Root: s.write(t, nil), Analyzers: []*scan.Analyzer{a}}
+	o := scan.Options{Root: s.writeFiles(t, nil), Analyzers: []*scan.Analyzer{a}}
 	for _, c := range change {
 		c(&o)
 	}
-	for _, fault := range s.check(a, o) {
+	for _, fault := range s.compareFindings(a, o) {
 		t.Error(fault)
 	}
-	for _, fault := range s.survive(t, o) {
+	for _, fault := range s.runDamaged(t, o) {
 		t.Error(fault)
 	}
 }
@@ -70,8 +70,8 @@ type want struct {
 	re   *regexp.Regexp
 }
 
-// load reads the folder.
-func load(dir string) (*suite, error) {
+// loadSuite reads the folder.
+func loadSuite(dir string) (*suite, error) {
 	s := &suite{files: map[string][]byte{}, wants: map[string][]want{}}
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -87,10 +87,10 @@ func load(dir string) (*suite, error) {
 		}
 		name := filepath.ToSlash(rel)
 		if of, ok := strings.CutSuffix(name, ".want"); ok {
-			err = s.sidecar(of, string(b))
+			err = s.parseSidecar(of, string(b))
 		} else {
 			s.files[name] = bytes.ReplaceAll(b, []byte("{-}"), nil)
-			err = s.comments(name, string(b))
+			err = s.parseComments(name, string(b))
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -108,12 +108,12 @@ var (
 	sideline = regexp.MustCompile(`^(\d+)((?:\s+` + quoted + `)+)\s*$`)
 )
 
-// comments reads the expectations in the lines of a file.
-func (s *suite) comments(name, text string) error {
+// parseComments reads the expectations in the lines of a file.
+func (s *suite) parseComments(name, text string) error {
 	for n, line := range strings.Split(text, "\n") {
 		for _, m := range comment.FindAllStringSubmatch(line, -1) {
 			offset, _ := strconv.Atoi(m[1]) // empty is 0
-			if err := s.expect(name, n+1+offset, m[2]); err != nil {
+			if err := s.addExpectation(name, n+1+offset, m[2]); err != nil {
 				return err
 			}
 		}
@@ -121,22 +121,22 @@ func (s *suite) comments(name, text string) error {
 	return nil
 }
 
-// sidecar reads the expectations in the file beside a file.
-func (s *suite) sidecar(name, text string) error {
+// parseSidecar reads the expectations in the file beside a file.
+func (s *suite) parseSidecar(name, text string) error {
 	for n, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		m := sideline.FindStringSubmatch(line)
 		if m == nil {
 			return fmt.Errorf("line %d is not a number and a quoted regular expression", n+1)
 		}
 		at, _ := strconv.Atoi(m[1]) // digits
-		if err := s.expect(name, at, m[2]); err != nil {
+		if err := s.addExpectation(name, at, m[2]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *suite) expect(name string, line int, quotes string) error {
+func (s *suite) addExpectation(name string, line int, quotes string) error {
 	for _, q := range pattern.FindAllString(quotes, -1) {
 		text, err := strconv.Unquote(q)
 		if err != nil {
@@ -151,8 +151,8 @@ func (s *suite) expect(name string, line int, quotes string) error {
 	return nil
 }
 
-// write puts the files, changed by change, into a folder.
-func (s *suite) write(t *testing.T, change func([]byte) []byte) string {
+// writeFiles puts the files, changed by change, into a folder.
+func (s *suite) writeFiles(t *testing.T, change func([]byte) []byte) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, b := range s.files {
@@ -170,8 +170,8 @@ func (s *suite) write(t *testing.T, change func([]byte) []byte) string {
 	return dir
 }
 
-// check compares the findings with the expectations and returns what differs.
-func (s *suite) check(a *scan.Analyzer, o scan.Options) []string {
+// compareFindings compares the findings with the expectations and returns what differs.
+func (s *suite) compareFindings(a *scan.Analyzer, o scan.Options) []string {
 	var faults []string
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 
@@ -199,8 +199,8 @@ func (s *suite) check(a *scan.Analyzer, o scan.Options) []string {
 		left[name] = append([]want(nil), wants...)
 	}
 	for _, f := range r.Findings {
-		if !take(left, f) {
-			fault("%s:%d: unexpected finding: %s", f.Location.Path, f.Location.StartLine, text(f))
+		if !takeExpectation(left, f) {
+			fault("%s:%d: unexpected finding: %s", f.Location.Path, f.Location.StartLine, findingText(f))
 		}
 	}
 	for name, wants := range left {
@@ -221,11 +221,11 @@ func (s *suite) check(a *scan.Analyzer, o scan.Options) []string {
 	return faults
 }
 
-// take removes an expectation that the finding meets.
-func take(left map[string][]want, f finding.Finding) bool {
+// takeExpectation removes an expectation that the finding meets.
+func takeExpectation(left map[string][]want, f finding.Finding) bool {
 	wants := left[f.Location.Path]
 	for i, w := range wants {
-		if w.line == f.Location.StartLine && w.re.MatchString(text(f)) {
+		if w.line == f.Location.StartLine && w.re.MatchString(findingText(f)) {
 			left[f.Location.Path] = append(wants[:i:i], wants[i+1:]...)
 			return true
 		}
@@ -233,12 +233,12 @@ func take(left map[string][]want, f finding.Finding) bool {
 	return false
 }
 
-// text is what expectations are compared with.
-func text(f finding.Finding) string { return f.Message + " [" + f.RuleID + "]" }
+// findingText is what expectations are compared with.
+func findingText(f finding.Finding) string { return f.Message + " [" + f.RuleID + "]" }
 
-// survive runs the analyzer over damaged files: whatever they hold, it must not
+// runDamaged runs the analyzer over damaged files: whatever they hold, it must not
 // crash or hang.
-func (s *suite) survive(t *testing.T, o scan.Options) []string {
+func (s *suite) runDamaged(t *testing.T, o scan.Options) []string {
 	var faults []string
 	for name, change := range map[string]func([]byte) []byte{
 		"cut in half":    func(b []byte) []byte { return b[:len(b)/2] },
@@ -247,7 +247,7 @@ func (s *suite) survive(t *testing.T, o scan.Options) []string {
 		"not UTF-8":      func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("e"), []byte{0xFF}) },
 		"empty":          func([]byte) []byte { return nil },
 	} {
-		o.Root = s.write(t, change)
+		o.Root = s.writeFiles(t, change)
 		_, r, err := runWith(o, 2)
 		if err != nil {
 			faults = append(faults, fmt.Sprintf("files %s: %v", name, err))

@@ -66,11 +66,11 @@ func TestCheck(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s, err := load(dir)
+			s, err := loadSuite(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			faults := s.check(evil, scan.Options{Root: s.write(t, nil), Analyzers: []*scan.Analyzer{evil}})
+			faults := s.compareFindings(evil, scan.Options{Root: s.writeFiles(t, nil), Analyzers: []*scan.Analyzer{evil}})
 			if c.want == "" && len(faults) > 0 || c.want != "" && !slices.ContainsFunc(faults, func(f string) bool {
 				return strings.Contains(f, c.want)
 			}) {
@@ -86,7 +86,7 @@ func TestLoadRefuses(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := load(dir); err == nil {
+		if _, err := loadSuite(dir); err == nil {
 			t.Errorf("%s with %q is accepted", name, text)
 		}
 	}
@@ -104,7 +104,7 @@ func TestSurvive(t *testing.T) {
 			return err
 		}}
 	s := &suite{files: map[string][]byte{"a": []byte("good enough")}}
-	if faults := s.survive(t, scan.Options{Analyzers: []*scan.Analyzer{brittle}}); len(faults) != 1 ||
+	if faults := s.runDamaged(t, scan.Options{Analyzers: []*scan.Analyzer{brittle}}); len(faults) != 1 ||
 		!strings.Contains(faults[0], "files empty: a: panic") {
 		t.Errorf("got %q, want a panic on the empty file", faults)
 	}

@@ -240,7 +240,7 @@ func (e *examination) reportEntryProperty(u *User, entries []entry, name string,
 				fmt.Sprintf("The response of the %s of an account that was registered with %s = %v shows that value.",
 					one.what, name, extra)}}
 		if one.what == "registration" {
-			f.Confidence = finding.Likely
+			f.Confidence = finding.MediumConfidence
 		} else {
 			f.Responses, f.ResponseNotes = append(f.Responses, one.resp), append(f.ResponseNotes, "it signs in")
 		}

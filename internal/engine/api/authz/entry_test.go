@@ -91,7 +91,7 @@ func TestEntries(t *testing.T) {
 		untried    bool
 	}{
 		"flawed, seen at sign-in":       {"/login", true, 1, "", false},
-		"flawed, seen at registration":  {"/register", true, 1, finding.Likely, false},
+		"flawed, seen at registration":  {"/register", true, 1, finding.MediumConfidence, false},
 		"flawed, seen nowhere":          {"", true, 0, "", true},
 		"sound, seen at sign-in":        {"/login", false, 0, "", false},
 		"sound, seen at registration":   {"/register", false, 0, "", false},

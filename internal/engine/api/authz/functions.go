@@ -211,17 +211,17 @@ func (e *examination) probeOverreach(k *kind, mine *object, who *User) error {
 // are that and what its owner reads then, those before refuse the same user.
 func (e *examination) reportOverreach(o *Operation, mine *object, who *User, what string, answers []*message.Response) {
 	n := len(answers) - 2
-	f := activescan.Alert{Rule: function, Request: answers[n].Request, Responses: answers, Confidence: finding.Likely,
+	f := activescan.Alert{Rule: function, Request: answers[n].Request, Responses: answers, Confidence: finding.MediumConfidence,
 		Message: fmt.Sprintf("%s %s lets a user change what users like him may not make", o.Method, o.Path)}
 	name := "Nobody, without a sign-in,"
 	if who == nil {
-		f.Rule, f.Anonymous, f.Confidence = unauthenticated, true, finding.Certain
+		f.Rule, f.Anonymous, f.Confidence = unauthenticated, true, finding.HighConfidence
 		f.Message = fmt.Sprintf("%s %s %s objects without a sign-in", o.Method, o.Path, what)
 	} else {
 		name = who.Name()
 	}
 	if n > 1 { // the description asks for the same right of the object's other operations
-		f.Confidence = finding.Certain
+		f.Confidence = finding.HighConfidence
 	}
 	f.Proof = []string{fmt.Sprintf("%s made an object with random values, and reads it.", mine.as.Name())}
 	for _, a := range answers[:n] {

@@ -398,7 +398,7 @@ func reference(t *ast.Type) objectType {
 }
 
 // listen starts a listener for what the service can be made to send.
-func listen(t *testing.T) scan.Callback {
+func listen(t *testing.T) scan.OASTListener {
 	l, err := oast.Listen(oast.Options{Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -413,7 +413,7 @@ func listen(t *testing.T) scan.Callback {
 
 // examine scans the service and returns the rules of this package that told of it, with
 // the places.
-func examine(t *testing.T, h http.Handler, listener scan.Callback, d ...scan.Description) ([]string, *scantest.Kept) {
+func examine(t *testing.T, h http.Handler, listener scan.OASTListener, d ...scan.Description) ([]string, *scantest.Kept) {
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
@@ -422,7 +422,7 @@ func examine(t *testing.T, h http.Handler, listener scan.Callback, d ...scan.Des
 		Identities: []scan.Identity{{Name: "ann", Bearer: "good"}}}
 	got := &scantest.Kept{}
 	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext,
-		BrowserReason: "none in this test", Callback: listener, OASTTimeout: 300 * time.Millisecond},
+		BrowserReason: "none in this test", OAST: listener, OASTTimeout: 300 * time.Millisecond},
 		Analyzers: []*scan.Analyzer{operations.Analyzer}}
 	if err := scan.Run(t.Context(), o, got); err != nil {
 		t.Fatal(err)
@@ -446,7 +446,7 @@ func examine(t *testing.T, h http.Handler, listener scan.Callback, d ...scan.Des
 func TestFlawed(t *testing.T) {
 	for _, c := range []struct {
 		name, forgery string // the flaw is told once, by the check of all parameters where somebody listens
-		callback      scan.Callback
+		callback      scan.OASTListener
 	}{{"listener", "dast/ssrf/request POST /graphql#Query.fetch", listen(t)}, {"none", "server-side-request POST " +
 		"/graphql", nil}} {
 		lines, _ := examine(t, newService(t, true), c.callback)

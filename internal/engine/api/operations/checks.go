@@ -172,7 +172,7 @@ func (e *examination) reportMissingAuthentication(t *activescan.OperationScan, c
 		}}
 	if isReadMethod(c) && !hasPersonalData(message.DecodeJSON(without.Body), 0) {
 		// frameworks describe an optional sign-in as a required one
-		f.Severity, f.Confidence = finding.Medium, finding.Likely
+		f.Severity, f.Confidence = finding.Medium, finding.MediumConfidence
 		f.Proof = append(f.Proof, "Nothing in the answer is named as what is for its owner alone: it may be meant "+
 			"for everybody, and the description wrong.")
 	}

@@ -99,7 +99,7 @@ func provePageSize(f *activescan.Alert, name string, answers []*message.Response
 	if where == "" || echoedSize(message.DecodeJSON(answers[1].Body), 2) != where {
 		return false
 	}
-	f.Severity, f.Confidence = finding.Low, finding.Likely
+	f.Severity, f.Confidence = finding.Low, finding.MediumConfidence
 	f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is taken: the answer tells it as %q, as it told 2 before. There "+
 		"are %d objects now.", name, huge, where, n))
 	return true

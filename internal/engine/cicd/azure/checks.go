@@ -283,7 +283,7 @@ func (s scope) checkScript(text, step *document.Node) {
 		}
 		if t := s.typed[name]; t == "" || t == "string" || t == "object" {
 			s.file.Report("script-injection", s.file.Source.Part(text, at[0], at[1]-at[0]),
-				pipeline.NewRating(finding.Medium, finding.Uncertain),
+				pipeline.NewRating(finding.Medium, finding.LowConfidence),
 				"%s, which whoever starts the run can choose, becomes part of the script %s", text.Text()[at[0]:at[1]],
 				s.where)
 		}
@@ -297,12 +297,12 @@ func (s scope) reportInjection(text *document.Node, from, to int, origin string)
 		strings.HasPrefix(origin, "System.PullRequest") || origin == "Build.SourceVersionMessage" ||
 		origin == "System.PullRequest.Title" {
 		s.file.Report("script-injection", s.file.Source.Part(text, from, to-from),
-			pipeline.NewRating(finding.High, finding.Certain),
+			pipeline.NewRating(finding.High, finding.HighConfidence),
 			"%s (%s), which strangers choose, becomes part of the script %s", text.Text()[from:to], origin, s.where)
 		return
 	}
 	s.file.Report("script-injection", s.file.Source.Part(text, from, to-from),
-		pipeline.NewRating(finding.Medium, finding.Likely),
+		pipeline.NewRating(finding.Medium, finding.MediumConfidence),
 		"%s (%s), which others choose, becomes part of the script %s", text.Text()[from:to], origin, s.where)
 }
 
@@ -334,14 +334,14 @@ func (r *project) checkResources(f *pipeline.File, d *document.Node) {
 		switch {
 		case repo.Get("type").Text() == "git" && ref == nil:
 			f.Report("unpinned-dependency", f.Source.Whole(repo.Get("repository")),
-				pipeline.NewRating(finding.Low, finding.Uncertain), "The repository %s is taken from its "+
+				pipeline.NewRating(finding.Low, finding.LowConfidence), "The repository %s is taken from its "+
 					"default branch", name)
 		case ref == nil:
 			f.ReportNode("unpinned-dependency", repo.Get("repository"), "The repository %s is taken from its "+
 				"default branch",
 				name)
 		case !commit.MatchString(ref.Text()) && !strings.HasPrefix(ref.Text(), "refs/tags/"):
-			f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.NewRating(finding.Low, finding.Likely),
+			f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.NewRating(finding.Low, finding.MediumConfidence),
 				"The repository %s is taken from %s, which moves", name, ref.Text())
 		}
 	}

@@ -137,7 +137,7 @@ func checkPipe(f *pipeline.File, item, p *document.Node, where string) {
 	for _, v := range item.Get("variables").Pairs() {
 		f.CheckSecret(v.KeyNode(), v.Value, where)
 		if v.Key == "DEBUG" && (v.Value.True()) {
-			f.Report("debug-mode", f.Source.Whole(v.KeyNode()), pipeline.NewRating(finding.Low, finding.Likely),
+			f.Report("debug-mode", f.Source.Whole(v.KeyNode()), pipeline.NewRating(finding.Low, finding.MediumConfidence),
 				"DEBUG of a pipe "+
 					"prints what it does, %s", where)
 		}

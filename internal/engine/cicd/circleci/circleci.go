@@ -94,12 +94,12 @@ func (c *configDocument) checkOrbs(orbs *document.Node) {
 		case full.MatchString(version):
 		case version == "volatile" || version == "" || strings.HasPrefix(version, "dev:"):
 			c.file.Report("unpinned-dependency", c.file.Source.Whole(e.Value),
-				pipeline.NewRating(finding.High, finding.Certain), "The orb %s is whatever is newest when the "+
+				pipeline.NewRating(finding.High, finding.HighConfidence), "The orb %s is whatever is newest when the "+
 					"pipeline runs",
 				pipeline.Shorten(e.Value.Text()))
 		case !strings.Contains(version, "<<"):
 			c.file.Report("unpinned-dependency", c.file.Source.Whole(e.Value),
-				pipeline.NewRating(finding.Low, finding.Likely),
+				pipeline.NewRating(finding.Low, finding.MediumConfidence),
 				"The orb %s is not fixed to a full version", pipeline.Shorten(e.Value.Text()))
 		}
 	}
@@ -182,23 +182,23 @@ func (c *configDocument) checkScript(text *document.Node, where string, types ma
 		place := c.file.Source.Part(text, at[0], at[1]-at[0])
 		switch {
 		case strings.HasPrefix(name, "pipeline.git."), strings.HasPrefix(name, "pipeline.event."):
-			c.file.Report("script-injection", place, pipeline.NewRating(finding.High, finding.Certain),
+			c.file.Report("script-injection", place, pipeline.NewRating(finding.High, finding.HighConfidence),
 				"%s, which strangers choose, becomes part of the script %s", whole, where)
 		case strings.HasPrefix(name, "pipeline."):
 			if t := c.doc.Get("parameters").Get(strings.TrimPrefix(name,
 				"pipeline.parameters.")).Get("type").Text(); t == "boolean" || t == "integer" || t == "enum" {
 				continue
 			}
-			c.file.Report("script-injection", place, pipeline.NewRating(finding.Medium, finding.Likely),
+			c.file.Report("script-injection", place, pipeline.NewRating(finding.Medium, finding.MediumConfidence),
 				"%s, which whoever "+
 					"triggers the pipeline chooses, becomes part of the script %s", whole, where)
 		default:
 			if origin := c.taintedArgument(strings.TrimPrefix(name, "parameters.")); origin != "" {
-				c.file.Report("script-injection", place, pipeline.NewRating(finding.High, finding.Certain),
+				c.file.Report("script-injection", place, pipeline.NewRating(finding.High, finding.HighConfidence),
 					"%s (%s), which "+
 						"strangers choose, becomes part of the script %s", whole, origin, where)
 			} else if t := types[strings.TrimPrefix(name, "parameters.")]; t == "string" {
-				c.file.Report("script-injection", place, pipeline.NewRating(finding.Low, finding.Uncertain),
+				c.file.Report("script-injection", place, pipeline.NewRating(finding.Low, finding.LowConfidence),
 					"%s becomes "+
 						"part of the script before it runs, %s", whole, where)
 			}

@@ -132,7 +132,7 @@ func (r *project) checkIncludes(f *pipeline.File, d *document.Node) {
 		}
 		switch {
 		case url != nil && inc.Get("integrity") == nil:
-			f.Report("unpinned-dependency", f.Source.Whole(url), pipeline.NewRating(finding.High, finding.Certain),
+			f.Report("unpinned-dependency", f.Source.Whole(url), pipeline.NewRating(finding.High, finding.HighConfidence),
 				"The pipeline takes in whatever %s answers when it runs", pipeline.Shorten(url.Text()))
 		case inc.Get("project") != nil:
 			checkIncludedProject(f, inc)
@@ -155,7 +155,7 @@ func checkIncludedProject(f *pipeline.File, inc *document.Node) {
 		f.ReportNode("unpinned-dependency", inc.Get("project"), "The included project %s is taken from its "+
 			"default branch", inc.Get("project").Text())
 	case !commit.MatchString(ref.Text()):
-		f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.NewRating(finding.Low, finding.Likely),
+		f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.NewRating(finding.Low, finding.MediumConfidence),
 			"The included project %s is taken from %s, which can be moved", inc.Get("project").Text(),
 			ref.Text())
 	}
@@ -229,7 +229,7 @@ func (j job) checkVariables(vars *document.Node) {
 		case "DOCKER_TLS_CERTDIR":
 			if v != nil && v.Text() == "" {
 				j.file.Report("privileged-container", j.file.Source.Whole(e.KeyNode()),
-					pipeline.NewRating(finding.Low, finding.Likely), "The Docker daemon of the job is reached "+
+					pipeline.NewRating(finding.Low, finding.MediumConfidence), "The Docker daemon of the job is reached "+
 						"without TLS, %s", j.where)
 			}
 		case "GIT_SSL_NO_VERIFY", "NODE_TLS_REJECT_UNAUTHORIZED":
@@ -267,7 +267,7 @@ func (j job) checkImages(n *document.Node) {
 				at = s.Get("name")
 			}
 			j.file.Report("privileged-container", j.file.Source.Whole(at),
-				pipeline.NewRating(finding.Low, finding.Likely),
+				pipeline.NewRating(finding.Low, finding.MediumConfidence),
 				"%s needs a runner that gives containers the host's rights, %s", pipeline.Shorten(name), j.where)
 		}
 	}
@@ -314,7 +314,7 @@ func (j job) checkScripts(n *document.Node) {
 				AllSecrets: true})
 			for _, at := range inputs.FindAllStringIndex(s.Text(), -1) {
 				j.file.Report("script-injection", j.file.Source.Part(s, at[0], at[1]-at[0]),
-					pipeline.NewRating(finding.Low, finding.Uncertain),
+					pipeline.NewRating(finding.Low, finding.LowConfidence),
 					"%s is put into the script before it runs, %s", s.Text()[at[0]:at[1]], j.where)
 			}
 			j.checkUnquotedVariables(s)
@@ -337,7 +337,7 @@ func (j job) checkUnquotedVariables(s *document.Node) {
 			if origin, ok := j.tainted[m[1]]; ok && !refName[origin] {
 				j.file.Report("script-injection",
 					j.file.Source.Part(s, l.Offset, min(l.Length, len(s.Text())-l.Offset)),
-					pipeline.NewRating(finding.Low, finding.Uncertain),
+					pipeline.NewRating(finding.Low, finding.LowConfidence),
 					"$%s holds %s, which strangers choose, and is not quoted: it can add options, %s", m[1], origin,
 					j.where)
 			}

@@ -290,9 +290,9 @@ func (j *jenkinsfile) checkScriptText(t token) {
 // whoever may start the build with parameters. p is the interpolation, or nil where the
 // value is joined to the text.
 func (j *jenkinsfile) reportInjection(t token, expr, origin string, p *interpolation) {
-	severity, confidence, by := finding.High, finding.Certain, "strangers choose"
+	severity, confidence, by := finding.High, finding.HighConfidence, "strangers choose"
 	if strings.HasPrefix(origin, "params.") {
-		severity, confidence, by = finding.Medium, finding.Likely, "whoever starts the build chooses"
+		severity, confidence, by = finding.Medium, finding.MediumConfidence, "whoever starts the build chooses"
 	}
 	via := ""
 	if !strings.HasSuffix(expr, origin) {
@@ -332,7 +332,7 @@ func (j *jenkinsfile) checkEvaluate(i int) {
 		for _, p := range t.parts {
 			if origin := j.taintOrigin(p.expr); origin != "" {
 				j.file.Report("script-injection", j.interpolationPlace(t, p),
-					pipeline.NewRating(finding.High, finding.Certain),
+					pipeline.NewRating(finding.High, finding.HighConfidence),
 					"%s (%s) becomes part of a program in Groovy %s", p.expr, origin, j.describeStage())
 			}
 		}
@@ -370,10 +370,10 @@ func (j *jenkinsfile) checkLibraryVersion(t token) {
 	switch {
 	case commit.MatchString(ref) || len(t.parts) > 0:
 	case !ok:
-		j.reportToken("unpinned-dependency", t, pipeline.NewRating(finding.Low, finding.Likely),
+		j.reportToken("unpinned-dependency", t, pipeline.NewRating(finding.Low, finding.MediumConfidence),
 			"The library %s is taken in its default version", name)
 	case version.MatchString(ref):
-		j.reportToken("unpinned-dependency", t, pipeline.NewRating(finding.Low, finding.Uncertain),
+		j.reportToken("unpinned-dependency", t, pipeline.NewRating(finding.Low, finding.LowConfidence),
 			"The library %s is fixed by the tag %s, which can be moved", name, ref)
 	default:
 		j.reportToken("unpinned-dependency", t, pipeline.Rating{},

@@ -114,7 +114,7 @@ func (f *File) CheckImageText(text string, n *document.Node, where string) {
 		f.ReportNode("unpinned-image", n, "The image %s %s is whatever is newest when the job runs", Shorten(text),
 			where)
 	case image.Tagged:
-		f.Report("unpinned-image", f.Source.Whole(n), NewRating(finding.Low, finding.Uncertain),
+		f.Report("unpinned-image", f.Source.Whole(n), NewRating(finding.Low, finding.LowConfidence),
 			"The image %s %s is fixed "+
 				"by a tag, which can be moved, not by a digest", Shorten(text), where)
 	}
@@ -158,7 +158,7 @@ func (f *File) CheckScript(s Script) {
 		}
 		for _, name := range script.EvaluatedVariables(l.Text) {
 			if origin, ok := s.Tainted[name]; ok {
-				f.Report("script-injection", at(), NewRating(finding.High, finding.Certain), "$%s holds %s, which "+
+				f.Report("script-injection", at(), NewRating(finding.High, finding.HighConfidence), "$%s holds %s, which "+
 					"strangers "+
 					"choose, and is run as code %s", name, origin, s.Where)
 			}

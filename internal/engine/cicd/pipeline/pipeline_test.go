@@ -66,7 +66,7 @@ func TestCheckScript(t *testing.T) {
 			append(always[:3:3], "5 secret-in-log - -", "6 secret-in-log - -")},
 		{"every secret is in the environment", Script{AllSecrets: true}, append(always[:3:3], "5 secret-in-log - -")},
 		{"a tainted variable", Script{Tainted: map[string]string{"BRANCH": "CI_BRANCH"}},
-			append(always[:3:3], "7 script-injection high "+string(finding.Certain))},
+			append(always[:3:3], "7 script-injection high "+string(finding.HighConfidence))},
 	} {
 		f, found := parse(t, text)
 		c.script.Text, c.script.Where = f.Docs[0].Get("script"), "in job a"
@@ -81,12 +81,12 @@ func TestCheckImage(t *testing.T) {
 	for text, want := range map[string][]string{
 		"alpine":                         {"1 unpinned-image - -"},
 		"alpine:latest":                  {"1 unpinned-image - -"},
-		"ghcr.io/o/n:1.2":                {"1 unpinned-image low " + string(finding.Uncertain)},
+		"ghcr.io/o/n:1.2":                {"1 unpinned-image low " + string(finding.LowConfidence)},
 		"ghcr.io/o/n@sha256:0123":        nil,
 		"ghcr.io/o/n:$TAG":               nil,
 		"":                               nil,
 		"registry.example.com:5000/n":    {"1 unpinned-image - -"},
-		"registry.example.com:5000/n:v1": {"1 unpinned-image low " + string(finding.Uncertain)},
+		"registry.example.com:5000/n:v1": {"1 unpinned-image low " + string(finding.LowConfidence)},
 	} {
 		f, found := parse(t, fmt.Sprintf("image: %q\n", text))
 		f.CheckImage(f.Docs[0].Get("image"), "in job a")

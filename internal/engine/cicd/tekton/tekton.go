@@ -191,7 +191,7 @@ func checkStep(f *pipeline.File, s, params *document.Node, where string) {
 		}
 		for _, at := range result.FindAllStringIndex(text.Text(), -1) {
 			f.Report("script-injection", f.Source.Part(text, at[0], at[1]-at[0]),
-				pipeline.NewRating(finding.Medium, finding.Uncertain), "%s, which another task writes, becomes part "+
+				pipeline.NewRating(finding.Medium, finding.LowConfidence), "%s, which another task writes, becomes part "+
 					"of the "+
 					"script %s", text.Text()[at[0]:at[1]], where)
 		}

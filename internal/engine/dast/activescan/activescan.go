@@ -78,9 +78,9 @@ type Engine struct {
 	Target          *scan.Target
 	Scope           *sitemap.Scope
 	Rules           []*Rule
-	OAST            scan.Callback // nil: nobody listens
-	OASTTimeout     time.Duration // how long a proof waits for a call; 0: 2 s
-	Browser         Browser       // nil: there is none
+	OAST            scan.OASTListener // nil: nobody listens
+	OASTTimeout     time.Duration     // how long a proof waits for a call; 0: 2 s
+	Browser         Browser           // nil: there is none
 	// Advisories are what is known of versions; nil: there is no data.
 	Advisories scan.Advisories
 	Parallel   int    // operations at once; 4
@@ -97,7 +97,7 @@ type Engine struct {
 	// Progress is told after each operation.
 	Progress func(done, all int)
 	// Checkpoint is what an earlier attempt of the same scan saved, and SaveCheckpoint saves the
-	// state for a later one, each CheckpointInterval (0: 10 s, or 2 s without a Callback); nil: nothing is saved.
+	// state for a later one, each CheckpointInterval (0: 10 s, or 2 s without an OAST listener); nil: nothing is saved.
 	Checkpoint         []byte
 	SaveCheckpoint     func([]byte)
 	CheckpointInterval time.Duration

@@ -43,8 +43,8 @@ type Environment struct {
 	Scope           *sitemap.Scope
 	Sitemap         Sitemap
 	Client          Client
-	OAST            scan.Callback // nil: there is no listener for out-of-band interactions
-	Browser         Browser       // nil: there is none
+	OAST            scan.OASTListener // nil: there is no listener for out-of-band interactions
+	Browser         Browser           // nil: there is none
 	Advisories      scan.Advisories
 	Seed            uint64 // of random parts of payloads
 }

@@ -86,7 +86,7 @@ type waiting struct {
 	lure   OASTRequest
 	number int // of the hook
 	hook   ExpectedInteraction
-	calls  []scan.Call
+	calls  []scan.Interaction
 	silent bool // a second proof, which is not told by itself
 	asking bool // its own Lure is under way, and takes a call that comes with the answer
 }
@@ -107,7 +107,7 @@ func (r *Engine) OASTWait() time.Duration {
 
 // newOASTPayload returns a fresh OAST payload.
 func (r *Engine) newOASTPayload() OASTPayload {
-	b := OASTPayload{Token: r.OAST.Token()}
+	b := OASTPayload{Token: r.OAST.NewToken()}
 	b.URL, b.Host = r.OAST.Address(b.Token)
 	return b
 }
@@ -204,7 +204,7 @@ func (r *Engine) releaseExpected(list []*waiting) {
 func (r *Engine) collectInteractions() {
 	r.lures.mu.Lock()
 	defer r.lures.mu.Unlock()
-	calls := r.OAST.Calls(r.lures.next)
+	calls := r.OAST.Interactions(r.lures.next)
 	r.lures.next += len(calls)
 	for _, c := range calls {
 		if w := r.lures.waiting[c.Token]; w != nil && !(w.hook.Synchronous && c.Browser) {
@@ -227,7 +227,7 @@ func (r *Engine) takeInteraction(w *waiting, end bool) bool {
 }
 
 // hasHTTPInteraction reports whether more than a name was asked for.
-func hasHTTPInteraction(calls []scan.Call) bool {
+func hasHTTPInteraction(calls []scan.Interaction) bool {
 	for _, c := range calls {
 		if c.Protocol != "dns" {
 			return true
@@ -335,7 +335,7 @@ func (t *OperationScan) ListenerIsQuiet() bool {
 
 // wasRequested reports whether an OAST payload that nobody waits for was asked for.
 func (r *Engine) wasRequested(b *OASTPayload) bool {
-	return b != nil && slices.ContainsFunc(r.OAST.Calls(0), func(c scan.Call) bool { return c.Token == b.Token })
+	return b != nil && slices.ContainsFunc(r.OAST.Interactions(0), func(c scan.Interaction) bool { return c.Token == b.Token })
 }
 
 // confirmWithSecondRequest repeats what was called for, with another address, and tells the vulnerability.
@@ -373,15 +373,15 @@ func (w *waiting) confirmWithSecondRequest(t *OperationScan, answers []*message.
 	}
 	call := w.calls[0]
 	f.Proof = append([]string{fmt.Sprintf("%s The address was made for this one value; it was asked for over %s, "+
-		"from %s: %s.", h.Proof, call.Protocol, call.From, strings.ReplaceAll(call.Text, "\n", ", "))}, f.Proof...)
+		"from %s: %s.", h.Proof, call.Protocol, call.From, strings.ReplaceAll(call.Request, "\n", ", "))}, f.Proof...)
 	switch {
 	case h.RequiresHTTP && !hasHTTPInteraction(append(w.calls, again[w.number].calls...)):
-		f.Confidence = finding.Likely
+		f.Confidence = finding.MediumConfidence
 		f.Proof = append(f.Proof, "Its name was looked up; no request came.")
 	case repeated:
 		f.Proof = append(f.Proof, "Another address in its place was asked for as well.")
 	default:
-		f.Confidence = finding.Likely
+		f.Confidence = finding.MediumConfidence
 		f.Proof = append(f.Proof, "Another address in its place was not asked for in time.")
 	}
 	f.Proof = append(f.Proof, "An address that was sent where nothing reads it was not asked for.")

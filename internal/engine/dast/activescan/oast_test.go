@@ -37,18 +37,18 @@ func lured(fetch bool) *activescan.Rule {
 type memory struct {
 	mu    sync.Mutex
 	count int
-	calls []scan.Call
+	calls []scan.Interaction
 }
 
-func (m *memory) Token() string {
+func (m *memory) NewToken() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.count++
 	return fmt.Sprintf("token%d", m.count)
 }
-func (m *memory) Address(token string) (url, host string) { return "http://" + token + ".example/", "" }
-func (m *memory) Text(token string) (t scan.CallbackText) { return t }
-func (m *memory) Calls(from int) []scan.Call {
+func (m *memory) Address(token string) (url, host string)     { return "http://" + token + ".example/", "" }
+func (m *memory) Response(token string) (t scan.OASTResponse) { return t }
+func (m *memory) Interactions(from int) []scan.Interaction {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.calls[min(from, len(m.calls)):]
@@ -59,7 +59,7 @@ func (m *memory) hear(address, protocol string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	token, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), ".")
-	m.calls = append(m.calls, scan.Call{Token: token, Protocol: protocol, From: "192.0.2.53", Text: token + ".example"})
+	m.calls = append(m.calls, scan.Interaction{Token: token, Protocol: protocol, From: "192.0.2.53", Request: token + ".example"})
 }
 
 func TestLure(t *testing.T) {
@@ -82,7 +82,7 @@ func TestLure(t *testing.T) {
 	activescantest.Expect(t, got, "dast/test/fetches GET /now query:v", "dast/test/fetches GET /later query:v")
 	for _, f := range got.Findings {
 		proof := strings.Join(f.Live.Proof, " ")
-		if late := strings.Contains(f.Live.URL, "later"); late != (f.Confidence == finding.Likely) ||
+		if late := strings.Contains(f.Live.URL, "later"); late != (f.Confidence == finding.MediumConfidence) ||
 			!strings.Contains(proof, "from 192.0.2.53") || late && len(f.Live.Exchanges) != 1 ||
 			!late && len(f.Live.Exchanges) != 2 {
 			t.Errorf("%+v %+v", f, f.Live)
@@ -128,7 +128,7 @@ func TestLureByName(t *testing.T) {
 				r.OAST, r.OASTTimeout = heard, 20*time.Millisecond
 			})
 		activescantest.Expect(t, got, "dast/test/fetches GET /a query:v")
-		if f := got.Findings[0]; wanted != (f.Confidence == finding.Likely) {
+		if f := got.Findings[0]; wanted != (f.Confidence == finding.MediumConfidence) {
 			t.Errorf("%+v", f)
 		}
 	}

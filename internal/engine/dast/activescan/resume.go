@@ -49,7 +49,7 @@ func (r *Engine) restoreCheckpoint() {
 		}
 	}
 	var k kept
-	if len(r.Checkpoint) == 0 || len(r.Checkpoint) > scan.MaxKept || json.Unmarshal(r.Checkpoint, &k) != nil ||
+	if len(r.Checkpoint) == 0 || len(r.Checkpoint) > scan.MaxCheckpoint || json.Unmarshal(r.Checkpoint, &k) != nil ||
 		k.Version != 1 {
 		return
 	}

@@ -23,7 +23,7 @@ import (
 // else.
 func TestResume(t *testing.T) {
 	rule := &finding.Rule{ID: "dast/example/told", Analysis: finding.DAST, Name: "Example", Severity: finding.Low,
-		Confidence: finding.Certain}
+		Confidence: finding.HighConfidence}
 	check := &activescan.Rule{ID: "example", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
 		ProbePoint: func(p *activescan.Probe) error {
 			resp, err := p.SendValue("payload")

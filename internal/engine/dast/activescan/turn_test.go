@@ -18,7 +18,7 @@ import (
 // What the end of the scan cuts off is named.
 func TestTurns(t *testing.T) {
 	rule := &finding.Rule{ID: "dast/example/told", Analysis: finding.DAST, Name: "Example", Severity: finding.Low,
-		Confidence: finding.Certain}
+		Confidence: finding.HighConfidence}
 	spent, most := 0, 0
 	check := &activescan.Rule{ID: "example", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
 		ProbePoint: func(p *activescan.Probe) error {

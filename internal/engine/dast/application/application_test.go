@@ -158,7 +158,7 @@ func TestHostileTargets(t *testing.T) {
 func TestFailedSignIn(t *testing.T) {
 	for guest, want := range map[bool]scan.State{false: scan.Failed, true: scan.Degraded} {
 		got := examine(t, shop(), func(o *scan.Options) {
-			o.Live.Guest = guest
+			o.Live.AllowGuest = guest
 			o.Live.Target.Identities = []scan.Identity{{Name: "a", Form: &scan.FormLogin{URL: "/home", User: "u",
 				Password: "p"}}}
 		})
@@ -313,7 +313,7 @@ func TestNothingIsThere(t *testing.T) {
 // TestUnkept says that what a later attempt needs could not be kept.
 func TestUnkept(t *testing.T) {
 	got := examine(t, shop(), func(o *scan.Options) {
-		o.Live.Keep = func([]byte) error { return errors.New("the disk is full") }
+		o.Live.SaveCheckpoint = func([]byte) error { return errors.New("the disk is full") }
 	})
 	var reasons []string
 	for _, r := range got.Statuses[0].Reasons {
@@ -378,9 +378,9 @@ func TestPageWithoutAnAnswer(t *testing.T) {
 	}
 	named := false
 	for _, o := range after.Operations {
-		_, place, _ := strings.Cut(o.Place, "/")
+		_, place, _ := strings.Cut(o.FindingPath, "/")
 		named = named || place == path
-		if strings.Contains(o.URL, "/slow") && o.Place != "" {
+		if strings.Contains(o.URL, "/slow") && o.FindingPath != "" {
 			t.Errorf("%s was not examined", o.URL)
 		}
 	}

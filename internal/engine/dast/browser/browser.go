@@ -134,7 +134,7 @@ func (i *instance) endReason() error {
 	if i.hung != nil {
 		return i.hung
 	}
-	return i.process.Why()
+	return i.process.ExitReason()
 }
 
 // Start runs a browser. Its error says why there is none, for a scan's reasons.
@@ -239,7 +239,7 @@ func (b *Browser) launchInstance(outer context.Context) (*instance, error) {
 	}
 	switch {
 	case errors.Is(err, errLost):
-		err = p.Why()
+		err = p.ExitReason()
 	case ctx.Err() != nil && outer.Err() == nil:
 		err = fmt.Errorf("it answered nothing for %s", startLimit)
 	}

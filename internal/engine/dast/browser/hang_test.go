@@ -64,7 +64,7 @@ func (s *standIn) launch(context.Context) (*scan.Chromium, error) {
 		}
 		<-proxy.closed
 	}()
-	return &scan.Chromium{Pipe: ends{ourR, ourW}, Proxy: proxy, Why: func() error {
+	return &scan.Chromium{Pipe: ends{ourR, ourW}, Proxy: proxy, ExitReason: func() error {
 		return errors.New("it was stopped")
 	},
 		Stop: sync.OnceFunc(func() {

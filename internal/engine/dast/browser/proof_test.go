@@ -231,7 +231,7 @@ func TestMemory(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("it runs with more memory than it may have")
 	}
-	if err := running.process.Why(); err == nil || !strings.Contains(err.Error(), "memory") {
+	if err := running.process.ExitReason(); err == nil || !strings.Contains(err.Error(), "memory") {
 		t.Error(err)
 	}
 }

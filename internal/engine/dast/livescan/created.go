@@ -14,11 +14,11 @@ import (
 
 // listenerAddress is an address of the scan's listener that fields for addresses are given; empty:
 // there is none.
-func listenerAddress(c scan.Callback) string {
+func listenerAddress(c scan.OASTListener) string {
 	if c == nil {
 		return ""
 	}
-	address, _ := c.Address(c.Token())
+	address, _ := c.Address(c.NewToken())
 	return address
 }
 

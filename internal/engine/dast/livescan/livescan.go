@@ -74,7 +74,7 @@ type Plan struct {
 // ends what it holds. Its errors are those of a target that cannot be visited.
 func New(p *scan.LivePass, checks []*activescan.Rule) (*Scan, error) {
 	t := &p.Target
-	checks = slices.Concat(checks, template.Checks(t, p.Callback != nil, p.Degrade))
+	checks = slices.Concat(checks, template.Checks(t, p.OAST != nil, p.Degrade))
 	for _, name := range t.Checks {
 		if !slices.ContainsFunc(checks, func(c *activescan.Rule) bool { return c.ID == name }) {
 			return nil, errs.E(errs.Invalid, "there is no check %.100q", name)
@@ -89,7 +89,7 @@ func New(p *scan.LivePass, checks []*activescan.Rule) (*Scan, error) {
 	_, _ = seed.Write([]byte(t.URL + p.ID)) // a hash takes everything
 	_, _ = seed.Write(p.Resume)             // what an earlier attempt has left in the target is not this one's
 	v.Seed = seed.Sum64()
-	v.Values = formvalue.New(v.Seed, listenerAddress(p.Callback))
+	v.Values = formvalue.New(v.Seed, listenerAddress(p.OAST))
 	v.SideEffects = sideeffect.NewGuard(t.Profile, len(t.Identities) > 0, v.Values.Mark())
 	v.Client = traffic.New(traffic.Options{Scope: v.Scope, Dial: p.Dial, ID: p.ID, Agent: traffic.DefaultAgent,
 		Headers: t.Headers,
@@ -110,20 +110,20 @@ func New(p *scan.LivePass, checks []*activescan.Rule) (*Scan, error) {
 	v.reportToMonitor()
 	v.Engine = &activescan.Engine{Client: v.Client, As: v.As, Sitemap: v.Sitemap, Target: t, Scope: v.Scope,
 		SideEffects: v.SideEffects,
-		Rules:       checks, OAST: p.Callback, OASTTimeout: p.OASTTimeout, Advisories: p.Advisories,
+		Rules:       checks, OAST: p.OAST, OASTTimeout: p.OASTTimeout, Advisories: p.Advisories,
 		Parallel: max(t.Parallel, 4), Seed: v.Seed, ReportFinding: p.Report, ReportGap: p.Degrade, Checkpoint: p.Resume}
-	if p.Keep != nil {
+	if p.SaveCheckpoint != nil {
 		v.Engine.SaveCheckpoint = func(kept []byte) {
 			if !v.As.State().Lost { // what was attacked as nobody is attacked again
-				err := p.Keep(kept)
+				err := p.SaveCheckpoint(kept)
 				v.unkept.Store(&err)
 			}
 		}
 	}
-	if rules := v.Engine.RuleIDs(func(c *activescan.Rule) []*finding.Rule { return c.OASTRules }); p.Callback == nil &&
-		p.CallbackReason != "" && len(rules) > 0 {
+	if rules := v.Engine.RuleIDs(func(c *activescan.Rule) []*finding.Rule { return c.OASTRules }); p.OAST == nil &&
+		p.OASTReason != "" && len(rules) > 0 {
 		v.Degrade(scan.Reason{Code: "unavailable", Rules: rules, Message: "flaws that show only in what the target " +
-			"sends elsewhere were not looked for: " + p.CallbackReason})
+			"sends elsewhere were not looked for: " + p.OASTReason})
 	}
 	return v, nil
 }
@@ -150,7 +150,7 @@ func (v *Scan) Execute(plan Plan) error {
 	operations := v.addCreatedObjects(plan.Operations())
 	for _, o := range operations {
 		if o.Outcome == finding.Reached && o.Reason == "" {
-			o.Place = v.locationOf(o.URL)
+			o.FindingPath = v.locationOf(o.URL)
 		}
 		v.Operation(o)
 	}

@@ -82,7 +82,7 @@ func (v *Scan) SignIn(ctx context.Context, s *session.Session) error {
 	switch {
 	case err == nil || traffic.IsFinal(err):
 		return err
-	case v.Guest:
+	case v.AllowGuest:
 		v.Degrade(scan.Reason{Code: "unavailable", Message: err.Error() + "; the scan continues without this session"})
 		return nil
 	}

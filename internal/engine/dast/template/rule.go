@@ -22,7 +22,7 @@ func (d *document) findingRule() *finding.Rule {
 	i := &d.Info
 	r := &finding.Rule{ID: "template/" + d.ID, Analysis: finding.DAST, Name: shorten(i.Name, 200),
 		Description: shorten(i.Description, maxText), HowToPrevent: shorten(i.Remediation, maxText),
-		Severity: readSeverity(i.Severity), Confidence: finding.Likely}
+		Severity: readSeverity(i.Severity), Confidence: finding.MediumConfidence}
 	r.ShortDescription, _, _ = strings.Cut(strings.TrimSpace(r.Description), "\n")
 	if r.ShortDescription == "" {
 		r.ShortDescription = r.Name

@@ -629,7 +629,7 @@ func (r *run) reportMatch(h hit) {
 	f := activescan.Alert{Rule: r.template.Rule, Request: h.request, Point: h.point, Payload: payload,
 		Proof: append(proof, h.proof...), Responses: h.answers, Anonymous: r.template.Anonymous}
 	if h.weak {
-		f.Confidence = finding.Uncertain
+		f.Confidence = finding.LowConfidence
 	}
 	h.trial.RaiseAlert(f)
 }

@@ -46,10 +46,10 @@ func attackWith(t *testing.T, handler http.HandlerFunc, operations []string,
 type listener struct {
 	mu    sync.Mutex
 	count int
-	calls []scan.Call
+	calls []scan.Interaction
 }
 
-func (l *listener) Token() string {
+func (l *listener) NewToken() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.count++
@@ -58,8 +58,8 @@ func (l *listener) Token() string {
 func (l *listener) Address(token string) (url, host string) {
 	return "http://127.0.0.1:1/" + token, token + ".listener.example"
 }
-func (l *listener) Text(string) (t scan.CallbackText) { return t }
-func (l *listener) Calls(from int) []scan.Call {
+func (l *listener) Response(string) (t scan.OASTResponse) { return t }
+func (l *listener) Interactions(from int) []scan.Interaction {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.calls[min(from, len(l.calls)):]
@@ -70,7 +70,7 @@ func (l *listener) look(address string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if token, _, ok := strings.Cut(strings.TrimPrefix(address, "http://"), ".listener.example"); ok {
-		l.calls = append(l.calls, scan.Call{Token: token, Protocol: "dns", From: "192.0.2.1", Text: "A " + token})
+		l.calls = append(l.calls, scan.Interaction{Token: token, Protocol: "dns", From: "192.0.2.1", Request: "A " + token})
 	}
 }
 

@@ -88,15 +88,15 @@ func (p *platform) newRule(query int, override string) (*finding.Rule, error) {
 func parseSeverity(severity string) (finding.Severity, finding.Confidence) {
 	switch strings.ToUpper(severity) {
 	case "CRITICAL":
-		return finding.Critical, finding.Certain
+		return finding.Critical, finding.HighConfidence
 	case "HIGH":
-		return finding.High, finding.Certain
+		return finding.High, finding.HighConfidence
 	case "MEDIUM":
-		return finding.Medium, finding.Certain
+		return finding.Medium, finding.HighConfidence
 	case "LOW":
-		return finding.Low, finding.Likely
+		return finding.Low, finding.MediumConfidence
 	}
-	return finding.Low, finding.Uncertain
+	return finding.Low, finding.LowConfidence
 }
 
 // byCategory is the weakness of a query that names none.

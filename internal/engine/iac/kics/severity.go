@@ -14,11 +14,11 @@ type grading struct {
 }
 
 var (
-	moderate = grading{finding.Medium, finding.Certain}
-	hygiene  = grading{finding.Low, finding.Likely}
+	moderate = grading{finding.Medium, finding.HighConfidence}
+	hygiene  = grading{finding.Low, finding.MediumConfidence}
 	// doubted are questions that one file cannot answer: what is missing here may be
 	// set for the whole account, or the platform has done away with it.
-	doubted = grading{finding.Low, finding.Uncertain}
+	doubted = grading{finding.Low, finding.LowConfidence}
 )
 
 // corrected lists the corrections by the rules' ids after "iac/".

@@ -30,7 +30,7 @@ func TestCorrected(t *testing.T) {
 	for id := range left {
 		t.Errorf("there is no rule %s", id)
 	}
-	if s, c := severityOf("iac/x/y", "HIGH"); s != finding.High || c != finding.Certain {
+	if s, c := severityOf("iac/x/y", "HIGH"); s != finding.High || c != finding.HighConfidence {
 		t.Errorf("an uncorrected rule is %s, %s", s, c)
 	}
 }

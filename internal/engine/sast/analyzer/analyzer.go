@@ -315,7 +315,7 @@ func matchConfidence(m *sast.Match) finding.Confidence {
 		aside = aside || lang.Aside(m.Steps[0].Path)
 	}
 	if aside {
-		return finding.Uncertain
+		return finding.LowConfidence
 	}
 	return ""
 }

@@ -41,11 +41,11 @@ func TestDoubt(t *testing.T) {
 		want  finding.Confidence
 	}{
 		{&sast.Match{Path: "app/views.py"}, ""},
-		{&sast.Match{Path: "tests/test_views.py"}, finding.Uncertain},
+		{&sast.Match{Path: "tests/test_views.py"}, finding.LowConfidence},
 		{way("app/views.py", "app/store.py"), ""},
-		{&sast.Match{Path: "app/views.py", Number: true}, finding.Uncertain},
-		{way("app/store_test.go", "app/store.go"), finding.Uncertain},
-		{way("app/store.go", "examples/main.go"), finding.Uncertain},
+		{&sast.Match{Path: "app/views.py", Number: true}, finding.LowConfidence},
+		{way("app/store_test.go", "app/store.go"), finding.LowConfidence},
+		{way("app/store.go", "examples/main.go"), finding.LowConfidence},
 	} {
 		if got := matchConfidence(c.match); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.match.Path, got, c.want)

@@ -65,11 +65,11 @@ func confidence(v any) finding.Confidence {
 	s, _ := v.(string)
 	switch strings.ToLower(s) {
 	case "high":
-		return finding.Certain
+		return finding.HighConfidence
 	case "low":
-		return finding.Uncertain
+		return finding.LowConfidence
 	}
-	return finding.Likely
+	return finding.MediumConfidence
 }
 
 func firstSentence(s string) string {

@@ -234,7 +234,7 @@ func TestEvidence(t *testing.T) {
 		ID: "sca/CVE-2020-8203", Analysis: finding.SCA, Name: "A flaw of lodash", ShortDescription: "A flaw of lodash",
 		Description: "Long text", HowToPrevent: "Upgrade lodash to 4.17.19 or later.", CWE: []string{"CWE-1321"},
 		OWASP: []string{"A06:2021", "A03:2025"}, ASVS: []string{"V15.2.1"},
-		Severity: finding.High, Confidence: finding.Certain, Language: "javascript", Link: "https://example.com/a",
+		Severity: finding.High, Confidence: finding.HighConfidence, Language: "javascript", Link: "https://example.com/a",
 	}
 	if diff := cmp.Diff(wantRule, rule); diff != "" {
 		t.Errorf("rule (-want +got):\n%s", diff)

@@ -49,7 +49,7 @@ func (inv *inventory) addLockFile(f scan.File) {
 			pkg.PURL = makePURL(pkg.Ecosystem, pkg.Name, pkg.Version)
 		}
 		if line := inv.requirementLine(found.Manifest, pkg); line > 0 {
-			pkg.Manifest = &finding.Place{Path: found.Manifest, Line: line}
+			pkg.Manifest = &finding.PackageLocation{Path: found.Manifest, Line: line}
 		}
 		inv.packages = append(inv.packages, pkg)
 	}

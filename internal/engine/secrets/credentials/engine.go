@@ -125,7 +125,7 @@ func findByFormat(path, text string) (out []secret, whole bool) {
 	matches, whole := credfile.Find(path, text)
 	for _, m := range matches {
 		out = append(out, secret{rule: shortID(m.Rule), value: text[m.Start:m.End], at: span{m.Start, m.End},
-			note: m.Note, unsure: m.Confidence == finding.Uncertain})
+			note: m.Note, unsure: m.Confidence == finding.LowConfidence})
 	}
 	return out, whole
 }
@@ -180,7 +180,7 @@ func (e *engine) certaintyRank(s secret) int {
 		return 4
 	case e.formats[s.rule]:
 		return 2
-	case e.rules[s.rule].Confidence == finding.Uncertain:
+	case e.rules[s.rule].Confidence == finding.LowConfidence:
 		return 1
 	}
 	return 3

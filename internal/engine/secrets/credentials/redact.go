@@ -89,10 +89,10 @@ func (p *scannedFile) newFinding(s secret) (*finding.Rule, finding.Finding) {
 		f.Message += " (" + s.note + ")"
 	}
 	if s.unsure {
-		f.Confidence = finding.Uncertain
+		f.Confidence = finding.LowConfidence
 	}
 	if credfile.IsExample(p.path) {
-		f.Severity, f.Confidence = lowerSeverity(rule.Severity), finding.Uncertain
+		f.Severity, f.Confidence = lowerSeverity(rule.Severity), finding.LowConfidence
 	}
 	if s.at.start == s.at.end {
 		f.Secret.Redacted = ""

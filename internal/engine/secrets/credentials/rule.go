@@ -72,9 +72,9 @@ func classOf(id string) credentialClass {
 // of it could be found by trying.
 func (e *engine) isGuessable(id string) bool {
 	if r := e.rules[id]; e.formats[id] {
-		return r.Confidence != finding.Certain || r.CWE[0] != "CWE-798" && r.CWE[0] != "CWE-321"
+		return r.Confidence != finding.HighConfidence || r.CWE[0] != "CWE-798" && r.CWE[0] != "CWE-321"
 	}
-	return strings.Contains(id, "password") || classOf(id).text.Confidence != finding.Certain
+	return strings.Contains(id, "password") || classOf(id).text.Confidence != finding.HighConfidence
 }
 
 // spelling gives words of rule names as they are written.

@@ -265,7 +265,7 @@ func FuzzFind(f *testing.F) {
 				t.Fatalf("%s: an impossible place %d to %d behind %d of %d", name, m.Start, m.End, before, len(text))
 			}
 			before = m.Start
-			if m.Confidence != "" && m.Confidence != finding.Uncertain {
+			if m.Confidence != "" && m.Confidence != finding.LowConfidence {
 				t.Errorf("confidence %q", m.Confidence)
 			}
 		}

@@ -16,7 +16,7 @@ func (f *file) reportValue(x *format, start, end int) {
 	}
 	m := Match{Rule: x.rule, Start: start, End: end}
 	if isTrivial(f.text[start:end]) {
-		m.Confidence = finding.Uncertain
+		m.Confidence = finding.LowConfidence
 	}
 	if x.class == codeClass || x.class == recordClass {
 		f.addGuess(m)

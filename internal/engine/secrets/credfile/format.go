@@ -131,7 +131,7 @@ func findEntries(f *file, x *format) {
 		}
 		m := Match{Rule: x.rule, Start: e.start, End: e.end}
 		if isTrivial(value) {
-			m.Confidence = finding.Uncertain
+			m.Confidence = finding.LowConfidence
 		}
 		if x.loose {
 			f.addGuess(m)

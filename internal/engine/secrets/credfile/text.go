@@ -217,7 +217,7 @@ func isLocalHost(host string) bool {
 // it is often one of a developer.
 func hostConfidence(host string) finding.Confidence {
 	if isLocalHost(host) {
-		return finding.Uncertain
+		return finding.LowConfidence
 	}
 	return ""
 }

@@ -109,7 +109,7 @@ func (p *Pass) checkWrittenOutput(b workflow.Body, i int, w script.Write) {
 			continue
 		}
 		at := p.File.PartPlace(r.Run, w.Offset, min(w.Length, len(r.Run.Value)-w.Offset))
-		f := p.newFinding(at, finding.Likely, "%s, which anybody can choose and which may have several lines, "+
+		f := p.newFinding(at, finding.MediumConfidence, "%s, which anybody can choose and which may have several lines, "+
 			"is written to GITHUB_OUTPUT and can overwrite the other outputs, %s", o.Context, describeStep(b, i))
 		f.Steps = p.taintPath(o, at, "GITHUB_OUTPUT")
 		p.Out(Rules.Get("output-clobbering"), f)
@@ -148,7 +148,7 @@ func (p *Pass) checkPrintedText(b workflow.Body, i int, r *actionlint.ExecRun) {
 				continue
 			}
 			at := p.File.PartPlace(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
-			f := p.newFinding(at, finding.Likely, "%s, which anybody can choose, is printed where the step sets its "+
+			f := p.newFinding(at, finding.MediumConfidence, "%s, which anybody can choose, is printed where the step sets its "+
 				"outputs by ::set-output, %s", o.Context, describeStep(b, i))
 			f.Steps = p.taintPath(o, at, "the log")
 			p.Out(Rules.Get("output-clobbering"), f)

@@ -27,14 +27,14 @@ func checkArtifacts(p *Pass, b workflow.Body) {
 			if n, ok := p.runsCheckout(b, i); ok {
 				f.Message += ", and " + stepName(b, n) + " works on it"
 			} else {
-				f.Severity, f.Confidence = finding.Low, finding.Uncertain
+				f.Severity, f.Confidence = finding.Low, finding.LowConfidence
 			}
 			p.Out(Rules.Get("artifact-poisoning"), f)
 		case same && downloadsOwnArtifact(s):
 			if n, ok := p.runsCheckout(b, i); ok {
 				f := p.newFinding(p.stepPlace(s), "", "The artifact comes of a job that ran a stranger's code, and %s "+
 					"works on it, %s", stepName(b, n), describeStep(b, i))
-				f.Severity, f.Confidence = finding.Medium, finding.Likely
+				f.Severity, f.Confidence = finding.Medium, finding.MediumConfidence
 				p.Out(Rules.Get("artifact-poisoning"), f)
 			}
 		}
@@ -149,7 +149,7 @@ func checkUntrustedCache(p *Pass, b workflow.Body) {
 				f := p.newFinding(p.File.Place(a.Uses), "", "%s saves a cache of what a stranger wrote, and %s "+
 					"runs for the default branch, %s", actionSlug(a.Uses.Value), event, describeStep(b, i))
 				if isGuarded(p, b, s) {
-					f.Confidence = finding.Uncertain
+					f.Confidence = finding.LowConfidence
 				}
 				p.Out(Rules.Get("cache-poisoning"), f)
 			}

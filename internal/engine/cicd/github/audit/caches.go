@@ -146,7 +146,7 @@ func checkCaches(p *Pass, b workflow.Body) {
 		f := p.newFinding(p.File.Place(a.Uses), "", "%s restores a cache that other jobs may have filled, "+
 			"and %s, %s", actionSlug(a.Uses.Value), why, describeStep(b, i))
 		if !sure || !deliversOutput(b) {
-			f.Confidence = finding.Uncertain
+			f.Confidence = finding.LowConfidence
 		}
 		p.Out(Rules.Get("cache-poisoning"), f)
 	}

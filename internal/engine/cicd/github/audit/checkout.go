@@ -32,9 +32,9 @@ func checkCheckouts(p *Pass, b workflow.Body) {
 		if up := uploadsAll(b.Steps[i+1:], inputText(a, "path")); up != nil && isBelowMajor(a.Uses.Value, 6) {
 			f.Message = "The checkout leaves its token in .git/config, and " + stepName(b, stepIndex(b, up)) +
 				" uploads the whole folder with it, " + describeStep(b, i)
-			f.Severity, f.Confidence = finding.High, finding.Certain
+			f.Severity, f.Confidence = finding.High, finding.HighConfidence
 		} else if keep != "" {
-			f.Confidence = finding.Uncertain
+			f.Confidence = finding.LowConfidence
 		}
 		p.Out(Rules.Get("persisted-credentials"), f)
 	}
@@ -138,10 +138,10 @@ func checkUntrustedCheckout(p *Pass, b workflow.Body) {
 					Location: locationOf(p.File.Path, p.stepPlace(b.Steps[runs]))},
 			}
 		default:
-			f.Severity, f.Confidence = finding.Medium, finding.Likely
+			f.Severity, f.Confidence = finding.Medium, finding.MediumConfidence
 		}
 		if isGuarded(p, b, s) {
-			f.Severity, f.Confidence = finding.Medium, finding.Uncertain
+			f.Severity, f.Confidence = finding.Medium, finding.LowConfidence
 		}
 		p.Out(Rules.Get("untrusted-checkout"), f)
 		return // the first one says it all

@@ -79,7 +79,7 @@ func (p *Pass) checkConditionParts(root actionlint.ExprNode, s *actionlint.Strin
 		f := p.newFinding(at, "", "contains looks for %s within a text, so that a part of a listed name passes "+
 			"too, %s", loose, where)
 		if !chosen.MatchString(loose) {
-			f.Severity, f.Confidence = finding.Low, finding.Uncertain
+			f.Severity, f.Confidence = finding.Low, finding.LowConfidence
 		}
 		p.Out(Rules.Get("unsound-contains"), f)
 	}
@@ -112,9 +112,9 @@ func looseContains(c *actionlint.FuncCallNode) string {
 func (p *Pass) reportSpoofableActor(root actionlint.ExprNode, at document.Place, where string) {
 	f := p.newFinding(at, "", "The actor of the last event is taken for the author, %s", where)
 	if p.startingEvent(privileged) == "" {
-		f.Severity, f.Confidence = finding.Low, finding.Uncertain
+		f.Severity, f.Confidence = finding.Low, finding.LowConfidence
 	} else if !dominatesCondition(root) {
-		f.Confidence = finding.Likely
+		f.Confidence = finding.MediumConfidence
 	}
 	p.Out(Rules.Get("spoofable-actor"), f)
 }

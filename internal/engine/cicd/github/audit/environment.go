@@ -63,15 +63,15 @@ func (p *Pass) checkEnvironmentWrite(b workflow.Body, i int, file string, w scri
 	switch {
 	case worst.Trust == taint.Untrusted:
 		f.Message = worst.Context + ", which anybody can choose, is written to " + file + ", " + describeStep(b, i)
-		f.Severity, f.Confidence = finding.High, finding.Certain
+		f.Severity, f.Confidence = finding.High, finding.HighConfidence
 		if worst.OneLine && file == "GITHUB_ENV" && w.Name != "" {
-			f.Severity, f.Confidence = finding.Medium, finding.Uncertain // no further variables can be added
+			f.Severity, f.Confidence = finding.Medium, finding.LowConfidence // no further variables can be added
 		}
 		f.Steps = p.taintPath(worst, at, file)
 	case event == "":
-		f.Severity, f.Confidence = finding.Low, finding.Uncertain
+		f.Severity, f.Confidence = finding.Low, finding.LowConfidence
 	case worst.Trust == taint.Safe && worst.Context != "", worst.OneLine:
-		f.Confidence = finding.Uncertain
+		f.Confidence = finding.LowConfidence
 	}
 	p.Out(Rules.Get("environment-injection"), f)
 }
@@ -96,7 +96,7 @@ func (p *Pass) checkLoadedEnvironment(b workflow.Body, i int, a *actionlint.Exec
 		if o, ok := p.Flow.UntrustedFiles(at); ok {
 			f := p.newFinding(p.File.Place(a.Uses), "", "%s makes variables of a file of %s, which anybody can "+
 				"choose, %s", name, shorten(o.Context), describeStep(b, i))
-			f.Severity, f.Confidence = finding.High, finding.Likely
+			f.Severity, f.Confidence = finding.High, finding.MediumConfidence
 			p.Out(Rules.Get("environment-injection"), f)
 		}
 	}
@@ -138,7 +138,7 @@ func (p *Pass) checkUnsecureCommands(e *actionlint.Env, where string) {
 		return
 	}
 	if e.Expression != nil {
-		p.report("insecure-commands", p.File.Place(e.Expression), finding.Uncertain, "Which variables are set is "+
+		p.report("insecure-commands", p.File.Place(e.Expression), finding.LowConfidence, "Which variables are set is "+
 			"known only when the job runs; one could be %s, %s", unsecure, where)
 		return
 	}
@@ -218,7 +218,7 @@ func (p *Pass) checkRemoteShell(b workflow.Body, i int, a *actionlint.ExecAction
 		describeStep(b, i))
 	if strings.EqualFold(inputText(a, "limit-access-to-actor"), "true") ||
 		inputText(a, "limit-access-to-users") != "" || b.Steps[i].If != nil {
-		f.Severity, f.Confidence = finding.Low, finding.Uncertain
+		f.Severity, f.Confidence = finding.Low, finding.LowConfidence
 	}
 	p.Out(Rules.Get("debug-mode"), f)
 }
@@ -247,10 +247,10 @@ func (p *Pass) checkPrintedSecrets(b workflow.Body, i int, r *actionlint.ExecRun
 		case printed.MatchString(l.Text) && !strings.Contains(l.Text, "|") && !strings.Contains(l.Text, ">"):
 			p.report("secret-in-log", at(), "", "A secret is printed into the log, %s", describeStep(b, i))
 		case secret && script.EnablesTracing(l.Text):
-			p.report("secret-in-log", at(), finding.Likely, "The script prints every command with its secrets, %s",
+			p.report("secret-in-log", at(), finding.MediumConfidence, "The script prints every command with its secrets, %s",
 				describeStep(b, i))
 		case secret && script.PrintsEnvironment(l.Text):
-			p.report("secret-in-log", at(), finding.Likely, "The script prints every variable, secrets included, %s",
+			p.report("secret-in-log", at(), finding.MediumConfidence, "The script prints every variable, secrets included, %s",
 				describeStep(b, i))
 		}
 	}

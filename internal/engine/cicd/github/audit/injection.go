@@ -123,15 +123,15 @@ func (p *Pass) reportInjection(b workflow.Body, i int, name string, v *actionlin
 	case taint.Untrusted:
 		f.Message = text + through + ", which anybody can choose, becomes part of " + name + " " + describeStep(b, i)
 		if !p.isReachable() {
-			f.Severity, f.Confidence = finding.Medium, finding.Likely
+			f.Severity, f.Confidence = finding.Medium, finding.MediumConfidence
 		}
 	case taint.Writers, taint.Callers:
-		f.Severity, f.Confidence = finding.Medium, finding.Uncertain
+		f.Severity, f.Confidence = finding.Medium, finding.LowConfidence
 		f.Message = text + through + ", which " + describeTrust(worst.Trust) + " can choose, becomes part of " + name +
 			" " +
 			describeStep(b, i)
 	default:
-		f.Severity, f.Confidence = finding.Low, finding.Uncertain
+		f.Severity, f.Confidence = finding.Low, finding.LowConfidence
 		f.Message = text + through + ", of which nothing is known, becomes part of " + name + " " + describeStep(b, i)
 	}
 	p.Out(rule, f)

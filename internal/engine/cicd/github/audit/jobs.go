@@ -47,7 +47,7 @@ func (p *Pass) checkWorkflowCall(j *actionlint.Job, c *actionlint.WorkflowCall) 
 	}
 	sure := finding.Confidence("")
 	if strings.HasPrefix(c.Uses.Value, "./") {
-		sure = finding.Uncertain // a workflow of one's own could read them by name
+		sure = finding.LowConfidence // a workflow of one's own could read them by name
 	}
 	p.report("secrets-inherit", p.File.Place(c.Uses), sure, "Every secret is handed to %s %s",
 		shorten(c.Uses.Value), describeJob(j))
@@ -85,7 +85,7 @@ func (p *Pass) checkRunner(j *actionlint.Job) {
 	f := p.newFinding(workflow.PlaceAt(at), "", "%s runs on a machine of your own (%s)", "Job "+j.ID.Value, own)
 	if e := p.startingEvent(public); e != "" && !group {
 		f.Message += ", and " + e + " lets strangers start it"
-		f.Severity, f.Confidence = finding.High, finding.Likely
+		f.Severity, f.Confidence = finding.High, finding.MediumConfidence
 	}
 	p.Out(Rules.Get("self-hosted-runner"), f)
 }
@@ -251,7 +251,7 @@ func (p *Pass) checkChosenImage(j *actionlint.Job, name *actionlint.String, what
 	if worst != "" {
 		p.checkImage(worst, p.File.Place(name), "of "+what+" "+describeJob(j))
 	} else if unknown {
-		p.report("unpinned-image", p.File.Place(name), finding.Uncertain, "The image of %s %s is known only when it "+
+		p.report("unpinned-image", p.File.Place(name), finding.LowConfidence, "The image of %s %s is known only when it "+
 			"runs: %s", what, describeJob(j), shorten(name.Value))
 	}
 }
@@ -275,7 +275,7 @@ func (p *Pass) checkImage(ref string, at document.Place, where string) {
 		p.report("unpinned-image", at, "", "The image %s %s is whatever is newest when the job runs", shorten(ref),
 			where)
 	case image.Tagged:
-		f := p.newFinding(at, finding.Uncertain, "The image %s %s is fixed by a tag, which can be moved, not by "+
+		f := p.newFinding(at, finding.LowConfidence, "The image %s %s is fixed by a tag, which can be moved, not by "+
 			"a digest", shorten(ref), where)
 		f.Severity = finding.Low
 		p.Out(Rules.Get("unpinned-image"), f)

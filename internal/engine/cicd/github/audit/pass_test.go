@@ -77,8 +77,8 @@ func newPass(t *testing.T, texts map[string]string, name string) (*Pass, *[]stri
 		}}, found
 }
 
-var confidenceNames = map[finding.Confidence]string{"": "-", finding.Certain: "certain", finding.Likely: "likely",
-	finding.Uncertain: "uncertain"}
+var confidenceNames = map[finding.Confidence]string{"": "-", finding.HighConfidence: "certain", finding.MediumConfidence: "likely",
+	finding.LowConfidence: "uncertain"}
 
 func orDash(s string) string {
 	if s == "" {

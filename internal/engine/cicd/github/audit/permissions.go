@@ -41,7 +41,7 @@ func checkTriggers(p *Pass) {
 		}
 		sure := finding.Confidence("")
 		if !p.takesUntrustedCode() {
-			sure = finding.Uncertain // until somebody adds a step that does
+			sure = finding.LowConfidence // until somebody adds a step that does
 		}
 		p.report("dangerous-trigger", workflow.PlaceAt(workflow.EventPosition(e)), sure, "%s runs with the secrets "+
 			"of this "+
@@ -107,7 +107,7 @@ func checkPermissions(p *Pass) {
 	missing := p.checkJobPermissions(w, called)
 	if w.Permissions == nil {
 		if missing == 0 && !called {
-			p.report("missing-permissions", p.onPlace(), finding.Uncertain, "The workflow sets no permissions for the "+
+			p.report("missing-permissions", p.onPlace(), finding.LowConfidence, "The workflow sets no permissions for the "+
 				"jobs that will be added to it")
 		}
 		return
@@ -151,7 +151,7 @@ func (p *Pass) checkWriteScopes(w *actionlint.Workflow) {
 		f := p.newFinding(p.File.Place(s.Name), "", "The token may write %s in every job", s.Name.Value)
 		f.Severity = severity
 		if len(w.Jobs) == 1 {
-			f.Severity, f.Confidence = finding.Low, finding.Uncertain
+			f.Severity, f.Confidence = finding.Low, finding.LowConfidence
 		}
 		p.Out(Rules.Get("excessive-permissions"), f)
 	}
@@ -169,7 +169,7 @@ func (p *Pass) checkBroadPermissions(perms *actionlint.Permissions, where string
 	case "write-all":
 		f.Severity = finding.High
 	case "read-all":
-		f.Severity, f.Confidence = finding.Low, finding.Likely
+		f.Severity, f.Confidence = finding.Low, finding.MediumConfidence
 	default:
 		return
 	}

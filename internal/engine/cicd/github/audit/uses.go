@@ -57,7 +57,7 @@ func (p *Pass) checkReference(u *actionlint.String, where string) {
 	switch {
 	case !pinned || ref == "":
 		f.Message = shorten(name) + " is named without a version " + where
-		f.Severity, f.Confidence = finding.High, finding.Certain
+		f.Severity, f.Confidence = finding.High, finding.HighConfidence
 		p.Out(Rules.Get("unpinned-uses"), f)
 	case commit.MatchString(ref):
 	case abridged.MatchString(ref) && !digits.MatchString(ref):
@@ -81,11 +81,11 @@ func (p *Pass) reportSymbolicRef(f finding.Finding, name, ref string) {
 	owner, _, _ := strings.Cut(strings.ToLower(name), "/")
 	switch {
 	case owner == "actions" || owner == "github":
-		f.Severity, f.Confidence = finding.Low, finding.Uncertain
+		f.Severity, f.Confidence = finding.Low, finding.LowConfidence
 	case !version.MatchString(ref):
-		f.Severity, f.Confidence = finding.Medium, finding.Likely
+		f.Severity, f.Confidence = finding.Medium, finding.MediumConfidence
 	default:
-		f.Severity, f.Confidence = finding.Medium, finding.Uncertain
+		f.Severity, f.Confidence = finding.Medium, finding.LowConfidence
 	}
 	p.Out(Rules.Get("unpinned-uses"), f)
 }
@@ -265,7 +265,7 @@ func checkToolVersions(p *Pass, b workflow.Body) {
 			p.report("unpinned-tool", p.File.Place(in.Name), "", "%s: latest fetches the newest version of the "+
 				"tool, %s", input, describeStep(b, i))
 		case in.Value.ContainsExpression():
-			p.report("unpinned-tool", p.File.Place(in.Name), finding.Uncertain, "%s is known only when the job "+
+			p.report("unpinned-tool", p.File.Place(in.Name), finding.LowConfidence, "%s is known only when the job "+
 				"runs, %s", input, describeStep(b, i))
 		}
 	}

@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 	activescantest.Expect(t, got, "dast/markup/script POST /bad/administrator form:text", "dast/markup/fetched POST "+
 		"/bad/document form:text")
 	for _, f := range got.Findings {
-		if f.Confidence == finding.Likely && f.RuleID == fetched.ID {
+		if f.Confidence == finding.MediumConfidence && f.RuleID == fetched.ID {
 			t.Errorf("what is repeated is only %s", f.Confidence)
 		}
 	}

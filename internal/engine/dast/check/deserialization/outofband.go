@@ -39,7 +39,7 @@ func probeOAST(p *activescan.Probe, language string) (bool, error) {
 	if p.OAST == nil {
 		return false, nil
 	}
-	address, host := p.OAST.Address(p.OAST.Token())
+	address, host := p.OAST.Address(p.OAST.NewToken())
 	if callingObject(language, activescan.OASTPayload{URL: address, Host: host}) == "" {
 		return false, nil
 	}

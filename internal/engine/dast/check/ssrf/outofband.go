@@ -46,7 +46,7 @@ func expectedCall(p *activescan.Probe, payload func(activescan.OASTPayload) stri
 // classifyContent tells what becomes of the listener's text: whoever runs it as a program of PHP
 // leaves out one of its two elements, and nobody else does.
 func classifyContent(p *activescan.Probe, resp *message.Response, b activescan.OASTPayload) (*finding.Rule, string) {
-	text := p.OAST.Text(b.Token)
+	text := p.OAST.Response(b.Token)
 	switch {
 	case strings.Contains(resp.Text(), text.Included):
 		return inclusion, "The listener's text holds an empty element of PHP; the answer holds the text without it, " +

@@ -274,7 +274,7 @@ func proveBreakout(p *activescan.Probe, resp *message.Response, how func(*breake
 		return err
 	}
 	if rule := blockingPolicy(again); rule != "" && !ran {
-		flaw.Confidence, flaw.Severity = finding.Likely, finding.Medium
+		flaw.Confidence, flaw.Severity = finding.MediumConfidence, finding.Medium
 		flaw.Proof = append(flaw.Proof, "The page's Content-Security-Policy ("+rule+") keeps browsers from running "+
 			"it. Content can be written into the page none the less, and a hole in the policy makes it a script.")
 	}

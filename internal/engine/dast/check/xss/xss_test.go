@@ -256,7 +256,7 @@ func TestPolicy(t *testing.T) {
 		[]string{"GET /policy?q=1", "GET /bad/text?q=1"})
 	activescantest.Expect(t, got, "dast/xss/reflected GET /bad/text query:q", "dast/xss/reflected GET /policy query:q")
 	for _, f := range got.Findings {
-		if held := strings.HasSuffix(f.Live.URL, "/policy"); held != (f.Confidence == finding.Likely) ||
+		if held := strings.HasSuffix(f.Live.URL, "/policy"); held != (f.Confidence == finding.MediumConfidence) ||
 			held != (f.Severity == finding.Medium) {
 			t.Errorf("%s: %s, %s", f.Live.URL, f.Severity, f.Confidence)
 		}

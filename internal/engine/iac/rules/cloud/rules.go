@@ -339,7 +339,7 @@ func describe(id, title string, g *group, severity, cis string) *finding.Rule {
 	r := &finding.Rule{
 		ID: Prefix + id, Analysis: finding.IaC, Name: title, ShortDescription: title + ".",
 		Description: g.Why, HowToPrevent: g.Fix, CWE: []string{g.CWE}, OWASP: []string{"A05:2021", "A02:2025"},
-		Severity: finding.Severity(severity), Confidence: finding.Certain, Language: "terraform",
+		Severity: finding.Severity(severity), Confidence: finding.HighConfidence, Language: "terraform",
 	}
 	if cis != "" {
 		r.Description += "\n\nReference: " + fullBenchmark(cis) + "."

@@ -34,8 +34,8 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 		Analyzers: all.Analyzers, Analyses: analyses, Version: config.Version, Workers: max(c.Parallel, 2),
 		Limits: scan.Limits{LiveTime: job.Limit},
 		Live: &scan.Live{
-			Target: job.Target, ID: job.ID, Dial: lender.Dial, BrowserReason: job.NoBrowser, Resume: job.Resume,
-			Keep: lender.Keep,
+			Target: job.Target, ID: job.ID, Dial: lender.Dial, BrowserReason: job.BrowserReason, Resume: job.Resume,
+			SaveCheckpoint: lender.Keep,
 		},
 	}
 	if advisories != nil {
@@ -45,9 +45,9 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 	if job.Browser {
 		options.Live.Chromium = lender.Chromium
 	}
-	options.Live.CallbackReason = job.NoCallback
-	if job.Callback != nil {
-		options.Live.Callback = lentCallback{*job.Callback, lender}
+	options.Live.OASTReason = job.OASTReason
+	if job.OAST != nil {
+		options.Live.OAST = workerOAST{*job.OAST, lender}
 	}
 	return c.present(host, c.Format, func(h scan.Handler) error {
 		if err := scan.Run(ctx, options, h); err != nil {
@@ -57,15 +57,15 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 	})
 }
 
-// A lentCallback is the listener of the worker.
-type lentCallback struct {
+// A workerOAST is the listener of the worker.
+type workerOAST struct {
 	oast.Tokens
 	lender *connbroker.Client
 }
 
-// Calls implements scan.Callback. A worker that does not answer any more ends the scan
+// Interactions implements scan.OASTListener. A worker that does not answer any more ends the scan
 // by other ways.
-func (c lentCallback) Calls(n int) []scan.Call {
+func (c workerOAST) Interactions(n int) []scan.Interaction {
 	calls, err := c.lender.Calls(n)
 	if err != nil {
 		return nil

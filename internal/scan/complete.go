@@ -11,10 +11,10 @@ import (
 
 // This file fills in what of a finding follows from its rule and the file.
 
-// derive completes the sorted findings of the analyzer. text returns the content
+// completeFindings completes the sorted findings of the analyzer. text returns the content
 // of a file, or nil when it cannot be had.
-func (o *outcome) derive(a *Analyzer, text func(path string) []byte) {
-	source := sources{text: text, open: map[string]*Lines{}}
+func (o *outcome) completeFindings(a *Analyzer, text func(path string) []byte) {
+	source := snippetSource{text: text, open: map[string]*Lines{}}
 	ordinals := map[finding.Fingerprint]int{}
 	for i := range o.hits {
 		h := &o.hits[i]
@@ -26,13 +26,13 @@ func (o *outcome) derive(a *Analyzer, text func(path string) []byte) {
 		if f.Severity.Rank() == 0 {
 			f.Severity = finding.Medium
 		}
-		f.Message = clip(cmp.Or(f.Message, h.rule.ShortDescription, h.rule.Name), maxText)
+		f.Message = truncateText(cmp.Or(f.Message, h.rule.ShortDescription, h.rule.Name), maxText)
 		f.Language = cmp.Or(f.Language, h.rule.Language, Language(f.Location.Path))
 		if f.Location.StartLine > 0 && f.Location.EndLine < f.Location.StartLine {
 			f.Location.EndLine = f.Location.StartLine
 		}
 		if f.Secret == nil {
-			source.illustrate(f)
+			source.addSnippets(f)
 		}
 		identity := cmp.Or(f.Identity, f.Message)
 		first := finding.NewFingerprint(f.RuleID, f.Location.Path, identity, 0)
@@ -41,23 +41,23 @@ func (o *outcome) derive(a *Analyzer, text func(path string) []byte) {
 			f.Fingerprint.Flaw = finding.NewFingerprint(f.RuleID, "", f.Cause, 0).Flaw
 		}
 		ordinals[first]++
-		f.Location.Path = printable(f.Location.Path)
+		f.Location.Path = printablePath(f.Location.Path)
 		for k := range f.Also {
-			f.Also[k].Path = printable(f.Also[k].Path)
+			f.Also[k].Path = printablePath(f.Also[k].Path)
 		}
 	}
 	for i := range o.packages {
-		o.packages[i].Path = printable(o.packages[i].Path)
+		o.packages[i].Path = printablePath(o.packages[i].Path)
 	}
 }
 
-// sources cuts snippets out of files and keeps the last few of them.
-type sources struct {
+// snippetSource cuts snippets out of files and keeps the last few of them.
+type snippetSource struct {
 	text func(path string) []byte
 	open map[string]*Lines
 }
 
-func (s *sources) lines(path string) *Lines {
+func (s *snippetSource) openLines(path string) *Lines {
 	if l, ok := s.open[path]; ok {
 		return l
 	}
@@ -69,11 +69,11 @@ func (s *sources) lines(path string) *Lines {
 	return l
 }
 
-// illustrate adds the snippets of a finding and its steps, and its identity:
+// addSnippets adds the snippets of a finding and its steps, and its identity:
 // the flagged code.
-func (s *sources) illustrate(f *finding.Finding) {
+func (s *snippetSource) addSnippets(f *finding.Finding) {
 	if f.Location.StartLine > 0 {
-		l := s.lines(f.Location.Path)
+		l := s.openLines(f.Location.Path)
 		if f.Snippet == nil {
 			f.Snippet = l.Snippet(f.Location)
 		}
@@ -88,15 +88,15 @@ func (s *sources) illustrate(f *finding.Finding) {
 	for i := range f.Steps {
 		step := &f.Steps[i]
 		if step.Snippet == nil && step.Location.StartLine > 0 {
-			step.Snippet = s.lines(step.Location.Path).Snippet(step.Location)
+			step.Snippet = s.openLines(step.Location.Path).Snippet(step.Location)
 		}
-		step.Location.Path = printable(step.Location.Path)
-		step.Message = clip(step.Message, maxText)
+		step.Location.Path = printablePath(step.Location.Path)
+		step.Message = truncateText(step.Message, maxText)
 	}
 }
 
-// clip returns the text as valid UTF-8 of at most n bytes.
-func clip(s string, n int) string {
+// truncateText returns the text as valid UTF-8 of at most n bytes.
+func truncateText(s string, n int) string {
 	if len(s) > n {
 		for n > 0 && !utf8.RuneStart(s[n]) {
 			n--
@@ -106,9 +106,9 @@ func clip(s string, n int) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// printable returns a path as valid UTF-8: bytes that are not are written as
+// printablePath returns a path as valid UTF-8: bytes that are not are written as
 // \xNN, so that different names stay apart.
-func printable(path string) string {
+func printablePath(path string) string {
 	if utf8.ValidString(path) {
 		return path
 	}

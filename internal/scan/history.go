@@ -5,28 +5,28 @@ import "merlon/internal/finding"
 // This file joins what the files of the tree and the history of the repository
 // tell about one secret, so that it is one finding.
 
-// maxHeld bounds the findings that wait for the history.
-const maxHeld = 100_000
+// maxBufferedSecrets bounds the findings that wait for the history.
+const maxBufferedSecrets = 100_000
 
-// held are the findings of secrets in the tree, until those who look at the whole
+// secretBuffer are the findings of secrets in the tree, until those who look at the whole
 // tree have ended.
-type held struct {
-	wait bool // somebody looks at the whole tree for secrets
-	hits []hit
+type secretBuffer struct {
+	active bool // somebody looks at the whole tree for secrets
+	hits   []hit
 }
 
-// hold keeps a finding back, and reports whether it did.
-func (h *held) hold(one hit) bool {
-	if !h.wait || one.Secret == nil || one.Secret.Key == "" || len(h.hits) == maxHeld {
+// bufferHit keeps a finding back, and reports whether it did.
+func (h *secretBuffer) bufferHit(one hit) bool {
+	if !h.active || one.Secret == nil || one.Secret.Key == "" || len(h.hits) == maxBufferedSecrets {
 		return false
 	}
 	h.hits = append(h.hits, one)
 	return true
 }
 
-// join gives the held findings the history that the outcome knows of them, and
+// mergeHistory gives the held findings the history that the outcome knows of them, and
 // takes those findings out of the outcome.
-func (h *held) join(o *outcome) {
+func (h *secretBuffer) mergeHistory(o *outcome) {
 	known := map[string]*finding.History{}
 	for _, one := range o.hits {
 		if s := one.Secret; s != nil && s.Key != "" && s.History != nil {
@@ -57,12 +57,12 @@ func (h *held) join(o *outcome) {
 	o.hits = kept
 }
 
-// release emits the findings that were held back.
-func (d *driver) release() error {
-	hits := d.held.hits
-	d.held = held{}
+// releaseSecrets emits the findings that were held back.
+func (d *driver) releaseSecrets() error {
+	hits := d.secrets.hits
+	d.secrets = secretBuffer{}
 	for i := range hits {
-		if err := d.tell(&hits[i]); err != nil {
+		if err := d.emitFinding(&hits[i]); err != nil {
 			return err
 		}
 	}

@@ -57,9 +57,9 @@ func Routes(operations []finding.Operation, findings []finding.Finding, rules ma
 	return out
 }
 
-// A Declared is a Handler that keeps what a scan of source says of the application's
+// A RouteCollector is a Handler that keeps what a scan of source says of the application's
 // operations. Everything else is passed on.
-type Declared struct {
+type RouteCollector struct {
 	Handler
 	operations []finding.Operation
 	findings   []finding.Finding
@@ -67,7 +67,7 @@ type Declared struct {
 }
 
 // Rule keeps the rule.
-func (d *Declared) Rule(m *finding.Rule) error {
+func (d *RouteCollector) Rule(m *finding.Rule) error {
 	if d.rules == nil {
 		d.rules = map[string]*finding.Rule{}
 	}
@@ -76,7 +76,7 @@ func (d *Declared) Rule(m *finding.Rule) error {
 }
 
 // Finding keeps a finding whose data comes in through an operation.
-func (d *Declared) Finding(m *finding.Finding) error {
+func (d *RouteCollector) Finding(m *finding.Finding) error {
 	if len(m.Entry) > 0 && len(d.findings) < MaxSinks {
 		d.findings = append(d.findings, *m)
 	}
@@ -84,7 +84,7 @@ func (d *Declared) Finding(m *finding.Finding) error {
 }
 
 // Operation keeps an operation.
-func (d *Declared) Operation(m *finding.Operation) error {
+func (d *RouteCollector) Operation(m *finding.Operation) error {
 	if len(d.operations) < MaxRoutes {
 		d.operations = append(d.operations, *m)
 	}
@@ -92,36 +92,36 @@ func (d *Declared) Operation(m *finding.Operation) error {
 }
 
 // Routes returns what was kept.
-func (d *Declared) Routes() []Route { return Routes(d.operations, d.findings, d.rules) }
+func (d *RouteCollector) Routes() []Route { return Routes(d.operations, d.findings, d.rules) }
 
-// bothSides finds the routes of live findings and operations.
-type bothSides struct {
+// routeMatcher finds the routes of live findings and operations.
+type routeMatcher struct {
 	base   string // path of the target, without a slash at the end
-	routes []shaped
+	routes []routePattern
 }
 
-// shaped is a route with the segments of its path.
-type shaped struct {
+// routePattern is a route with the segments of its path.
+type routePattern struct {
 	*Route
 	segments []string
 }
 
-func newBothSides(t *Target) *bothSides {
-	b := &bothSides{}
+func newRouteMatcher(t *Target) *routeMatcher {
+	b := &routeMatcher{}
 	if u, err := url.Parse(t.URL); err == nil {
 		b.base = strings.TrimSuffix(u.EscapedPath(), "/")
 	}
 	for i := range t.Routes {
-		b.routes = append(b.routes, shaped{&t.Routes[i], split(t.Routes[i].Path)})
+		b.routes = append(b.routes, routePattern{&t.Routes[i], splitPath(t.Routes[i].Path)})
 	}
 	return b
 }
 
-// split returns the segments of a path.
-func split(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
+// splitPath returns the segments of a path.
+func splitPath(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
 
-// add gives the findings and operations of the outcome what the source says of them.
-func (b *bothSides) add(o *outcome) {
+// annotateOutcome gives the findings and operations of the outcome what the source says of them.
+func (b *routeMatcher) annotateOutcome(o *outcome) {
 	if len(b.routes) == 0 {
 		return
 	}
@@ -130,13 +130,13 @@ func (b *bothSides) add(o *outcome) {
 		if h.Live == nil || h.Live.Code != nil {
 			continue
 		}
-		found := b.at(h.Live.Method, h.Live.URL)
+		found := b.matchRoute(h.Live.Method, h.Live.URL)
 		if found == nil {
 			continue
 		}
 		live := *h.Live
 		live.Code = &finding.Code{Handler: found.Location}
-		if s := found.sink(h.rule, &live); s != nil {
+		if s := found.matchSink(h.rule, &live); s != nil {
 			live.Code.Flaw = &finding.CodeFinding{RuleID: s.RuleID, Location: s.Location, Fingerprint: s.Fingerprint}
 			if len(h.Steps) == 0 {
 				h.Steps = slices.Clone(s.Steps)
@@ -146,16 +146,16 @@ func (b *bothSides) add(o *outcome) {
 	}
 	for i := range o.operations {
 		op := &o.operations[i]
-		if found := b.at(op.Method, op.URL); found != nil && op.Code == nil {
+		if found := b.matchRoute(op.Method, op.URL); found != nil && op.Code == nil {
 			at := found.Location
 			op.Code = &at
 		}
 	}
 }
 
-// at returns the route of an operation: of those whose path fits, the one with the most
+// matchRoute returns the route of an operation: of those whose path fits, the one with the most
 // segments that are no parameters.
-func (b *bothSides) at(method, address string) *shaped {
+func (b *routeMatcher) matchRoute(method, address string) *routePattern {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil
@@ -168,11 +168,11 @@ func (b *bothSides) at(method, address string) *shaped {
 			}
 		}
 	}
-	candidates := [][]string{split(path)}
+	candidates := [][]string{splitPath(path)}
 	if below, ok := strings.CutPrefix(path, b.base+"/"); ok && b.base != "" {
-		candidates = append(candidates, split(below))
+		candidates = append(candidates, splitPath(below))
 	}
-	var best *shaped
+	var best *routePattern
 	score := -1
 	for i := range b.routes {
 		r := &b.routes[i]
@@ -180,7 +180,7 @@ func (b *bothSides) at(method, address string) *shaped {
 			continue
 		}
 		for _, segments := range candidates {
-			if n := fits(r.segments, segments); n > score || n == score && n >= 0 && len(r.Sinks) > len(best.Sinks) {
+			if n := countLiteralSegments(r.segments, segments); n > score || n == score && n >= 0 && len(r.Sinks) > len(best.Sinks) {
 				best, score = r, n
 			}
 		}
@@ -188,9 +188,9 @@ func (b *bothSides) at(method, address string) *shaped {
 	return best
 }
 
-// fits reports how many segments of a path are those of the route; -1 when it is
+// countLiteralSegments reports how many segments of a path are those of the route; -1 when it is
 // another path.
-func fits(route, path []string) int {
+func countLiteralSegments(route, path []string) int {
 	if len(route) != len(path) {
 		return -1
 	}
@@ -207,9 +207,9 @@ func fits(route, path []string) int {
 	return n
 }
 
-// sink returns the flaw of the route that a live finding shows: of the same class, and
+// matchSink returns the flaw of the route that a live finding shows: of the same class, and
 // of the same parameter unless the code does not tell which one.
-func (r *shaped) sink(rule *finding.Rule, live *finding.Live) *Sink {
+func (r *routePattern) matchSink(rule *finding.Rule, live *finding.Live) *Sink {
 	var best *Sink
 	score := 0
 	for i := range r.Sinks {
@@ -221,7 +221,7 @@ func (r *shaped) sink(rule *finding.Rule, live *finding.Live) *Sink {
 		switch {
 		case s.Parameter == "":
 			n = 1
-		case r.names(s.Parameter, live):
+		case r.isSameParameter(s.Parameter, live):
 			n = 2
 		}
 		if n > score {
@@ -231,14 +231,14 @@ func (r *shaped) sink(rule *finding.Rule, live *finding.Live) *Sink {
 	return best
 }
 
-// names reports whether the parameter of a live finding is that of the code. Where a
+// isSameParameter reports whether the parameter of a live finding is that of the code. Where a
 // request may carry it in the query or in the form, either is the same.
-func (r *shaped) names(parameter string, live *finding.Live) bool {
+func (r *routePattern) isSameParameter(parameter string, live *finding.Live) bool {
 	in, name, _ := strings.Cut(parameter, ":")
 	switch {
 	case live.In == "path":
 		n, err := strconv.Atoi(live.Parameter)
-		return in == "path" && (err != nil && live.Parameter == name || err == nil && r.number(name, n, live.URL))
+		return in == "path" && (err != nil && live.Parameter == name || err == nil && r.isPathSegment(name, n, live.URL))
 	case in == "header":
 		return live.In == "header" && strings.EqualFold(name, live.Parameter)
 	case in == "json":
@@ -250,12 +250,12 @@ func (r *shaped) names(parameter string, live *finding.Live) bool {
 	return (live.In == "query" || live.In == "form" || live.In == "multipart") && live.Parameter == name
 }
 
-// number reports whether the parameter of the path is the segment n of the address,
+// isPathSegment reports whether the parameter of the path is the segment n of the address,
 // from 1. The address may have the path of the target in front of the route's.
-func (r *shaped) number(name string, n int, address string) bool {
+func (r *routePattern) isPathSegment(name string, n int, address string) bool {
 	at := slices.Index(r.segments, "{"+name+"}")
 	u, err := url.Parse(address)
-	return err == nil && at >= 0 && at+1+len(split(u.EscapedPath()))-len(r.segments) == n
+	return err == nil && at >= 0 && at+1+len(splitPath(u.EscapedPath()))-len(r.segments) == n
 }
 
 // classes are weaknesses that are one class, by the one that stands for it: a rule of

@@ -30,8 +30,8 @@ func TestSnippetsHoldNoFoundSecrets(t *testing.T) {
 			Steps: []finding.Step{{Kind: finding.Source, Location: at}}})
 		return nil
 	})
-	without := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo, flow}})
-	with := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo, flow, secrets}})
+	without := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo, flow}})
+	with := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo, flow, secrets}})
 	if len(without.findings) != 2 || len(with.findings) != 3 {
 		t.Fatalf("%d and %d findings", len(without.findings), len(with.findings))
 	}

@@ -7,26 +7,26 @@ import "slices"
 // told before what was seen of the whole tree, so the analyzer of files is the one
 // that names the other.
 
-// spoken is a rule at a place.
-type spoken struct {
+// ruleLocation is a rule at a place.
+type ruleLocation struct {
 	rule, path string
 	line       int
 }
 
-// maxSpoken bounds what is remembered.
-const maxSpoken = 200_000
+// maxReportedRules bounds what is remembered.
+const maxReportedRules = 200_000
 
-// once removes what another analyzer has told already, and remembers what these
+// dropEquivalents removes what another analyzer has told already, and remembers what these
 // findings say for others.
-func (d *driver) once(j *job, o *outcome) {
+func (d *driver) dropEquivalents(j *job, o *outcome) {
 	o.hits = slices.DeleteFunc(o.hits, func(h hit) bool {
-		by := d.spoken[spoken{h.RuleID, h.Location.Path, h.Location.StartLine}]
+		by := d.reportedRules[ruleLocation{h.RuleID, h.Location.Path, h.Location.StartLine}]
 		return by != "" && by != j.ID
 	})
 	for _, h := range o.hits {
 		for _, id := range h.EquivalentRules {
-			if len(d.spoken) < maxSpoken {
-				d.spoken[spoken{id, h.Location.Path, h.Location.StartLine}] = j.ID
+			if len(d.reportedRules) < maxReportedRules {
+				d.reportedRules[ruleLocation{id, h.Location.Path, h.Location.StartLine}] = j.ID
 			}
 		}
 	}

@@ -9,24 +9,24 @@ import (
 // This file keeps secrets that one analyzer has found out of what the others show of the
 // same lines.
 
-// maxConcealed bounds the lines that are remembered.
-const maxConcealed = 200_000
+// maxRedactedLines bounds the lines that are remembered.
+const maxRedactedLines = 200_000
 
-// concealed are lines of files without the secrets that they hold, by path and number.
-type concealed struct {
+// redactedLines are lines of files without the secrets that they hold, by path and number.
+type redactedLines struct {
 	lines map[string]map[int]string
 	count int
 }
 
-// note remembers the redacted lines that findings of secrets show.
-func (c *concealed) note(o *outcome) {
+// collectLines remembers the redacted lines that findings of secrets show.
+func (c *redactedLines) collectLines(o *outcome) {
 	for i := range o.hits {
 		f := &o.hits[i].Finding
 		if f.Secret == nil || f.Snippet == nil {
 			continue
 		}
 		for n, line := range f.Snippet.Lines {
-			if !strings.Contains(line, finding.Redacted) || c.count == maxConcealed {
+			if !strings.Contains(line, finding.Redacted) || c.count == maxRedactedLines {
 				continue
 			}
 			if c.lines == nil {
@@ -41,19 +41,19 @@ func (c *concealed) note(o *outcome) {
 	}
 }
 
-// conceal puts the redacted lines into the snippets of a finding. Its fingerprint was made
+// redactFinding puts the redacted lines into the snippets of a finding. Its fingerprint was made
 // before and stays.
-func (c *concealed) conceal(f *finding.Finding) {
+func (c *redactedLines) redactFinding(f *finding.Finding) {
 	if f.Secret != nil || c.count == 0 {
 		return
 	}
-	f.Snippet = c.clean(f.Location.Path, f.Snippet)
+	f.Snippet = c.redactSnippet(f.Location.Path, f.Snippet)
 	for i := range f.Steps {
-		f.Steps[i].Snippet = c.clean(f.Steps[i].Location.Path, f.Steps[i].Snippet)
+		f.Steps[i].Snippet = c.redactSnippet(f.Steps[i].Location.Path, f.Steps[i].Snippet)
 	}
 }
 
-func (c *concealed) clean(path string, s *finding.Snippet) *finding.Snippet {
+func (c *redactedLines) redactSnippet(path string, s *finding.Snippet) *finding.Snippet {
 	lines := c.lines[path]
 	if s == nil || lines == nil {
 		return s

@@ -46,7 +46,7 @@ func TestBothSides(t *testing.T) {
 						Parameter: c.parameter}}}},
 				operations: []finding.Operation{{Method: c.method, URL: c.url}},
 			}
-			newBothSides(&target).add(o)
+			newRouteMatcher(&target).annotateOutcome(o)
 			code := o.hits[0].Live.Code
 			switch {
 			case c.handler == 0:
@@ -70,7 +70,7 @@ func TestBothSides(t *testing.T) {
 // What a scan of source says becomes routes with their flaws.
 func TestDeclared(t *testing.T) {
 	var summary Summary
-	d := &Declared{Handler: &summary}
+	d := &RouteCollector{Handler: &summary}
 	at := finding.Location{Path: "a.py", StartLine: 1, EndLine: 5}
 	if err := d.Config(&Config{}); err != nil {
 		t.Fatal(err)

@@ -14,25 +14,25 @@ import (
 
 // This file listens for what a running application sends elsewhere when it is attacked.
 
-// callbackOptions say where to listen.
-type callbackOptions struct {
-	Callback       string `default:"auto" placeholder:"ADDR" help:"Address (host:port) of the listener for out-of-band interactions (OAST); auto: an address that an application on this machine or in a private network can reach; none: no listener."`
-	CallbackURL    string `name:"callback-url" placeholder:"URL" help:"URL at which the application reaches the listener. Default: http:// and the address."`
-	CallbackDomain string `placeholder:"DOMAIN" help:"Domain for which the listener is the authoritative name server."`
-	CallbackDNS    string `name:"callback-dns" placeholder:"ADDR" help:"Address (host:port) on which the listener receives DNS queries. Default: the same address."`
+// oastOptions say where to listen.
+type oastOptions struct {
+	OAST       string `name:"oast" aliases:"callback" default:"auto" placeholder:"ADDR" help:"Address (host:port) of the listener for out-of-band interactions (OAST); auto: an address that an application on this machine or in a private network can reach; none: no listener."`
+	OASTURL    string `name:"oast-url" aliases:"callback-url" placeholder:"URL" help:"URL at which the application reaches the listener. Default: http:// and the address."`
+	OASTDomain string `name:"oast-domain" aliases:"callback-domain" placeholder:"DOMAIN" help:"Domain for which the listener is the authoritative name server."`
+	OASTDNS    string `name:"oast-dns" aliases:"callback-dns" placeholder:"ADDR" help:"Address (host:port) on which the listener receives DNS queries. Default: the same address."`
 }
 
 // open starts to listen for a scan of the target, or says why not: an empty reason means
 // that it is not wanted.
-func (o *callbackOptions) open(ctx context.Context, t *scan.Target) (l *oast.Listener, reason string, err error) {
-	settings := oast.Options{Listen: o.Callback, URL: o.CallbackURL, Domain: o.CallbackDomain, DNS: o.CallbackDNS}
-	switch o.Callback {
+func (o *oastOptions) open(ctx context.Context, t *scan.Target) (l *oast.Listener, reason string, err error) {
+	settings := oast.Options{Listen: o.OAST, URL: o.OASTURL, Domain: o.OASTDomain, DNS: o.OASTDNS}
+	switch o.OAST {
 	case "auto", "none":
-		if o.CallbackURL+o.CallbackDomain+o.CallbackDNS != "" {
-			return nil, "", errs.E(errs.Invalid, "--callback-url, --callback-domain and --callback-dns need the "+
-				"address to listen at in --callback")
+		if o.OASTURL+o.OASTDomain+o.OASTDNS != "" {
+			return nil, "", errs.E(errs.Invalid, "--oast-url, --oast-domain and --oast-dns need the "+
+				"address to listen at in --oast")
 		}
-		if o.Callback == "none" || t.Profile == scan.Passive {
+		if o.OAST == "none" || t.Profile == scan.Passive {
 			return nil, "", nil
 		}
 		at, reason := reachable(ctx, t)
@@ -69,15 +69,15 @@ func reachable(ctx context.Context, t *scan.Target) (at netip.Addr, reason strin
 		return at, "the way to the target has no address"
 	}
 	if to := there.Addr().Unmap(); !to.IsLoopback() && !to.IsPrivate() {
-		return at, "the target is not in a private network, and --callback does not say where it reaches this " +
+		return at, "the target is not in a private network, and --oast does not say where it reaches this " +
 			"machine (none: it is not wanted)"
 	}
 	return here.Addr().Unmap().WithZone(""), ""
 }
 
-// apart makes connections to everything but the listener: what a target says leads there
+// refuseListener makes connections to everything but the listener: what a target says leads there
 // is not followed.
-func apart(l *oast.Listener,
+func refuseListener(l *oast.Listener,
 	dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string,
 	string) (net.Conn, error) {
 	own := l.Addr().String()

@@ -23,13 +23,13 @@ func TestKeep(t *testing.T) {
 				Live: func(p *scan.LivePass) error {
 					seen(id, p.Resume)
 					if text, ok := part[id]; ok {
-						failed = append(failed, p.Keep([]byte(text)))
+						failed = append(failed, p.SaveCheckpoint([]byte(text)))
 					}
 					return nil
 				}}
 		}
 		live := &scan.Live{Target: scan.Target{URL: "http://shop.example.org/"}, ID: "s", Dial: noDial, Resume: kept,
-			Keep: func(b []byte) error {
+			SaveCheckpoint: func(b []byte) error {
 				if refuse {
 					return errors.New("the disk is full")
 				}
@@ -61,7 +61,7 @@ func TestKeep(t *testing.T) {
 			t.Errorf("%s goes on with %q, not %q", id, resume, want[id])
 		}
 	}
-	if failed := attempt(same, map[string]string{"dast/a": strings.Repeat("x", scan.MaxKept)}); len(failed) != 1 ||
+	if failed := attempt(same, map[string]string{"dast/a": strings.Repeat("x", scan.MaxCheckpoint)}); len(failed) != 1 ||
 		!errs.Is(failed[0], errs.TooLarge) {
 		t.Errorf("too much: %v", failed)
 	}

@@ -14,10 +14,10 @@ import (
 // maxAlso bounds the further places of a finding.
 const maxAlso = 200
 
-// fold joins the findings of one rule and cause. The first place in order stands for all, so that
+// foldByCause joins the findings of one rule and cause. The first place in order stands for all, so that
 // the finding keeps the fingerprint, and with it the history and decisions, that this place had
 // by itself; the others are its further places.
-func (o *outcome) fold() {
+func (o *outcome) foldByCause() {
 	first := map[string]*hit{}
 	places := map[string]int{} // findings of each cause
 	slices.SortStableFunc(o.hits, func(a, b hit) int {
