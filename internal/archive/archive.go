@@ -77,25 +77,25 @@ func Extract(ctx context.Context, src *io.SectionReader, dst *os.Root, b Budget)
 	switch {
 	case bytes.HasPrefix(head, []byte("PK")):
 		x.summary.Format = "zip"
-		err = x.zip(src)
+		err = x.extractZip(src)
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		x.summary.Format = "tar.gz"
 		err = x.tarGzip(src)
 	case len(head) == 512 && bytes.HasPrefix(head[257:], []byte("ustar")):
 		x.summary.Format = "tar"
-		err = x.tar(src)
+		err = x.extractTar(src)
 	default:
 		return Summary{}, errs.E(errs.Invalid, "the upload is no archive: send zip, tar or tar.gz")
 	}
 	if err == nil {
-		err = x.finish()
+		err = x.resolveLinks()
 	}
-	return x.summary, damaged(err)
+	return x.summary, explainDamage(err)
 }
 
-// damaged gives the errors that the formats' readers have for damage a text for
+// explainDamage gives the errors that the formats' readers have for damage a text for
 // people.
-func damaged(err error) error {
+func explainDamage(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case err == nil:

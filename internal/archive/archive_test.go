@@ -494,7 +494,7 @@ func TestManyLinks(t *testing.T) {
 	var held, let runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&held)
-	if err := x.finish(); err != nil || len(x.summary.Skipped)+x.summary.More != n-n/20 {
+	if err := x.resolveLinks(); err != nil || len(x.summary.Skipped)+x.summary.More != n-n/20 {
 		t.Errorf("%d links skipped, %v", len(x.summary.Skipped)+x.summary.More, err)
 	}
 	x = nil

@@ -117,9 +117,9 @@ func findEnd64(src io.ReaderAt, at int64) ([]byte, int64, error) {
 	return end, where, nil
 }
 
-// each reads the records one after the other. The directory must hold exactly as
+// forEachRecord reads the records one after the other. The directory must hold exactly as
 // many as it claims: one with more or fewer is read differently by others.
-func (d directory) each(src io.ReaderAt, f func(record) error) error {
+func (d directory) forEachRecord(src io.ReaderAt, f func(record) error) error {
 	r := bufio.NewReaderSize(io.NewSectionReader(src, d.start, d.end-d.start), 64<<10)
 	for n := uint16(0); ; n++ {
 		_, err := r.Peek(1)
@@ -201,8 +201,8 @@ func readExtra64(extra []byte, sizes *[3]uint64) error {
 	return nil
 }
 
-// data returns where an entry's data starts: behind its local header [4.3.7].
-func (r record) data(src io.ReaderAt) (int64, error) {
+// dataOffset returns where an entry's data starts: behind its local header [4.3.7].
+func (r record) dataOffset(src io.ReaderAt) (int64, error) {
 	var h [localSize]byte
 	if _, err := src.ReadAt(h[:], r.offset); err != nil {
 		return 0, err
@@ -231,8 +231,8 @@ const (
 	kindOther
 )
 
-// kind reads the attributes of the systems that have them [4.4.2, 4.4.15].
-func (r record) kind() kind {
+// entryKind reads the attributes of the systems that have them [4.4.2, 4.4.15].
+func (r record) entryKind() kind {
 	const unix, macOS = 3, 19
 	if strings.HasSuffix(r.name, "/") {
 		return kindFolder

@@ -52,26 +52,26 @@ func newExtractor(ctx context.Context, size int64, dst *os.Root, b Budget) *extr
 	}
 }
 
-// count counts an entry or a folder.
-func (x *extractor) count() error {
+// countEntry counts an entry or a folder.
+func (x *extractor) countEntry() error {
 	if x.entries++; x.entries > x.budget.Files {
 		return errs.E(errs.Invalid, "the archive holds more than %d files and folders", x.budget.Files)
 	}
 	return x.ctx.Err()
 }
 
-// skip records an entry that is not written.
-func (x *extractor) skip(name, format string, args ...any) {
+// skipEntry records an entry that is not written.
+func (x *extractor) skipEntry(name, format string, args ...any) {
 	if len(x.summary.Skipped) == MaxSkips {
 		x.summary.More++
 		return
 	}
-	x.summary.Skipped = append(x.summary.Skipped, Skip{Path: printable(name), Reason: fmt.Sprintf(format, args...)})
+	x.summary.Skipped = append(x.summary.Skipped, Skip{Path: printableName(name), Reason: fmt.Sprintf(format, args...)})
 }
 
-// printable returns the name as it may be shown: without control characters, and
+// printableName returns the name as it may be shown: without control characters, and
 // whole unless it is so long that no file has it.
-func printable(name string) string {
+func printableName(name string) string {
 	const most = 4096 // PATH_MAX
 	if len(name) > most {
 		name = strings.ToValidUTF8(name[:most], "") + "…"
@@ -83,17 +83,17 @@ func printable(name string) string {
 	return quoted
 }
 
-// amount returns a number of bytes in words.
-func amount(n int64) string {
+// formatBytes returns a number of bytes in words.
+func formatBytes(n int64) string {
 	if n >= 1<<20 {
 		return fmt.Sprintf("%d MiB", n>>20)
 	}
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// name returns an entry's name in its clean form, or "" and the reason for which
+// cleanName returns an entry's name in its clean form, or "" and the reason for which
 // it cannot be taken. The root itself is ".".
-func (x *extractor) name(raw string) (clean, reason string) {
+func (x *extractor) cleanName(raw string) (clean, reason string) {
 	if len(raw) > x.budget.PathBytes {
 		return "", fmt.Sprintf("its name is longer than %d bytes", x.budget.PathBytes)
 	}
@@ -125,23 +125,23 @@ func (x *extractor) name(raw string) (clean, reason string) {
 	return path.Clean(raw), ""
 }
 
-// folder makes a folder and those above it. It reports whether that worked; a
+// makeFolder makes a folder and those above it. It reports whether that worked; a
 // file in the way is the archive's fault and recorded.
-func (x *extractor) folder(name string) (bool, error) {
+func (x *extractor) makeFolder(name string) (bool, error) {
 	if x.folders[name] {
 		return true, nil
 	}
-	if ok, err := x.folder(path.Dir(name)); !ok || err != nil {
+	if ok, err := x.makeFolder(path.Dir(name)); !ok || err != nil {
 		return ok, err
 	}
 	err := x.dst.Mkdir(name, 0o700)
 	switch {
 	case err == nil:
-		err = x.count()
+		err = x.countEntry()
 	case errors.Is(err, os.ErrExist):
 		var info os.FileInfo
 		if info, err = x.dst.Lstat(name); err == nil && !info.IsDir() {
-			x.skip(name, "it is a folder here and a file elsewhere in the archive")
+			x.skipEntry(name, "it is a folder here and a file elsewhere in the archive")
 			return false, nil
 		}
 	default:
@@ -165,27 +165,27 @@ type entry struct {
 	open func() (io.ReadCloser, error)
 }
 
-// file writes an entry.
-func (x *extractor) file(e entry) error {
+// writeFile writes an entry.
+func (x *extractor) writeFile(e entry) error {
 	if e.size > x.budget.FileBytes {
-		x.skip(e.name, "larger than %s", amount(x.budget.FileBytes))
+		x.skipEntry(e.name, "larger than %s", formatBytes(x.budget.FileBytes))
 		return nil
 	}
-	if ok, err := x.folder(path.Dir(e.name)); !ok || err != nil {
+	if ok, err := x.makeFolder(path.Dir(e.name)); !ok || err != nil {
 		if err == nil {
-			x.skip(e.name, "a file of the archive stands where its folder should be")
+			x.skipEntry(e.name, "a file of the archive stands where its folder should be")
 		}
 		return err
 	}
 	out, err := x.dst.OpenFile(e.name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) || errors.Is(err, syscall.EISDIR) {
-		x.skip(e.name, "the archive holds this name more than once")
+		x.skipEntry(e.name, "the archive holds this name more than once")
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("write a file: %w", err)
 	}
-	n, err := x.copy(out, e)
+	n, err := x.copyContent(out, e)
 	if err = errors.Join(err, out.Close()); err != nil {
 		return err
 	}
@@ -194,9 +194,9 @@ func (x *extractor) file(e entry) error {
 	return nil
 }
 
-// copy copies the content of an entry. What is read and what is written are
+// copyContent copies the content of an entry. What is read and what is written are
 // counted, whatever was declared.
-func (x *extractor) copy(out io.Writer, e entry) (int64, error) {
+func (x *extractor) copyContent(out io.Writer, e entry) (int64, error) {
 	in, err := e.open()
 	if err != nil {
 		return 0, err
@@ -208,11 +208,11 @@ func (x *extractor) copy(out io.Writer, e entry) (int64, error) {
 			return total, err
 		}
 		n, err := in.Read(x.buffer)
-		if over := x.content.add(n); over != nil {
+		if over := x.content.addBytes(n); over != nil {
 			return total, over
 		}
 		if total += int64(n); total > e.size {
-			return total, errs.E(errs.Invalid, "the archive is damaged: %s is larger than it says", printable(e.name))
+			return total, errs.E(errs.Invalid, "the archive is damaged: %s is larger than it says", printableName(e.name))
 		}
 		if n > 0 {
 			if _, err := out.Write(x.buffer[:n]); err != nil {
@@ -232,15 +232,15 @@ func (x *extractor) copy(out io.Writer, e entry) (int64, error) {
 	return total, nil
 }
 
-// link notes a link. One to what was unpacked already is only counted; others are kept to
+// addLink notes a link. One to what was unpacked already is only counted; others are kept to
 // look at again in the end, as many as fit into maxLinkBytes.
-func (x *extractor) link(name, target string) {
+func (x *extractor) addLink(name, target string) {
 	if len(target) > x.budget.PathBytes {
-		x.skip(name, "a link with a target longer than %d bytes", x.budget.PathBytes)
+		x.skipEntry(name, "a link with a target longer than %d bytes", x.budget.PathBytes)
 		return
 	}
 	l := link{name, target}
-	if x.unpacked(l) {
+	if x.isUnpacked(l) {
 		x.summary.Links++
 		return
 	}
@@ -251,11 +251,11 @@ func (x *extractor) link(name, target string) {
 		x.links = append(x.links, link{strings.Clone(name), strings.Clone(target)})
 		return
 	}
-	x.skip(name, "a link to what comes later in the archive, behind too many other links")
+	x.skipEntry(name, "a link to what comes later in the archive, behind too many other links")
 }
 
-// unpacked reports whether the target of the link was written under its own name.
-func (x *extractor) unpacked(l link) bool {
+// isUnpacked reports whether the target of the link was written under its own name.
+func (x *extractor) isUnpacked(l link) bool {
 	target := path.Clean(l.target)
 	if path.IsAbs(l.target) || target == ".." || strings.HasPrefix(target, "../") {
 		return false
@@ -264,17 +264,17 @@ func (x *extractor) unpacked(l link) bool {
 	return err == nil
 }
 
-// finish looks at the links: one to a file that was written hides nothing.
-func (x *extractor) finish() error {
+// resolveLinks looks at the links: one to a file that was written hides nothing.
+func (x *extractor) resolveLinks() error {
 	for _, l := range x.links {
 		if err := x.ctx.Err(); err != nil {
 			return err
 		}
-		if x.unpacked(l) {
+		if x.isUnpacked(l) {
 			x.summary.Links++
 			continue
 		}
-		x.skip(l.name, "a link to what is not in the archive")
+		x.skipEntry(l.name, "a link to what is not in the archive")
 	}
 	return nil
 }
@@ -286,12 +286,12 @@ type meter struct {
 	ratio int64 // for this archive's size
 }
 
-func (m *meter) add(n int) error {
+func (m *meter) addBytes(n int) error {
 	switch m.n += int64(n); {
 	case m.n > m.limit:
-		return errs.E(errs.Invalid, "the archive unpacks to more than %s", amount(m.limit))
+		return errs.E(errs.Invalid, "the archive unpacks to more than %s", formatBytes(m.limit))
 	case m.n > m.ratio:
-		return errs.E(errs.Invalid, "the archive unpacks to more than %s, too much for its size", amount(m.ratio))
+		return errs.E(errs.Invalid, "the archive unpacks to more than %s, too much for its size", formatBytes(m.ratio))
 	}
 	return nil
 }
@@ -308,7 +308,7 @@ func (m metered) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := m.Reader.Read(p)
-	if over := m.add(n); over != nil {
+	if over := m.addBytes(n); over != nil {
 		return 0, over
 	}
 	return n, err

@@ -22,7 +22,7 @@ func (x *extractor) tarGzip(src io.Reader) error {
 	const headers = 4 << 10 // a header, its extension, and padding
 	limits := &meter{limit: x.budget.Bytes + int64(x.budget.Files)*headers, ratio: x.content.ratio}
 	stream := metered{zr, limits, x.ctx}
-	if err := x.tar(stream); err != nil {
+	if err := x.extractTar(stream); err != nil {
 		return err
 	}
 	// The checksum is behind the end of the tar.
@@ -30,8 +30,8 @@ func (x *extractor) tarGzip(src io.Reader) error {
 	return err
 }
 
-// tar unpacks a tar.
-func (x *extractor) tar(src io.Reader) error {
+// extractTar unpacks a tar.
+func (x *extractor) extractTar(src io.Reader) error {
 	tr := tar.NewReader(src)
 	for n := 0; ; n++ {
 		h, err := tr.Next()
@@ -41,7 +41,7 @@ func (x *extractor) tar(src io.Reader) error {
 		if err != nil {
 			return err
 		}
-		if err := x.count(); err != nil {
+		if err := x.countEntry(); err != nil {
 			return err
 		}
 		if err := x.tarEntry(tr, h); err != nil {
@@ -54,31 +54,31 @@ func (x *extractor) tarEntry(tr *tar.Reader, h *tar.Header) error {
 	if h.Typeflag == tar.TypeXGlobalHeader {
 		return nil // says something of the archive; git writes one
 	}
-	name, reason := x.name(h.Name)
+	name, reason := x.cleanName(h.Name)
 	if reason != "" {
-		x.skip(h.Name, "%s", reason)
+		x.skipEntry(h.Name, "%s", reason)
 		return nil
 	}
 	switch h.Typeflag {
 	case tar.TypeDir:
-		_, err := x.folder(name)
+		_, err := x.makeFolder(name)
 		return err
 	case tar.TypeReg, tar.TypeGNUSparse:
-		return x.file(entry{name: name, size: h.Size, open: func() (io.ReadCloser, error) {
+		return x.writeFile(entry{name: name, size: h.Size, open: func() (io.ReadCloser, error) {
 			return io.NopCloser(tr), nil
 		}})
 	case tar.TypeSymlink:
-		x.link(name, relative(name, h.Linkname))
+		x.addLink(name, linkTarget(name, h.Linkname))
 	case tar.TypeLink:
-		x.link(name, h.Linkname)
+		x.addLink(name, h.Linkname)
 	default:
-		x.skip(name, "neither a file nor a folder")
+		x.skipEntry(name, "neither a file nor a folder")
 	}
 	return nil
 }
 
-// relative returns the target of a symbolic link as a name of the archive.
-func relative(name, target string) string {
+// linkTarget returns the target of a symbolic link as a name of the archive.
+func linkTarget(name, target string) string {
 	if path.IsAbs(target) {
 		return target
 	}

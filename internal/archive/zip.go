@@ -18,8 +18,8 @@ import (
 // directory would be tens of gigabytes. So the directory is read as a stream
 // (directory.go), twice: to check it as a whole, then to unpack.
 
-// zip unpacks a zip.
-func (x *extractor) zip(src *io.SectionReader) error {
+// extractZip unpacks a zip.
+func (x *extractor) extractZip(src *io.SectionReader) error {
 	dir, err := findDirectory(src)
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (x *extractor) zip(src *io.SectionReader) error {
 	if err := x.checkDirectory(src, dir); err != nil {
 		return err
 	}
-	return dir.each(src, func(r record) error { return x.zipEntry(src, r) })
+	return dir.forEachRecord(src, func(r record) error { return x.zipEntry(src, r) })
 }
 
 // checkDirectory counts the entries and refuses those that share data, which is
@@ -35,11 +35,11 @@ func (x *extractor) zip(src *io.SectionReader) error {
 func (x *extractor) checkDirectory(src io.ReaderAt, dir directory) error {
 	type span struct{ start, end int64 }
 	var spans []span
-	err := dir.each(src, func(r record) error {
-		if err := x.count(); err != nil {
+	err := dir.forEachRecord(src, func(r record) error {
+		if err := x.countEntry(); err != nil {
 			return err
 		}
-		start, err := r.data(src)
+		start, err := r.dataOffset(src)
 		if err != nil {
 			return err
 		}
@@ -64,26 +64,26 @@ func (x *extractor) checkDirectory(src io.ReaderAt, dir directory) error {
 }
 
 func (x *extractor) zipEntry(src io.ReaderAt, r record) error {
-	name, reason := x.name(r.name)
+	name, reason := x.cleanName(r.name)
 	if reason != "" {
-		x.skip(r.name, "%s", reason)
+		x.skipEntry(r.name, "%s", reason)
 		return nil
 	}
-	kind := r.kind()
+	kind := r.entryKind()
 	switch {
 	case kind == kindFolder:
-		_, err := x.folder(name)
+		_, err := x.makeFolder(name)
 		return err
 	case kind == kindOther:
-		x.skip(name, "neither a file nor a folder")
+		x.skipEntry(name, "neither a file nor a folder")
 	case r.flags&flagEncrypted != 0:
-		x.skip(name, "encrypted")
+		x.skipEntry(name, "encrypted")
 	case r.method != zip.Store && r.method != zip.Deflate:
-		x.skip(name, "compressed in a way that is not supported (method %d)", r.method)
+		x.skipEntry(name, "compressed in a way that is not supported (method %d)", r.method)
 	case kind == kindLink:
 		return x.zipLink(src, r, name)
 	default:
-		return x.file(entry{name: name, size: r.size, open: func() (io.ReadCloser, error) { return x.inflate(src, r) }})
+		return x.writeFile(entry{name: name, size: r.size, open: func() (io.ReadCloser, error) { return x.openEntry(src, r) }})
 	}
 	return nil
 }
@@ -91,21 +91,21 @@ func (x *extractor) zipEntry(src io.ReaderAt, r record) error {
 // zipLink reads the target of a symbolic link, which is its content.
 func (x *extractor) zipLink(src io.ReaderAt, r record, name string) error {
 	if r.size > int64(x.budget.PathBytes) {
-		x.skip(name, "a link with a target longer than %d bytes", x.budget.PathBytes)
+		x.skipEntry(name, "a link with a target longer than %d bytes", x.budget.PathBytes)
 		return nil
 	}
 	var target strings.Builder
-	e := entry{name: name, size: r.size, open: func() (io.ReadCloser, error) { return x.inflate(src, r) }}
-	if _, err := x.copy(&target, e); err != nil {
+	e := entry{name: name, size: r.size, open: func() (io.ReadCloser, error) { return x.openEntry(src, r) }}
+	if _, err := x.copyContent(&target, e); err != nil {
 		return err
 	}
-	x.link(name, relative(name, target.String()))
+	x.addLink(name, linkTarget(name, target.String()))
 	return nil
 }
 
-// inflate opens an entry's content. Its checksum is compared at the end.
-func (x *extractor) inflate(src io.ReaderAt, r record) (io.ReadCloser, error) {
-	start, err := r.data(src)
+// openEntry opens an entry's content. Its checksum is compared at the end.
+func (x *extractor) openEntry(src io.ReaderAt, r record) (io.ReadCloser, error) {
+	start, err := r.dataOffset(src)
 	if err != nil {
 		return nil, err
 	}

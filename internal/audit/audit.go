@@ -90,17 +90,17 @@ func Append(head Head, e Event) (Record, error) {
 	}
 	r := Record{
 		Chain: string(e.Chain), Seq: head.Seq + 1, At: e.At.UTC().Format(TimeFormat),
-		Actor: text(string(e.Actor)), Client: text(e.Client), IP: text(e.IP),
-		Action: text(e.Action), TargetKind: text(e.TargetKind), Target: text(e.Target),
+		Actor: storableText(string(e.Actor)), Client: storableText(e.Client), IP: storableText(e.IP),
+		Action: storableText(e.Action), TargetKind: storableText(e.TargetKind), Target: storableText(e.Target),
 		Detail: detail, Previous: head.Hash,
 	}
 	r.Hash = r.Sum()
 	return r, nil
 }
 
-// text returns s as every database can hold it: valid UTF-8, no NUL, not too
+// storableText returns s as every database can hold it: valid UTF-8, no NUL, not too
 // long.
-func text(s string) string {
+func storableText(s string) string {
 	s = strings.ReplaceAll(s, "\x00", "")
 	if len(s) > maxText {
 		s = s[:maxText]

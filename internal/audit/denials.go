@@ -61,7 +61,7 @@ type refusal struct {
 
 // refusalOf returns what a refusal is counted as.
 func refusalOf(by tenant.Actor, operation string, status int) refusal {
-	return refusal{actor: by.UserID, client: text(by.ClientID), ip: text(by.IP), operation: operation, status: status}
+	return refusal{actor: by.UserID, client: storableText(by.ClientID), ip: storableText(by.IP), operation: operation, status: status}
 }
 
 // A missedRead is a read of something that the caller does not see.
@@ -75,8 +75,8 @@ type tally struct {
 	first, last time.Time
 }
 
-// count adds the hits of another tally.
-func (t *tally) count(o tally) {
+// addTally adds the hits of another tally.
+func (t *tally) addTally(o tally) {
 	if t.n == 0 || o.first.Before(t.first) {
 		t.first = o.first
 	}
@@ -95,14 +95,14 @@ type tallies struct {
 
 func newTallies() *tallies { return &tallies{kinds: map[refusal]*tally{}} }
 
-func (s *tallies) add(k refusal, n tally) {
+func (s *tallies) addTally(k refusal, n tally) {
 	if s.kinds[k] == nil {
 		known, most := 0, maxUnknownRefusals
 		if k.actor != "" {
 			known, most = 1, maxKnownRefusals
 		}
 		if s.count[known] >= most {
-			k = others(k.status)
+			k = overflowRefusal(k.status)
 		} else {
 			s.count[known]++
 		}
@@ -112,11 +112,11 @@ func (s *tallies) add(k refusal, n tally) {
 		t = &tally{}
 		s.kinds[k], s.order = t, append(s.order, k)
 	}
-	t.count(n)
+	t.addTally(n)
 }
 
-// others is what refusals are counted as for which there is no room, of whoever it was.
-func others(status int) refusal { return refusal{operation: "others", status: status} }
+// overflowRefusal is what refusals are counted as for which there is no room, of whoever it was.
+func overflowRefusal(status int) refusal { return refusal{operation: "others", status: status} }
 
 // NewAccessDenials returns an empty collection that writes to the log.
 func NewAccessDenials(log DenialStore, now func() time.Time) *AccessDenials {
@@ -131,7 +131,7 @@ func (r *AccessDenials) Add(chain tenant.OrganizationID, by tenant.Actor, operat
 	defer r.mu.Unlock()
 	k := refusalOf(by, operation, status)
 	k.chain = chain
-	r.kinds.add(k, r.once())
+	r.kinds.addTally(k, r.newTally())
 }
 
 // AddNotFound counts a read of a target that the actor does not see, and that may not be
@@ -150,11 +150,11 @@ func (r *AccessDenials) AddNotFound(by tenant.Actor, operation string, target te
 	default:
 		t = r.beyond
 	}
-	t.count(r.once())
+	t.addTally(r.newTally())
 }
 
-// once is a tally of one hit at this moment.
-func (r *AccessDenials) once() tally {
+// newTally is a tally of one hit at this moment.
+func (r *AccessDenials) newTally() tally {
 	now := r.now()
 	return tally{1, now, now}
 }
@@ -165,9 +165,9 @@ func (r *AccessDenials) Write(ctx context.Context) error {
 	s, missed, beyond := r.kinds, r.missed, r.beyond
 	r.kinds, r.missed, r.beyond = newTallies(), map[missedRead]*tally{}, &tally{}
 	r.mu.Unlock()
-	failed := r.resolve(ctx, s, missed)
+	failed := r.resolveMissedReads(ctx, s, missed)
 	if beyond.n > 0 {
-		s.add(others(http.StatusNotFound), *beyond)
+		s.addTally(overflowRefusal(http.StatusNotFound), *beyond)
 	}
 	events := make([]Event, 0, len(s.order))
 	for _, k := range s.order {
@@ -185,8 +185,8 @@ func (r *AccessDenials) Write(ctx context.Context) error {
 	return errors.Join(failed, r.log.AppendAudit(ctx, events))
 }
 
-// resolve adds the missed reads of targets that are there, in the order of their time.
-func (r *AccessDenials) resolve(ctx context.Context, s *tallies, missed map[missedRead]*tally) error {
+// resolveMissedReads adds the missed reads of targets that are there, in the order of their time.
+func (r *AccessDenials) resolveMissedReads(ctx context.Context, s *tallies, missed map[missedRead]*tally) error {
 	var failed error
 	byTime := func(a, b missedRead) int { return missed[a].first.Compare(missed[b].first) }
 	for _, k := range slices.SortedFunc(maps.Keys(missed), byTime) {
@@ -198,7 +198,7 @@ func (r *AccessDenials) resolve(ctx context.Context, s *tallies, missed map[miss
 		if there {
 			of := k.refusal
 			of.chain = chain
-			s.add(of, *missed[k])
+			s.addTally(of, *missed[k])
 		}
 	}
 	return failed

@@ -37,7 +37,7 @@ func StartAlone(ctx context.Context, o Options) (*scan.Chromium, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.handleOf(o.memory()), nil
+	return p.handleOf(o.memoryLimit()), nil
 }
 
 // errKilled says that we have ended the browser.
@@ -53,7 +53,7 @@ func startAlone(ctx context.Context, o *Options) (*process, error) {
 		return nil, err
 	}
 	p := &process{exited: make(chan struct{}), output: &tail{}, toR: ends.outR, toW: ends.inW, clear: func() {}}
-	args, env := o.command(folder, fmt.Sprintf("127.0.0.1:%d", proxyPort))
+	args, env := o.commandLine(folder, fmt.Sprintf("127.0.0.1:%d", proxyPort))
 	ctx, cancel := context.WithCancelCause(ctx)
 	program, _, err := sandbox.Start(ctx, sandbox.Spec{ // what Landlock cannot refuse, namespaces do
 		Path: path, Args: args, Env: env, Dir: folder, Stdout: p.output, Stderr: p.output,
@@ -61,7 +61,7 @@ func startAlone(ctx context.Context, o *Options) (*process, error) {
 		Family: &sandbox.Family{Programs: append([]string{filepath.Dir(path)}, needed...), Scratch: folder,
 			ScratchSize: folderSize, Port: proxyPort, In: ends.inR, Out: ends.outW},
 	})
-	ends.theirs(err)
+	ends.closeChildEnds(err)
 	if err != nil {
 		cancel(nil)
 		return nil, fmt.Errorf("the browser %s cannot be started: %w", o.Path, err)

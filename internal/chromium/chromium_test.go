@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 
 // ways are both ways to start a browser.
 var ways = map[string]func(context.Context, *Options) (*process, error){
-	"here":  func(_ context.Context, o *Options) (*process, error) { return start(o) },
+	"here":  func(_ context.Context, o *Options) (*process, error) { return startProcess(o) },
 	"alone": startAlone,
 }
 

@@ -74,16 +74,16 @@ type Options struct {
 	IgnoreCertificates bool
 }
 
-func (o *Options) memory() int64 {
+func (o *Options) memoryLimit() int64 {
 	if o.Memory <= 0 {
 		return 3 << 30
 	}
 	return o.Memory
 }
 
-// command returns the arguments and the environment of a browser that writes below the
+// commandLine returns the arguments and the environment of a browser that writes below the
 // folder and has its proxy at the address.
-func (o *Options) command(folder, proxy string) (args, env []string) {
+func (o *Options) commandLine(folder, proxy string) (args, env []string) {
 	args = append([]string{"--user-data-dir=" + folder, "--proxy-server=http://" + proxy}, flags...)
 	if o.IgnoreCertificates {
 		args = append(args, "--ignore-certificate-errors")
@@ -98,11 +98,11 @@ func (o *Options) command(folder, proxy string) (args, env []string) {
 // Start runs Chromium on this machine, as a user without rights where we are root. Its
 // way to the network is the proxy; what else it reaches is up to its own sandbox.
 func Start(o Options) (*scan.Chromium, error) {
-	p, err := start(&o)
+	p, err := startProcess(&o)
 	if err != nil {
 		return nil, err
 	}
-	return p.handleOf(o.memory()), nil
+	return p.handleOf(o.memoryLimit()), nil
 }
 
 // handleOf begins to watch over the process, and returns what others see of it.
@@ -136,15 +136,15 @@ func newPipes() (p pipes, err error) {
 	return p, nil
 }
 
-// theirs closes the ends that the browser has, and all when it was not started.
-func (p pipes) theirs(err error) {
+// closeChildEnds closes the ends that the browser has, and all when it was not started.
+func (p pipes) closeChildEnds(err error) {
 	_, _ = p.inR.Close(), p.outW.Close()
 	if err != nil {
 		_, _ = p.inW.Close(), p.outR.Close()
 	}
 }
 
-func start(o *Options) (*process, error) {
+func startProcess(o *Options) (*process, error) {
 	user := o.User
 	if user == 0 && os.Geteuid() == 0 {
 		user = nobody
@@ -177,14 +177,14 @@ func startIn(o *Options, profile string, user int) (*process, error) {
 		return nil, errors.Join(err, proxy.Close())
 	}
 	p := &process{exited: make(chan struct{}), output: &tail{}, proxy: proxy, toR: ends.outR, toW: ends.inW}
-	args, env := o.command(profile, proxy.Addr().String())
+	args, env := o.commandLine(profile, proxy.Addr().String())
 	cmd := exec.Command(o.Path, args...)
 	cmd.Dir, cmd.Env = profile, env
 	cmd.ExtraFiles = []*os.File{ends.inR, ends.outW} // 3 and 4
 	cmd.Stdout, cmd.Stderr = p.output, p.output
 	cmd.WaitDelay = time.Second
 	err = runUnprivileged(cmd, user, p.exited)
-	ends.theirs(err)
+	ends.closeChildEnds(err)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the browser %s cannot be started: %w", o.Path, err), proxy.Close())
 	}
@@ -274,14 +274,14 @@ func (t *tail) mostTellingLine() string {
 	for _, word := range []string{"No usable sandbox", "FATAL", "error while loading"} {
 		for _, line := range lines {
 			if strings.Contains(line, word) {
-				return begin(line)
+				return firstWords(line)
 			}
 		}
 	}
-	return begin(lines[len(lines)-1])
+	return firstWords(lines[len(lines)-1])
 }
 
-func begin(line string) string { return strings.ToValidUTF8(line[:min(len(line), 300)], "") }
+func firstWords(line string) string { return strings.ToValidUTF8(line[:min(len(line), 300)], "") }
 
 // programs are where distributions and vendors install the browser itself. What is on the
 // path is often a script that starts it, which needs a shell.

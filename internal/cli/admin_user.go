@@ -78,7 +78,7 @@ func (c userSessionsCommand) Run(ctx context.Context, host Host) error {
 func printAccess(host Host, a server.Access) error {
 	state := "active"
 	if !a.User.DisabledAt.IsZero() {
-		state = "disabled since " + moment(a.User.DisabledAt)
+		state = "disabled since " + formatTime(a.User.DisabledAt)
 	}
 	if _, err := fmt.Fprintf(host.Stdout, "%s (%s)\n", a.User.Email, state); err != nil {
 		return err
@@ -86,15 +86,15 @@ func printAccess(host Host, a server.Access) error {
 	w := tabwriter.NewWriter(host.Stdout, 0, 0, 2, ' ', 0)
 	rows := [][]string{{"KIND", "WHAT", "CREATED", "LAST USED", "EXPIRES"}}
 	for _, s := range a.Sessions {
-		rows = append(rows, []string{"session", s.IP + " " + s.UserAgent, moment(s.CreatedAt), moment(s.LastUsedAt),
-			moment(s.ExpiresAt)})
+		rows = append(rows, []string{"session", s.IP + " " + s.UserAgent, formatTime(s.CreatedAt), formatTime(s.LastUsedAt),
+			formatTime(s.ExpiresAt)})
 	}
 	for _, g := range a.Grants {
-		rows = append(rows, []string{"application", g.ClientID, moment(g.CreatedAt), moment(g.LastUsedAt),
-			moment(g.ExpiresAt)})
+		rows = append(rows, []string{"application", g.ClientID, formatTime(g.CreatedAt), formatTime(g.LastUsedAt),
+			formatTime(g.ExpiresAt)})
 	}
 	for _, t := range a.Tokens {
-		rows = append(rows, []string{"token", t.Name, moment(t.CreatedAt), moment(t.LastUsedAt), moment(t.ExpiresAt)})
+		rows = append(rows, []string{"token", t.Name, formatTime(t.CreatedAt), formatTime(t.LastUsedAt), formatTime(t.ExpiresAt)})
 	}
 	for _, row := range rows {
 		if _, err := fmt.Fprintln(w, strings.Join(row, "\t")); err != nil {
@@ -104,8 +104,8 @@ func printAccess(host Host, a server.Access) error {
 	return w.Flush()
 }
 
-// moment writes a moment, and - for none.
-func moment(t time.Time) string {
+// formatTime writes a moment, and - for none.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}

@@ -64,44 +64,44 @@ func (c importCommand) Run(ctx context.Context, host Host) error {
 // printReport says what an import did.
 func printReport(w io.Writer, r *advisory.Report) error {
 	p := printer{w: w}
-	p.f("Read %d records: %d new, %d newer, %d unchanged, %d older, %d withdrawn or about no package.\n",
+	p.printf("Read %d records: %d new, %d newer, %d unchanged, %d older, %d withdrawn or about no package.\n",
 		r.Read, r.Added, r.Updated, r.Unchanged, r.Older, r.Withdrawn)
 	if r.Skipped > 0 {
-		p.f("Skipped %d JSON files that are no records.\n", r.Skipped)
+		p.printf("Skipped %d JSON files that are no records.\n", r.Skipped)
 	}
 	if n := len(r.Malformed) + r.MalformedMore; n > 0 {
-		p.f("%d malformed records; the packages that they name are reported as undecided:\n", n)
+		p.printf("%d malformed records; the packages that they name are reported as undecided:\n", n)
 		for _, m := range r.Malformed {
-			p.f("  %s: %s\n", m.File, m.Problem)
+			p.printf("  %s: %s\n", m.File, m.Problem)
 		}
 		if r.MalformedMore > 0 {
-			p.f("  and %d more\n", r.MalformedMore)
+			p.printf("  and %d more\n", r.MalformedMore)
 		}
 	}
 	for _, text := range r.OlderFeeds {
-		p.f("Not taken: %s.\n", text)
+		p.printf("Not taken: %s.\n", text)
 	}
 	if r.PreviousLost {
-		p.f("The data that was there is of another version of merlon and could not be taken over: import all of it " +
+		p.printf("The data that was there is of another version of merlon and could not be taken over: import all of it " +
 			"again.\n")
 	}
-	p.f("In force: %d records, the newest of %s, in %d KiB.\n", r.Records, day(r.Newest), r.Size>>10)
-	p.feeds(r.Meta, r.Imported)
-	p.f("\n")
+	p.printf("In force: %d records, the newest of %s, in %d KiB.\n", r.Records, formatDay(r.Newest), r.Size>>10)
+	p.printFeeds(r.Meta, r.Imported)
+	p.printf("\n")
 	return errors.Join(p.err, printEcosystems(w, r.Meta, r.Imported))
 }
 
-// feeds says what is known of exploitation.
-func (p *printer) feeds(m advisory.Meta, now time.Time) {
+// printFeeds says what is known of exploitation.
+func (p *printer) printFeeds(m advisory.Meta, now time.Time) {
 	for _, f := range []struct {
 		name, what string
 		feed       *advisory.Feed
 	}{{"EPSS", "scores", m.EPSS}, {"KEV", "known exploited vulnerabilities", m.KEV}} {
 		if f.feed == nil {
-			p.f("%s: none.\n", f.name)
+			p.printf("%s: none.\n", f.name)
 		} else {
-			p.f("%s: %d %s of %s (%s), imported %s.\n", f.name, f.feed.Entries, f.what, day(f.feed.Date),
-				age(f.feed.Date, now), day(f.feed.Imported))
+			p.printf("%s: %d %s of %s (%s), imported %s.\n", f.name, f.feed.Entries, f.what, formatDay(f.feed.Date),
+				describeAge(f.feed.Date, now), formatDay(f.feed.Imported))
 		}
 	}
 }
@@ -109,16 +109,16 @@ func (p *printer) feeds(m advisory.Meta, now time.Time) {
 func printEcosystems(w io.Writer, m advisory.Meta, now time.Time) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	p := printer{w: t}
-	p.f("ecosystem\trecords\tpackages\tnewest\tmirror asked\t\n")
+	p.printf("ecosystem\trecords\tpackages\tnewest\tmirror asked\t\n")
 	for _, name := range slices.Sorted(maps.Keys(m.Ecosystems)) {
 		asked := "-"
 		if m.Mirror != nil {
 			if file, ok := m.Mirror.Files[name+"/all.zip"]; ok {
-				asked = age(file.Checked, now)
+				asked = describeAge(file.Checked, now)
 			}
 		}
 		c := m.Ecosystems[name]
-		p.f("%s\t%d\t%d\t%s\t%s\t\n", name, c.Records, c.Packages, day(c.Newest), asked)
+		p.printf("%s\t%d\t%d\t%s\t%s\t\n", name, c.Records, c.Packages, formatDay(c.Newest), asked)
 	}
 	return errors.Join(p.err, t.Flush())
 }
@@ -129,13 +129,13 @@ type printer struct {
 	err error
 }
 
-func (p *printer) f(format string, args ...any) {
+func (p *printer) printf(format string, args ...any) {
 	if p.err == nil {
 		_, p.err = fmt.Fprintf(p.w, format, args...)
 	}
 }
 
-func day(t time.Time) string {
+func formatDay(t time.Time) string {
 	if t.IsZero() {
 		return "unknown date"
 	}
@@ -149,7 +149,7 @@ type advisoriesStatusCommand struct {
 
 // Run says which records there are.
 func (c advisoriesStatusCommand) Run(ctx context.Context, host Host) error {
-	meta, digest, err := c.meta(ctx)
+	meta, digest, err := c.readMeta(ctx)
 	if err != nil {
 		return err
 	}
@@ -159,24 +159,24 @@ func (c advisoriesStatusCommand) Run(ctx context.Context, host Host) error {
 // printStatus says what there is, and how old each part is.
 func printStatus(w io.Writer, meta advisory.Meta, digest string, now time.Time) error {
 	p := printer{w: w}
-	p.f("%d records, imported %s, the newest of %s (%s).\nDigest %s.\n", meta.Records,
-		meta.Imported.Format(time.RFC3339), day(meta.Newest), age(meta.Newest, now), digest)
+	p.printf("%d records, imported %s, the newest of %s (%s).\nDigest %s.\n", meta.Records,
+		meta.Imported.Format(time.RFC3339), formatDay(meta.Newest), describeAge(meta.Newest, now), digest)
 	if n := len(meta.Unreadable) + meta.UnreadableMore; n > 0 {
-		p.f("%d records could not be read at all; no scan is complete until they are imported again:\n", n)
+		p.printf("%d records could not be read at all; no scan is complete until they are imported again:\n", n)
 		for _, name := range meta.Unreadable {
-			p.f("  %s\n", name)
+			p.printf("  %s\n", name)
 		}
 	}
-	p.feeds(meta, now)
+	p.printFeeds(meta, now)
 	if m := meta.Mirror; m != nil {
-		p.f("Updated from %s, whole %s.\n", cmp.Or(m.Base, "feeds only"), age(m.Checked, now))
+		p.printf("Updated from %s, whole %s.\n", cmp.Or(m.Base, "feeds only"), describeAge(m.Checked, now))
 	}
-	p.f("\n")
+	p.printf("\n")
 	return errors.Join(p.err, printEcosystems(w, meta, now))
 }
 
-// age is how long ago a time was, in words.
-func age(t, now time.Time) string {
+// describeAge is how long ago a time was, in words.
+func describeAge(t, now time.Time) string {
 	if t.Unix() <= 0 {
 		return "of unknown age"
 	}
@@ -190,8 +190,8 @@ func age(t, now time.Time) string {
 	}
 }
 
-// meta returns the description of the data file and its digest.
-func (c advisoriesStatusCommand) meta(ctx context.Context) (advisory.Meta, string, error) {
+// readMeta returns the description of the data file and its digest.
+func (c advisoriesStatusCommand) readMeta(ctx context.Context) (advisory.Meta, string, error) {
 	if c.File != "" {
 		f, err := advisory.Open(c.File)
 		if err != nil {
@@ -247,7 +247,7 @@ func (c updateCommand) Run(ctx context.Context, host Host) error {
 // printUpdate says what an update did.
 func printUpdate(w io.Writer, u *server.Update) error {
 	p := printer{w: w}
-	p.f("Received %d KiB. Changed: %s. Unchanged: %s.\n", u.Bytes>>10, listed(u.Changed), listed(u.Unchanged))
+	p.printf("Received %d KiB. Changed: %s. Unchanged: %s.\n", u.Bytes>>10, joinList(u.Changed), joinList(u.Unchanged))
 	if u.Report != nil {
 		if err := errors.Join(p.err, printReport(w, u.Report)); err != nil {
 			return err
@@ -256,14 +256,14 @@ func printUpdate(w io.Writer, u *server.Update) error {
 	if len(u.Problems) == 0 {
 		return p.err
 	}
-	p.f("Could not be updated; what was known of it stays:\n")
+	p.printf("Could not be updated; what was known of it stays:\n")
 	for _, err := range u.Problems {
-		p.f("  %v\n", err)
+		p.printf("  %v\n", err)
 	}
 	return errors.Join(p.err, exit{ExitFailed, fmt.Sprintf("%d parts could not be updated", len(u.Problems))})
 }
 
-func listed(parts []string) string { return cmp.Or(strings.Join(parts, ", "), "nothing") }
+func joinList(parts []string) string { return cmp.Or(strings.Join(parts, ", "), "nothing") }
 
 type exportCommand struct {
 	config.Store `embed:""`
@@ -284,8 +284,8 @@ func (c exportCommand) Run(ctx context.Context, host Host) error {
 		return err
 	}
 	p := printer{w: host.Stdout}
-	p.f("%s: %d records, the newest of %s.\n", c.Path, meta.Records, day(meta.Newest))
-	p.feeds(meta, time.Now())
+	p.printf("%s: %d records, the newest of %s.\n", c.Path, meta.Records, formatDay(meta.Newest))
+	p.printFeeds(meta, time.Now())
 	return p.err
 }
 

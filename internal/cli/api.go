@@ -32,7 +32,7 @@ with the reason.
 
 // Run examines the API and decides the exit code.
 func (c *apiCommand) Run(ctx context.Context, host Host) error {
-	target, err := c.target(host)
+	target, err := c.readTarget(host)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (c *apiCommand) Run(ctx context.Context, host Host) error {
 		target.Identities = append(target.Identities, identities...)
 	}
 	for _, name := range c.OpenAPI {
-		d, err := description(name)
+		d, err := readDescription(name)
 		if err != nil {
 			return err
 		}
@@ -54,8 +54,8 @@ func (c *apiCommand) Run(ctx context.Context, host Host) error {
 		source: c.Source, guest: c.Guest, oast: c.oastOptions, format: c.Format, report: c.reportOptions})
 }
 
-// description reads a description, or leaves it to the scan where it is an address.
-func description(name string) (scan.Description, error) {
+// readDescription reads a description, or leaves it to the scan where it is an address.
+func readDescription(name string) (scan.Description, error) {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
 		return scan.Description{Name: name, URL: name}, nil
 	}

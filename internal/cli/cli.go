@@ -34,8 +34,8 @@ type Host struct {
 	Getenv         func(string) string
 }
 
-// complain prints an error to standard error.
-func (h Host) complain(text string) {
+// printError prints an error to standard error.
+func (h Host) printError(text string) {
 	_, _ = fmt.Fprintln(h.Stderr, "merlon:", text) // nobody is left to tell
 }
 
@@ -84,8 +84,8 @@ func Main(args []string) int {
 func Run(ctx context.Context, args []string, host Host) int {
 	var c commands
 	set := &settings{getenv: host.Getenv}
-	if err := set.load(host.Getenv("MERLON_CONFIG")); err != nil {
-		return report(host, err)
+	if err := set.loadFile(host.Getenv("MERLON_CONFIG")); err != nil {
+		return reportError(host, err)
 	}
 	stopped := exit{code: -1}
 	parser, err := kong.New(&c, kong.Name("merlon"),
@@ -97,7 +97,7 @@ func Run(ctx context.Context, args []string, host Host) int {
 		kong.Exit(func(code int) { stopped.code = code; panic(stopped) }),
 	)
 	if err != nil {
-		host.complain(err.Error())
+		host.printError(err.Error())
 		return ExitUsage
 	}
 	code := ExitOK
@@ -112,28 +112,28 @@ func Run(ctx context.Context, args []string, host Host) int {
 		}()
 		parsed, err := parser.Parse(args)
 		if err != nil {
-			host.complain(err.Error())
+			host.printError(err.Error())
 			code = ExitUsage
 			return
 		}
-		code = report(host, parsed.Run())
+		code = reportError(host, parsed.Run())
 	}()
 	return code
 }
 
-// report prints the error of a command and returns the exit code for it.
-func report(host Host, err error) int {
+// reportError prints the error of a command and returns the exit code for it.
+func reportError(host Host, err error) int {
 	if err == nil {
 		return ExitOK
 	}
 	var e exit
 	if errors.As(err, &e) {
 		if e.text != "" {
-			host.complain(e.text)
+			host.printError(e.text)
 		}
 		return e.code
 	}
-	host.complain(err.Error())
+	host.printError(err.Error())
 	if errs.Is(err, errs.Invalid) {
 		return ExitUsage
 	}

@@ -35,27 +35,27 @@ const (
 	firstPercent = 3000
 )
 
-// relax lets the collector rest, unless the user has set it. A limit of the memory
+// relaxCollector lets the collector rest, unless the user has set it. A limit of the memory
 // (GOMEMLIMIT) counts as before.
-func relax(getenv func(string) string) {
+func relaxCollector(getenv func(string) string) {
 	if getenv("GOGC") != "" {
 		return
 	}
-	debug.SetGCPercent(percent(0, 0))
-	rearm(memory(os.DirFS("/")))
+	debug.SetGCPercent(collectorPercent(0, 0))
+	rearmCollector(availableMemory(os.DirFS("/")))
 }
 
-// rearm has the setting made anew after each collection, for what is then in use, on a
+// rearmCollector has the setting made anew after each collection, for what is then in use, on a
 // machine with so much memory.
-func rearm(memory uint64) {
+func rearmCollector(memory uint64) {
 	runtime.SetFinalizer(&sentinel{}, func(*sentinel) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
 		if live[0].Value.Kind() != metrics.KindUint64 {
 			return // the metric is gone: the setting stays
 		}
-		debug.SetGCPercent(percent(live[0].Value.Uint64(), memory))
-		rearm(memory)
+		debug.SetGCPercent(collectorPercent(live[0].Value.Uint64(), memory))
+		rearmCollector(memory)
 	})
 }
 
@@ -63,8 +63,8 @@ func rearm(memory uint64) {
 // not to share its memory with other small objects.
 type sentinel struct{ _ [64]byte }
 
-// percent returns the setting for what is in use, on a machine with so much memory.
-func percent(live, memory uint64) int {
+// collectorPercent returns the setting for what is in use, on a machine with so much memory.
+func collectorPercent(live, memory uint64) int {
 	if live == 0 {
 		return firstPercent
 	}
@@ -74,10 +74,10 @@ func percent(live, memory uint64) int {
 	return int(max(min(memory/easyPart*100/live, easyPercent), usualPercent))
 }
 
-// memory returns how much memory there is for the process, in bytes, as the files of
+// availableMemory returns how much memory there is for the process, in bytes, as the files of
 // the system say: that of the machine (proc(5)), or of the container (cgroups(7), both
 // versions). It is 0 where nothing says so.
-func memory(system fs.FS) uint64 {
+func availableMemory(system fs.FS) uint64 {
 	least := uint64(math.MaxUint64)
 	note := func(text, unit string) {
 		n, err := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(text, unit)), 10, 50)
@@ -107,9 +107,9 @@ func memory(system fs.FS) uint64 {
 	return least
 }
 
-// tighten lets the garbage be a fifth of what is in use: the layers of an image pass
+// tightenCollector lets the garbage be a fifth of what is in use: the layers of an image pass
 // by and leave little behind, so that collecting it costs next to nothing.
-func tighten(getenv func(string) string) {
+func tightenCollector(getenv func(string) string) {
 	if getenv("GOGC") == "" {
 		debug.SetGCPercent(20)
 	}

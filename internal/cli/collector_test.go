@@ -20,7 +20,7 @@ func TestPercent(t *testing.T) {
 		{64 << 20, large, 700}, {512 << 20, large, 600}, {1 << 30, large, 400}, {2 << 30, large, 200},
 		{3 << 30, large, 133}, {8 << 30, large, 100},
 	} {
-		if got := percent(c.live, c.memory); got != c.want {
+		if got := collectorPercent(c.live, c.memory); got != c.want {
 			t.Errorf("with %d bytes in use of %d: got %d, want %d", c.live, c.memory, got, c.want)
 		}
 	}
@@ -46,7 +46,7 @@ func TestMemory(t *testing.T) {
 		for name, text := range c.files {
 			system[name] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if got := memory(system); got != c.want {
+		if got := availableMemory(system); got != c.want {
 			t.Errorf("%s: got %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -55,11 +55,11 @@ func TestMemory(t *testing.T) {
 func TestRelax(t *testing.T) {
 	before := debug.SetGCPercent(77)
 	defer debug.SetGCPercent(before)
-	relax(func(string) string { return "77" })
+	relaxCollector(func(string) string { return "77" })
 	if got := debug.SetGCPercent(77); got != 77 {
 		t.Errorf("the user's setting became %d", got)
 	}
-	relax(func(string) string { return "" })
+	relaxCollector(func(string) string { return "" })
 	held := make([]byte, easyTotal/2)
 	for end := time.Now().Add(time.Minute); ; runtime.Gosched() {
 		runtime.GC()

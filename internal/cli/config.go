@@ -22,7 +22,7 @@ type configCommand struct {
 func (c configCommand) Run(host Host, parsed *kong.Context) error {
 	flags := optionsOf(parsed.Model.Node, "config")
 	if c.Reference {
-		_, err := host.Stdout.Write(reference(flags, parsed.Model.Node))
+		_, err := host.Stdout.Write(writeReference(flags, parsed.Model.Node))
 		return err
 	}
 	if err := c.Validate(); err != nil {
@@ -70,8 +70,8 @@ func optionsOf(app *kong.Node, command string) []*kong.Flag {
 var groups = []string{"Addresses", "Storage", "Region", "Sign-in", "Mail", "Scans", "Advisories", "Outgoing requests",
 	"Registries of images", "Log"}
 
-// reference returns the manual of the settings, docs/configuration.md.
-func reference(flags []*kong.Flag, app *kong.Node) []byte {
+// writeReference returns the manual of the settings, docs/configuration.md.
+func writeReference(flags []*kong.Flag, app *kong.Node) []byte {
 	var b bytes.Buffer
 	b.WriteString(`# Settings
 
@@ -94,7 +94,7 @@ This page is printed by ` + "`merlon config --reference`" + `.
 			group = f.Group.Key
 			fmt.Fprintf(&b, "\n## %s\n\n| key | variable | default | meaning |\n|---|---|---|---|\n", group)
 		}
-		row(&b, f)
+		writeSettingRow(&b, f)
 	}
 	known := map[string]bool{}
 	for _, f := range flags {
@@ -104,7 +104,7 @@ This page is printed by ` + "`merlon config --reference`" + `.
 		fmt.Fprintf(&b, "\n## merlon %s\n\n| key | variable | default | meaning |\n|---|---|---|---|\n", command)
 		for _, f := range optionsOf(app, command) {
 			if !known[f.Name] {
-				row(&b, f)
+				writeSettingRow(&b, f)
 			}
 		}
 	}
@@ -115,10 +115,10 @@ This page is printed by ` + "`merlon config --reference`" + `.
 // options are settings too.
 var clientCommands = []string{"scan", "login", "logout"}
 
-// row writes the line of one setting.
-func row(b *bytes.Buffer, f *kong.Flag) {
+// writeSettingRow writes the line of one setting.
+func writeSettingRow(b *bytes.Buffer, f *kong.Flag) {
 	help := strings.ReplaceAll(strings.ReplaceAll(f.Help, "|", "\\|"), "\n", " ")
-	fmt.Fprintf(b, "| `%s` | `%s` | %s | %s |\n", f.Name, variable(f.Name), defaultText(f), help)
+	fmt.Fprintf(b, "| `%s` | `%s` | %s | %s |\n", f.Name, environmentName(f.Name), defaultText(f), help)
 }
 
 func defaultText(f *kong.Flag) string {

@@ -36,11 +36,11 @@ type signIn struct {
 	Expires time.Time `json:"expires"`
 }
 
-func (s signIn) tokens() client.Tokens {
+func (s signIn) currentTokens() client.Tokens {
 	return client.Tokens{Access: s.Access, Refresh: s.Refresh, Expires: s.Expires}
 }
 
-func (s *signIn) keep(t client.Tokens) {
+func (s *signIn) setTokens(t client.Tokens) {
 	s.Access, s.Refresh, s.Expires = t.Access, t.Refresh, t.Expires
 }
 
@@ -62,8 +62,8 @@ func openWallet(host Host) (wallet, error) {
 	return wallet{filepath.Join(dir, "merlon", "credentials.json")}, nil
 }
 
-// read returns what the file holds; no file holds nothing.
-func (w wallet) read() (credentials, error) {
+// readCredentials returns what the file holds; no file holds nothing.
+func (w wallet) readCredentials() (credentials, error) {
 	c := credentials{Servers: map[string]signIn{}}
 	text, err := os.ReadFile(w.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,8 +81,8 @@ func (w wallet) read() (credentials, error) {
 	return c, nil
 }
 
-// change lets f change what the file holds, while nobody else does.
-func (w wallet) change(f func(*credentials) error) error {
+// updateCredentials lets f change what the file holds, while nobody else does.
+func (w wallet) updateCredentials(f func(*credentials) error) error {
 	if err := os.MkdirAll(filepath.Dir(w.path), 0o700); err != nil {
 		return err
 	}
@@ -91,18 +91,18 @@ func (w wallet) change(f func(*credentials) error) error {
 		return fmt.Errorf("lock your credentials: %w", err)
 	}
 	defer unlock()
-	c, err := w.read()
+	c, err := w.readCredentials()
 	if err != nil {
 		return err
 	}
 	if err := f(&c); err != nil {
 		return err
 	}
-	return w.write(c)
+	return w.writeCredentials(c)
 }
 
-// write replaces the file as a whole.
-func (w wallet) write(c credentials) error {
+// writeCredentials replaces the file as a whole.
+func (w wallet) writeCredentials(c credentials) error {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return err
@@ -119,9 +119,9 @@ func (w wallet) write(c credentials) error {
 	return os.Rename(tmp.Name(), w.path)
 }
 
-// source gives the access tokens of the sign-in on a server. The one who finds
+// tokenSource gives the access tokens of the sign-in on a server. The one who finds
 // the access token ended gets a new one for all, under the lock.
-func (w wallet) source(id *client.Identity) client.Source {
+func (w wallet) tokenSource(id *client.Identity) client.Source {
 	var mu sync.Mutex
 	var tokens client.Tokens
 	return func(ctx context.Context, rejected string) (string, error) {
@@ -131,9 +131,9 @@ func (w wallet) source(id *client.Identity) client.Source {
 		if good() {
 			return tokens.Access, nil
 		}
-		err := w.change(func(c *credentials) error {
+		err := w.updateCredentials(func(c *credentials) error {
 			s := c.Servers[id.BaseURL]
-			if tokens = s.tokens(); good() {
+			if tokens = s.currentTokens(); good() {
 				return nil
 			}
 			if s.Refresh == "" {
@@ -141,9 +141,9 @@ func (w wallet) source(id *client.Identity) client.Source {
 			}
 			var err error
 			if tokens, err = id.Refresh(ctx, s.Refresh); err != nil {
-				return ended(id.BaseURL, err)
+				return explainEndedSession(id.BaseURL, err)
 			}
-			s.keep(tokens)
+			s.setTokens(tokens)
 			c.Servers[id.BaseURL] = s
 			return nil
 		})
@@ -156,8 +156,8 @@ func notSignedIn(server string) error {
 		"personal access token", server, server)
 }
 
-// ended says in words that a sign-in does not hold any more.
-func ended(server string, err error) error {
+// explainEndedSession says in words that a sign-in does not hold any more.
+func explainEndedSession(server string, err error) error {
 	var failure *client.Error
 	if errors.As(err, &failure) && failure.Code == "invalid_grant" {
 		return errs.Wrap(errs.Unauthenticated, err, "the sign-in to %s has ended: run merlon login --server %s", server,
@@ -172,13 +172,13 @@ type serverOptions struct {
 	AuthURL string `placeholder:"URL" group:"Server" help:"URL of the server's identity service. Default: that of merlon login, or --server."`
 }
 
-// identity returns the identity service that is meant, and the wallet.
-func (o serverOptions) identity(host Host) (*client.Identity, wallet, error) {
+// openIdentity returns the identity service that is meant, and the wallet.
+func (o serverOptions) openIdentity(host Host) (*client.Identity, wallet, error) {
 	w, err := openWallet(host)
 	if err != nil {
 		return nil, w, err
 	}
-	c, err := w.read()
+	c, err := w.readCredentials()
 	if err != nil {
 		return nil, w, err
 	}
@@ -198,14 +198,14 @@ func (o serverOptions) identity(host Host) (*client.Identity, wallet, error) {
 	return id, w, nil
 }
 
-// connect returns a client of the server, as the owner of the personal access
+// connectClient returns a client of the server, as the owner of the personal access
 // token, or without one as who has signed in.
-func (o serverOptions) connect(host Host, token string) (*client.Client, error) {
-	id, w, err := o.identity(host)
+func (o serverOptions) connectClient(host Host, token string) (*client.Client, error) {
+	id, w, err := o.openIdentity(host)
 	if err != nil {
 		return nil, err
 	}
-	source := w.source(id)
+	source := w.tokenSource(id)
 	if token != "" {
 		source = id.PersonalToken(token)
 	}

@@ -88,7 +88,7 @@ Every request has the header X-Merlon-Scan with the ID of the scan.`
 
 // Run examines the application and decides the exit code.
 func (c *dastCommand) Run(ctx context.Context, host Host) error {
-	target, err := c.target(host)
+	target, err := c.readTarget(host)
 	if err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func (c *dastCommand) Run(ctx context.Context, host Host) error {
 		report: c.reportOptions})
 }
 
-// target reads the options.
-func (c *liveOptions) target(host Host) (scan.Target, error) {
+// readTarget reads the options.
+func (c *liveOptions) readTarget(host Host) (scan.Target, error) {
 	var t scan.Target
 	if c.Target != "" {
 		if err := readJSON(host, c.Target, &t); err != nil {
@@ -199,20 +199,20 @@ func readIdentities(host Host, path string) ([]scan.Identity, error) {
 	}
 	var list []scan.Identity
 	if strings.HasPrefix(strings.TrimSpace(string(raw)), "[") {
-		if err := strict(raw, &list); err != nil {
+		if err := decodeStrict(raw, &list); err != nil {
 			return nil, errs.E(errs.Invalid, "%s: %v", path, err)
 		}
 		return list, nil
 	}
 	var one scan.Identity
-	if err := strict(raw, &one); err != nil {
+	if err := decodeStrict(raw, &one); err != nil {
 		return nil, errs.E(errs.Invalid, "%s: %v", path, err)
 	}
 	return []scan.Identity{one}, nil
 }
 
-// strict reads JSON without members that nobody knows.
-func strict(text []byte, to any) error {
+// decodeStrict reads JSON without members that nobody knows.
+func decodeStrict(text []byte, to any) error {
 	dec := json.NewDecoder(strings.NewReader(string(text)))
 	dec.DisallowUnknownFields()
 	return dec.Decode(to)
@@ -239,7 +239,7 @@ func readJSON(host Host, path string, to any) error {
 	if err != nil {
 		return errs.E(errs.Invalid, "%s: %v", path, err)
 	}
-	if err := strict([]byte(filled), to); err != nil {
+	if err := decodeStrict([]byte(filled), to); err != nil {
 		return errs.E(errs.Invalid, "%s: %v", path, err)
 	}
 	return nil
@@ -294,7 +294,7 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 		return errs.E(errs.Invalid, "%.200q is not an http or https URL", s.target.Secrets().RedactText(s.target.URL))
 	}
 	monitor := &scan.Monitor{}
-	defer every30s(host.Stderr, monitor)()
+	defer startHeartbeat(host.Stderr, monitor)()
 	if s.source != "" {
 		if s.target.Routes, err = readRoutes(ctx, host, s.source); err != nil {
 			return err
@@ -312,7 +312,7 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 	live := &scan.Live{Stop: stop, AllowGuest: s.guest, Monitor: monitor, Target: s.target,
 		ID: fmt.Sprintf("cli-%d", time.Now().UnixNano()), Dial: client.Dial}
 	live.Browser, live.BrowserReason = chromium.Choose(s.browser)
-	l, reason, err := s.oast.open(ctx, &s.target)
+	l, reason, err := s.oast.openListener(ctx, &s.target)
 	if err != nil {
 		return err
 	}
@@ -331,8 +331,8 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 		defer func() { _ = advisories.Close() }() // read only
 		options.Advisories = advisories
 	}
-	return s.report.present(host, s.format, func(h scan.Handler) error {
-		if err := scan.Run(ctx, options, scan.Tee(h, progress(host.Stderr))); err != nil {
+	return s.report.writeReport(host, s.format, func(h scan.Handler) error {
+		if err := scan.Run(ctx, options, scan.Tee(h, newProgressHandler(host.Stderr))); err != nil {
 			return fmt.Errorf("scan %s: %w", u.Redacted(), err)
 		}
 		return nil
@@ -361,7 +361,7 @@ func namedHosts(base *url.URL, identities []scan.Identity) []string {
 // application is examined with what is known.
 func readRoutes(ctx context.Context, host Host, folder string) ([]scan.Route, error) {
 	var summary scan.Summary
-	declared := &scan.RouteCollector{Handler: scan.Tee(&summary, progress(host.Stderr))}
+	declared := &scan.RouteCollector{Handler: scan.Tee(&summary, newProgressHandler(host.Stderr))}
 	options := scan.Options{Root: folder, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SAST},
 		Version: config.Version}
 	if err := scan.Run(ctx, options, declared); err != nil {

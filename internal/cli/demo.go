@@ -42,7 +42,7 @@ func (c demoCommand) Run(ctx context.Context, host Host) error {
 	made, err := readCredentials(path)
 	first := errors.Is(err, fs.ErrNotExist)
 	if first {
-		made, err = c.prepare(ctx, path)
+		made, err = c.prepareTenant(ctx, path)
 	}
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (c demoCommand) Run(ctx context.Context, host Host) error {
 	defer stop(nil)
 	err = server.Run(ctx, c.Server, func(at server.Addresses) {
 		go func() {
-			if err := show(ctx, host, at, *made, first); err != nil {
+			if err := showDemoScan(ctx, host, at, *made, first); err != nil {
 				stop(err)
 				return
 			}
@@ -67,9 +67,9 @@ func (c demoCommand) Run(ctx context.Context, host Host) error {
 	return err
 }
 
-// prepare makes the tenant, writes its credentials, and imports the sample's
+// prepareTenant makes the tenant, writes its credentials, and imports the sample's
 // vulnerability records.
-func (c demoCommand) prepare(ctx context.Context, path string) (*server.Bootstrapped, error) {
+func (c demoCommand) prepareTenant(ctx context.Context, path string) (*server.Bootstrapped, error) {
 	b := server.Bootstrap{Email: "admin@merlon.local", Organization: "Example", Team: "Bookshop", Project: "bookshop"}
 	made, err := b.Run(ctx, c.Store)
 	if err != nil {
@@ -115,9 +115,9 @@ func readCredentials(path string) (*server.Bootstrapped, error) {
 	return made, nil
 }
 
-// show scans the sample application, unless that was done before, and prints the
+// showDemoScan scans the sample application, unless that was done before, and prints the
 // project's findings by severity.
-func show(ctx context.Context, host Host, at server.Addresses, made server.Bootstrapped, first bool) error {
+func showDemoScan(ctx context.Context, host Host, at server.Addresses, made server.Bootstrapped, first bool) error {
 	id := client.Identity{BaseURL: at.BaseURL, AuthURL: at.AuthURL}
 	c, err := client.New(client.Options{BaseURL: at.BaseURL, Source: id.PersonalToken(made.PersonalAccessToken)})
 	if err != nil {
@@ -190,27 +190,27 @@ func printFindings(ctx context.Context, host Host, c *client.Client, project str
 	counts := map[string]int{}
 	for i, f := range all {
 		if i == 0 || f.Priority != all[i-1].Priority {
-			p.f("\n%s priority\n", strings.ToUpper(strings.ReplaceAll(f.Priority, "_", " ")))
+			p.printf("\n%s priority\n", strings.ToUpper(strings.ReplaceAll(f.Priority, "_", " ")))
 		}
 		counts[f.Severity]++
-		p.f("  %-8s  %s\n            %s\n", f.Severity, title(f), describe(f))
+		p.printf("  %-8s  %s\n            %s\n", f.Severity, findingTitle(f), describeFinding(f))
 		for _, step := range flowOf(f) {
-			p.f("              %s\n", step)
+			p.printf("              %s\n", step)
 		}
 	}
-	p.f("\n%s:", count(len(all), "finding"))
+	p.printf("\n%s:", countNoun(len(all), "finding"))
 	for i, s := range finding.Severities {
 		if i > 0 {
-			p.f(",")
+			p.printf(",")
 		}
-		p.f(" %d %s", counts[string(s)], s)
+		p.printf(" %d %s", counts[string(s)], s)
 	}
-	p.f(".\n")
+	p.printf(".\n")
 	return p.err
 }
 
-// describe returns where a finding is and what distinguishes it from others.
-func describe(f client.Finding) string {
+// describeFinding returns where a finding is and what distinguishes it from others.
+func describeFinding(f client.Finding) string {
 	at := fmt.Sprintf("%s:%d", f.Path, f.StartLine)
 	switch {
 	case f.Secret != nil:
@@ -251,8 +251,8 @@ func flowOf(f client.Finding) []string {
 	return out
 }
 
-// title is what a finding is, in a few words.
-func title(f client.Finding) string {
+// findingTitle is what a finding is, in a few words.
+func findingTitle(f client.Finding) string {
 	if f.Library != nil && f.Advisory != nil {
 		return f.Library.Name + " " + f.Library.Version + ": " + f.Advisory.Summary
 	}

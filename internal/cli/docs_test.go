@@ -62,7 +62,7 @@ func checkCommand(node *kong.Node, words []string) string {
 	known := map[string]bool{}
 	for n := node; n != nil; n = n.Parent {
 		for _, f := range n.Flags {
-			for _, name := range spellings(f) {
+			for _, name := range optionNames(f) {
 				known[name] = true
 				known["no-"+name] = known["no-"+name] || f.Tag.Negatable != ""
 			}

@@ -43,7 +43,7 @@ Exit codes:
 
 // Run looks for upgrades, and shows or writes them.
 func (c *fixCommand) Run(ctx context.Context, host Host) error {
-	relax(host.Getenv)
+	relaxCollector(host.Getenv)
 	advisories, err := openAdvisories(c.Advisories)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (c *fixCommand) Run(ctx context.Context, host Host) error {
 	list := &needs{only: c.Only, advisories: map[string]*finding.Advisory{}}
 	options := scan.Options{Root: c.Path, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SCA},
 		Advisories: advisories, Version: config.Version}
-	if err := scan.Run(ctx, options, scan.Tee(list, progress(host.Stderr))); err != nil {
+	if err := scan.Run(ctx, options, scan.Tee(list, newProgressHandler(host.Stderr))); err != nil {
 		return fmt.Errorf("scan %s: %w", c.Path, err)
 	}
 	fixes := upgrade.Plan(list.found, upgrade.Policy{Level: upgrade.Level(c.Level), Single: c.Single})
@@ -67,7 +67,7 @@ func (c *fixCommand) Run(ctx context.Context, host Host) error {
 	case stay > 0:
 		return exit{code: ExitFindings}
 	case !list.Complete():
-		return verdict(&list.Summary, "none")
+		return exitError(&list.Summary, "none")
 	}
 	return nil
 }
@@ -91,13 +91,13 @@ func (n *needs) Rule(r *finding.Rule) error {
 // Finding keeps a vulnerable package.
 func (n *needs) Finding(f *finding.Finding) error {
 	if a := n.advisories[f.RuleID]; a != nil && f.Package != nil && f.Package.Package.Layer == nil &&
-		n.wants(f.Package.Package.Name, a) {
+		n.addRequirement(f.Package.Package.Name, a) {
 		n.found = append(n.found, upgrade.VulnerablePackages(a.ID, f.Package)...)
 	}
 	return n.Summary.Finding(f)
 }
 
-func (n *needs) wants(name string, a *finding.Advisory) bool {
+func (n *needs) addRequirement(name string, a *finding.Advisory) bool {
 	return len(n.only) == 0 || slices.ContainsFunc(n.only, func(want string) bool {
 		return strings.EqualFold(want, name) || slices.ContainsFunc(a.Aliases, func(alias string) bool {
 			return strings.EqualFold(want, alias)
@@ -110,17 +110,17 @@ func (n *needs) wants(name string, a *finding.Advisory) bool {
 func explainFixes(w io.Writer, list []upgrade.VulnerablePackage, fixes []upgrade.Fix, edits []upgrade.Edit) int {
 	var out strings.Builder
 	for _, e := range edits {
-		fmt.Fprintf(&out, "%s:%d\n-%s\n+%s\n", e.Path, e.Line, printable(e.Before), printable(e.After))
+		fmt.Fprintf(&out, "%s:%d\n-%s\n+%s\n", e.Path, e.Line, escapeControls(e.Before), escapeControls(e.After))
 	}
 	var remarks, stays []string
 	for i := range fixes {
 		f, p := &fixes[i], &list[i].Match.Package
-		what := printable(fmt.Sprintf("%s: %s %s (%s)", p.Path, p.Name, p.Version, list[i].Advisory))
+		what := escapeControls(fmt.Sprintf("%s: %s %s (%s)", p.Path, p.Name, p.Version, list[i].Advisory))
 		switch {
 		case f.Target == "":
-			stays = append(stays, what+": "+printable(f.Reason))
+			stays = append(stays, what+": "+escapeControls(f.Reason))
 		case f.Reason != "" && f.Command == "" && f.Edit == nil:
-			remarks = append(remarks, what+": take "+f.Target+"; "+printable(f.Reason))
+			remarks = append(remarks, what+": take "+f.Target+"; "+escapeControls(f.Reason))
 		}
 	}
 	for _, part := range []struct {
@@ -137,8 +137,8 @@ func explainFixes(w io.Writer, list []upgrade.VulnerablePackage, fixes []upgrade
 	return len(stays)
 }
 
-// printable makes a text of the tree safe for a terminal.
-func printable(text string) string {
+// escapeControls makes a text of the tree safe for a terminal.
+func escapeControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' || r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) {
 			return r
@@ -173,15 +173,15 @@ func writeEdits(dir string, edits []upgrade.Edit) error {
 		order, start = append(order, name), end
 	}
 	for _, name := range order {
-		if err := replace(root, name, changed[name]); err != nil {
+		if err := replaceFile(root, name, changed[name]); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// replace writes a file anew beside the old one, and puts it in its place.
-func replace(root *os.Root, name, text string) error {
+// replaceFile writes a file anew beside the old one, and puts it in its place.
+func replaceFile(root *os.Root, name, text string) error {
 	info, err := root.Stat(name)
 	if err != nil {
 		return err

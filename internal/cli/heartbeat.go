@@ -15,16 +15,16 @@ import (
 // heartbeatEvery is the time between two lines.
 const heartbeatEvery = 30 * time.Second
 
-// every30s writes a line about the scan to w every 30 seconds, unless w is a terminal. The
+// startHeartbeat writes a line about the scan to w every 30 seconds, unless w is a terminal. The
 // function that it returns ends that.
-func every30s(w io.Writer, m *scan.Monitor) (stop func()) {
+func startHeartbeat(w io.Writer, m *scan.Monitor) (stop func()) {
 	if isTerminal(w) {
 		return func() {}
 	}
 	ticker := time.NewTicker(heartbeatEvery)
 	done := make(chan struct{})
 	var writer sync.WaitGroup
-	writer.Go(func() { heartbeat(w, m, ticker.C, done) })
+	writer.Go(func() { writeHeartbeats(w, m, ticker.C, done) })
 	return func() {
 		ticker.Stop()
 		close(done)
@@ -32,8 +32,8 @@ func every30s(w io.Writer, m *scan.Monitor) (stop func()) {
 	}
 }
 
-// heartbeat writes a line at each tick until done is closed.
-func heartbeat(w io.Writer, m *scan.Monitor, ticks <-chan time.Time, done <-chan struct{}) {
+// writeHeartbeats writes a line at each tick until done is closed.
+func writeHeartbeats(w io.Writer, m *scan.Monitor, ticks <-chan time.Time, done <-chan struct{}) {
 	for {
 		select {
 		case <-done:

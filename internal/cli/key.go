@@ -35,36 +35,36 @@ type keyDropCommand struct {
 
 // Run adds a key.
 func (c keyAddCommand) Run(ctx context.Context, host Host) error {
-	return rotation(ctx, c.Store, func(r *server.Rotation) error {
-		return said(host, "added a key", r.Add())
+	return withRotation(ctx, c.Store, func(r *server.Rotation) error {
+		return printUnless(host, "added a key", r.Add())
 	})
 }
 
 // Run rotates the key.
 func (c keyRotateCommand) Run(ctx context.Context, host Host) error {
-	return rotation(ctx, c.Store, func(r *server.Rotation) error {
+	return withRotation(ctx, c.Store, func(r *server.Rotation) error {
 		n, err := r.Rotate(ctx)
-		return said(host, fmt.Sprintf("a new key seals; %d texts were sealed again. Old keys still open: remove them "+
+		return printUnless(host, fmt.Sprintf("a new key seals; %d texts were sealed again. Old keys still open: remove them "+
 			"with merlon admin key drop", n), err)
 	})
 }
 
 // Run seals again.
 func (c keyResealCommand) Run(ctx context.Context, host Host) error {
-	return rotation(ctx, c.Store, func(r *server.Rotation) error {
+	return withRotation(ctx, c.Store, func(r *server.Rotation) error {
 		n, err := r.Reseal(ctx)
-		return said(host, fmt.Sprintf("%d texts were sealed again", n), err)
+		return printUnless(host, fmt.Sprintf("%d texts were sealed again", n), err)
 	})
 }
 
 // Run removes old keys.
 func (c keyDropCommand) Run(ctx context.Context, host Host) error {
-	return rotation(ctx, c.Store, func(r *server.Rotation) error {
-		return said(host, "removed the old keys", r.Drop(ctx))
+	return withRotation(ctx, c.Store, func(r *server.Rotation) error {
+		return printUnless(host, "removed the old keys", r.Drop(ctx))
 	})
 }
 
-func rotation(ctx context.Context, c config.Store, do func(*server.Rotation) error) error {
+func withRotation(ctx context.Context, c config.Store, do func(*server.Rotation) error) error {
 	r, err := server.OpenRotation(ctx, c)
 	if err != nil {
 		return err
@@ -72,8 +72,8 @@ func rotation(ctx context.Context, c config.Store, do func(*server.Rotation) err
 	return errors.Join(do(r), r.Close())
 }
 
-// said prints the text unless there is an error.
-func said(host Host, text string, err error) error {
+// printUnless prints the text unless there is an error.
+func printUnless(host Host, text string, err error) error {
 	if err == nil {
 		_, err = fmt.Fprintln(host.Stdout, text)
 	}

@@ -141,7 +141,7 @@ func TestHeartbeat(t *testing.T) {
 	var m scan.Monitor
 	ticks, done := make(chan time.Time), make(chan struct{})
 	read, write := io.Pipe()
-	go heartbeat(write, &m, ticks, done)
+	go writeHeartbeats(write, &m, ticks, done)
 	defer close(done)
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	line := func() string {

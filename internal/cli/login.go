@@ -35,7 +35,7 @@ const signInTime = 5 * time.Minute
 
 // Run signs in.
 func (c *loginCommand) Run(ctx context.Context, host Host) error {
-	id, w, err := c.identity(host)
+	id, w, err := c.openIdentity(host)
 	if err != nil {
 		return err
 	}
@@ -56,9 +56,9 @@ func (c *loginCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return fmt.Errorf("get the user of the sign-in from %s: %w", id.BaseURL, err)
 	}
-	err = w.change(func(all *credentials) error {
+	err = w.updateCredentials(func(all *credentials) error {
 		s := signIn{AuthURL: id.AuthURL, Email: profile.Email}
-		s.keep(tokens)
+		s.setTokens(tokens)
 		all.Default, all.Servers[id.BaseURL] = id.BaseURL, s
 		return nil
 	})
@@ -66,7 +66,7 @@ func (c *loginCommand) Run(ctx context.Context, host Host) error {
 		return fmt.Errorf("store the credentials: %w", err)
 	}
 	if tokens.Refresh == "" {
-		host.complain("the server issued no refresh token: sign in again when the access token expires")
+		host.printError("the server issued no refresh token: sign in again when the access token expires")
 	}
 	_, err = fmt.Fprintf(host.Stdout, "Signed in to %s as %s.\n", id.BaseURL, profile.Email)
 	return err
@@ -173,12 +173,12 @@ type logoutCommand struct {
 
 // Run ends the sign-in at the server and forgets it here.
 func (c *logoutCommand) Run(ctx context.Context, host Host) error {
-	id, w, err := c.identity(host)
+	id, w, err := c.openIdentity(host)
 	if err != nil {
 		return err
 	}
 	var revoked error
-	err = w.change(func(all *credentials) error {
+	err = w.updateCredentials(func(all *credentials) error {
 		s, ok := all.Servers[id.BaseURL]
 		if !ok {
 			return notSignedIn(id.BaseURL)

@@ -22,9 +22,9 @@ type oastOptions struct {
 	OASTDNS    string `name:"oast-dns" aliases:"callback-dns" placeholder:"ADDR" help:"Address (host:port) on which the listener receives DNS queries. Default: the same address."`
 }
 
-// open starts to listen for a scan of the target, or says why not: an empty reason means
+// openListener starts to listen for a scan of the target, or says why not: an empty reason means
 // that it is not wanted.
-func (o *oastOptions) open(ctx context.Context, t *scan.Target) (l *oast.Listener, reason string, err error) {
+func (o *oastOptions) openListener(ctx context.Context, t *scan.Target) (l *oast.Listener, reason string, err error) {
 	settings := oast.Options{Listen: o.OAST, URL: o.OASTURL, Domain: o.OASTDomain, DNS: o.OASTDNS}
 	switch o.OAST {
 	case "auto", "none":
@@ -35,7 +35,7 @@ func (o *oastOptions) open(ctx context.Context, t *scan.Target) (l *oast.Listene
 		if o.OAST == "none" || t.Profile == scan.Passive {
 			return nil, "", nil
 		}
-		at, reason := reachable(ctx, t)
+		at, reason := reachableAddress(ctx, t)
 		if reason != "" {
 			return nil, reason, nil
 		}
@@ -47,9 +47,9 @@ func (o *oastOptions) open(ctx context.Context, t *scan.Target) (l *oast.Listene
 	return l, "", nil
 }
 
-// reachable returns this machine's address on the way to the target, if the target is
+// reachableAddress returns this machine's address on the way to the target, if the target is
 // likely to reach it: it is here, or both are in a private network.
-func reachable(ctx context.Context, t *scan.Target) (at netip.Addr, reason string) {
+func reachableAddress(ctx context.Context, t *scan.Target) (at netip.Addr, reason string) {
 	u, err := url.Parse(t.URL)
 	if err != nil {
 		return at, "the target is no address"

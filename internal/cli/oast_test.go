@@ -30,7 +30,7 @@ func TestOASTOptions(t *testing.T) {
 		{"http://192.0.2.1/", "", oastOptions{OAST: "0.0.0.0:0"}, "", "", errs.Invalid},
 		{"http://192.0.2.1/", "", oastOptions{OAST: "192.0.2.1:1"}, "", "", errs.Unavailable},
 	} {
-		l, reason, err := tt.o.open(t.Context(), &scan.Target{URL: tt.target, Profile: tt.profile})
+		l, reason, err := tt.o.openListener(t.Context(), &scan.Target{URL: tt.target, Profile: tt.profile})
 		if tt.kind != 0 && !errs.Is(err, tt.kind) || tt.kind == 0 && err != nil ||
 			!strings.Contains(reason, tt.reason) || tt.reason == "" && reason != "" || (l == nil) != (tt.at == "") {
 			t.Errorf("%s %+v: reason %q, %v", tt.target, tt.o, reason, err)

@@ -19,10 +19,10 @@ type reportOptions struct {
 	FailOn string `enum:"critical,high,medium,low,none" default:"low" help:"Lowest severity that causes exit code 1, or none."`
 }
 
-// present writes the report of what tell tells, and decides the exit code.
-func (o *reportOptions) present(host Host, format string, tell func(scan.Handler) error) error {
+// writeReport writes the report of what tell tells, and decides the exit code.
+func (o *reportOptions) writeReport(host Host, format string, tell func(scan.Handler) error) error {
 	out := &output{path: o.Output, stdout: host.Stdout}
-	defer out.abandon()
+	defer out.discardFile()
 	var summary scan.Summary
 	report := newReport(format, out)
 	if err := tell(scan.Tee(&summary, report)); err != nil {
@@ -31,10 +31,10 @@ func (o *reportOptions) present(host Host, format string, tell func(scan.Handler
 	if err := report.Close(); err != nil {
 		return err
 	}
-	if err := out.finish(); err != nil {
+	if err := out.commitFile(); err != nil {
 		return err
 	}
-	return verdict(&summary, finding.Severity(o.FailOn))
+	return exitError(&summary, finding.Severity(o.FailOn))
 }
 
 // output is where a command's result goes: standard output, or a file that
@@ -54,14 +54,14 @@ func (o *output) Write(b []byte) (int, error) {
 		return o.stdout.Write(b)
 	}
 	if o.file == nil {
-		if err := o.open(); err != nil {
+		if err := o.openFile(); err != nil {
 			return 0, err
 		}
 	}
 	return o.file.Write(b)
 }
 
-func (o *output) open() error {
+func (o *output) openFile() error {
 	info, err := os.Stat(o.path)
 	if err == nil && info.IsDir() {
 		return fmt.Errorf("write %s: it is a folder", o.path)
@@ -79,13 +79,13 @@ func (o *output) open() error {
 	return nil
 }
 
-// finish gives the file its name.
-func (o *output) finish() error {
+// commitFile gives the file its name.
+func (o *output) commitFile() error {
 	if o.path == "" {
 		return nil
 	}
 	if o.file == nil {
-		if err := o.open(); err != nil {
+		if err := o.openFile(); err != nil {
 			return err
 		}
 	}
@@ -100,8 +100,8 @@ func (o *output) finish() error {
 	return nil
 }
 
-// abandon removes what was not finished.
-func (o *output) abandon() {
+// discardFile removes what was not finished.
+func (o *output) discardFile() {
 	if o.file == nil {
 		return
 	}

@@ -21,7 +21,7 @@ func TestOutputFollowsNoPlantedLink(t *testing.T) {
 	if _, err := o.Write([]byte("report")); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.finish(); err != nil {
+	if err := o.commitFile(); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := os.ReadFile(victim); err != nil || string(b) != "kept" {

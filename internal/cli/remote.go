@@ -56,13 +56,13 @@ func (c *scanCommand) runRemote(ctx context.Context, host Host, analyses []findi
 	if err := c.checkRemote(); err != nil {
 		return err
 	}
-	api, err := c.connect(host, c.Token)
+	api, err := c.connectClient(host, c.Token)
 	if err != nil {
 		return err
 	}
 	r := &remoteScan{Client: api, project: c.Project, branch: cmp.Or(c.Branch, checkedOut(c.Path), "main"),
-		progress: progress(host.Stderr)}
-	if err := r.start(ctx, c.Path, c.Git); err != nil {
+		progress: newProgressHandler(host.Stderr)}
+	if err := r.startScan(ctx, c.Path, c.Git); err != nil {
 		return fmt.Errorf("scan %s on %s: %w", c.Path, api.BaseURL, err)
 	}
 	if !c.Wait {
@@ -80,13 +80,13 @@ func (c *scanCommand) runRemote(ctx context.Context, host Host, analyses []findi
 		return exit{ExitFailed, fmt.Sprintf("scan %s failed: %s", s.ID, s.ErrorMessage)}
 	}
 	for _, warning := range s.Warnings {
-		host.complain("server warning: " + warning)
+		host.printError("server warning: " + warning)
 	}
 	if s.Suspicious {
-		host.complain("this scan resolved so many findings that something else was probably uploaded")
+		host.printError("this scan resolved so many findings that something else was probably uploaded")
 	}
-	return c.present(host, c.Format, func(h scan.Handler) error {
-		return r.replay(ctx, s, replayed{c.Path, analyses}, h)
+	return c.writeReport(host, c.Format, func(h scan.Handler) error {
+		return r.replayScan(ctx, s, replayed{c.Path, analyses}, h)
 	})
 }
 
@@ -99,8 +99,8 @@ type remoteScan struct {
 	progress        scan.Handler
 }
 
-// start starts the scan and uploads the folder or archive.
-func (r *remoteScan) start(ctx context.Context, path string, git bool) error {
+// startScan starts the scan and uploads the folder or archive.
+func (r *remoteScan) startScan(ctx context.Context, path string, git bool) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err

@@ -442,7 +442,7 @@ func TestLoginScanLogout(t *testing.T) {
 	if code != ExitOK {
 		t.Fatalf("scan: exit %d: %s", code, errOut)
 	}
-	kept, err := wallet{path}.read()
+	kept, err := wallet{path}.readCredentials()
 	if s := kept.Servers[f.URL]; err != nil || s.Refresh != f.refresh || s.Email != "ann@example.com" {
 		t.Errorf("kept %+v, %v; the server gave %s", s, err, f.refresh)
 	}
@@ -489,7 +489,7 @@ func TestRefreshOnce(t *testing.T) {
 	f := newFakeServer(t)
 	w := wallet{filepath.Join(t.TempDir(), "merlon", "credentials.json")}
 	f.refresh = "refresh-0"
-	err := w.change(func(c *credentials) error {
+	err := w.updateCredentials(func(c *credentials) error {
 		c.Servers[f.URL] = signIn{Access: "old", Refresh: "refresh-0", Expires: time.Now().Add(-time.Hour)}
 		return nil
 	})
@@ -499,7 +499,7 @@ func TestRefreshOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			source := w.source(&client.Identity{BaseURL: f.URL}) // each as a process of its own
+			source := w.tokenSource(&client.Identity{BaseURL: f.URL}) // each as a process of its own
 			if token, err := source(context.Background(), ""); err != nil || token != "access-1" {
 				t.Errorf("token = %q, %v", token, err)
 			}
@@ -511,7 +511,7 @@ func TestRefreshOnce(t *testing.T) {
 	}
 	// A sign-in that the server has ended says so.
 	f.stolen = true
-	source := w.source(&client.Identity{BaseURL: f.URL})
+	source := w.tokenSource(&client.Identity{BaseURL: f.URL})
 	if token, err := source(context.Background(), "access-1"); err == nil ||
 		!strings.Contains(err.Error(), "has ended: run merlon login") {
 		t.Errorf("token = %q, %v", token, err)
@@ -520,7 +520,7 @@ func TestRefreshOnce(t *testing.T) {
 	if err := os.WriteFile(w.path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.read(); err == nil || !strings.Contains(err.Error(), "is damaged") {
+	if _, err := w.readCredentials(); err == nil || !strings.Contains(err.Error(), "is damaged") {
 		t.Errorf("read = %v", err)
 	}
 }

@@ -25,13 +25,13 @@ type replayed struct {
 	analyses []finding.Analysis // empty: all
 }
 
-func (r replayed) wants(a finding.Analysis) bool {
+func (r replayed) includes(a finding.Analysis) bool {
 	return len(r.analyses) == 0 || slices.Contains(r.analyses, a)
 }
 
-// replay gives the scan's messages to h.
-func (r *remoteScan) replay(ctx context.Context, s client.Scan, want replayed, h scan.Handler) error {
-	statuses := r.statuses(s, want)
+// replayScan gives the scan's messages to h.
+func (r *remoteScan) replayScan(ctx context.Context, s client.Scan, want replayed, h scan.Handler) error {
+	statuses := r.analyzerStatuses(s, want)
 	config := &scan.Config{Tool: "merlon", Root: filepath.Base(want.path), Files: r.packed.Files, Started: s.CreatedAt,
 		Sandbox: s.Warnings}
 	if abs, err := filepath.Abs(want.path); err == nil {
@@ -48,14 +48,14 @@ func (r *remoteScan) replay(ctx context.Context, s client.Scan, want replayed, h
 	}
 	rules := map[string]bool{}
 	for _, a := range finding.Analyses {
-		if !want.wants(a) || !slices.Contains(config.Analyses, a) {
+		if !want.includes(a) || !slices.Contains(config.Analyses, a) {
 			continue
 		}
 		for f, err := range r.Findings(ctx, r.project, string(a), client.Filter{Branch: r.branch, States: openStates}) {
 			if err != nil {
 				return fmt.Errorf("list the findings: %w", err)
 			}
-			if err := give(h, a, f, rules); err != nil {
+			if err := emitFinding(h, a, f, rules); err != nil {
 				return err
 			}
 		}
@@ -68,11 +68,11 @@ func (r *remoteScan) replay(ctx context.Context, s client.Scan, want replayed, h
 	return nil
 }
 
-// statuses returns how the analyzers ended, and the upload when it was not whole.
-func (r *remoteScan) statuses(s client.Scan, want replayed) []scan.Status {
+// analyzerStatuses returns how the analyzers ended, and the upload when it was not whole.
+func (r *remoteScan) analyzerStatuses(s client.Scan, want replayed) []scan.Status {
 	var out []scan.Status
 	for _, a := range s.Analyzers {
-		if !want.wants(finding.Analysis(a.Analysis)) {
+		if !want.includes(finding.Analysis(a.Analysis)) {
 			continue
 		}
 		status := scan.Status{Analyzer: a.ID, Analysis: finding.Analysis(a.Analysis), State: scan.State(a.State),
@@ -98,8 +98,8 @@ func (r *remoteScan) statuses(s client.Scan, want replayed) []scan.Status {
 	return append(out, status)
 }
 
-// give gives a finding to h, after its rule.
-func give(h scan.Handler, a finding.Analysis, f client.Finding, given map[string]bool) error {
+// emitFinding gives a finding to h, after its rule.
+func emitFinding(h scan.Handler, a finding.Analysis, f client.Finding, given map[string]bool) error {
 	rule := ruleOf(a, f)
 	if !given[rule.ID] {
 		given[rule.ID] = true
@@ -113,11 +113,11 @@ func give(h scan.Handler, a finding.Analysis, f client.Finding, given map[string
 		Location: finding.Location{Path: f.Path, StartLine: f.StartLine, EndLine: f.EndLine},
 	}
 	if len(f.Snippets) > 0 {
-		out.Snippet = snippet(f.Snippets[0].StartLine, f.Snippets[0].Code)
+		out.Snippet = newSnippet(f.Snippets[0].StartLine, f.Snippets[0].Code)
 	}
 	for _, s := range f.Flow {
 		out.Steps = append(out.Steps, finding.Step{
-			Kind: finding.StepKind(s.Type), Message: s.Message, Snippet: snippet(0, s.Code),
+			Kind: finding.StepKind(s.Type), Message: s.Message, Snippet: newSnippet(0, s.Code),
 			Location: finding.Location{Path: cmp.Or(s.Path, f.Path), StartLine: s.Line, EndLine: s.Line},
 		})
 	}
@@ -175,8 +175,8 @@ func ruleOf(a finding.Analysis, f client.Finding) *finding.Rule {
 	return rule
 }
 
-// snippet returns lines of code; a start of 0 takes the number of the first.
-func snippet(start int, code []client.Line) *finding.Snippet {
+// newSnippet returns lines of code; a start of 0 takes the number of the first.
+func newSnippet(start int, code []client.Line) *finding.Snippet {
 	if len(code) == 0 {
 		return nil
 	}

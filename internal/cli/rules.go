@@ -43,7 +43,7 @@ func (c rulesValidateCommand) Run(host Host) error {
 		for _, name := range names {
 			files++
 			loaded, err := parser.Load(name)
-			said, err := lines(err)
+			said, err := faultLines(err)
 			if err != nil {
 				return err
 			}
@@ -54,20 +54,20 @@ func (c rulesValidateCommand) Run(host Host) error {
 			}
 			faults += len(said)
 			for _, s := range said {
-				p.f("%s\n", s)
+				p.printf("%s\n", s)
 			}
 		}
 	}
-	p.f("%s in %s, %s.\n", count(found, "rule"), count(files, "file"), count(faults, "fault"))
+	p.printf("%s in %s, %s.\n", countNoun(found, "rule"), countNoun(files, "file"), countNoun(faults, "fault"))
 	if p.err == nil && faults > 0 {
 		return exit{code: ExitFindings}
 	}
 	return p.err
 }
 
-// lines returns the faults of rules, one on each line. An error that is something
+// faultLines returns the faults of rules, one on each line. An error that is something
 // else comes back.
-func lines(err error) ([]string, error) {
+func faultLines(err error) ([]string, error) {
 	var fault *rule.Error
 	switch {
 	case err == nil:
@@ -78,8 +78,8 @@ func lines(err error) ([]string, error) {
 	return nil, err
 }
 
-// count returns "1 rule", "2 rules".
-func count(n int, noun string) string {
+// countNoun returns "1 rule", "2 rules".
+func countNoun(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
@@ -118,32 +118,32 @@ func (c rulesTestCommand) Run(ctx context.Context, host Host) error {
 func printTests(host Host, r *ruletest.Report) error {
 	p := printer{w: host.Stdout}
 	for _, fault := range r.Faults {
-		p.f("%s\n", fault)
+		p.printf("%s\n", fault)
 	}
 	for _, c := range r.Cases {
 		if c.Pass {
 			continue
 		}
-		p.f("%s: rule %s fails on %s\n", c.Rules, c.ID, c.Target)
+		p.printf("%s: rule %s fails on %s\n", c.Rules, c.ID, c.Target)
 		if c.Error != "" {
-			p.f("  %s\n", strings.ReplaceAll(c.Error, "\n", "\n  "))
+			p.printf("  %s\n", strings.ReplaceAll(c.Error, "\n", "\n  "))
 		}
-		if missed := without(c.Expect, slices.Concat(c.Got, c.Todo)); missed != "" {
-			p.f("  not found on line %s\n", missed)
+		if missed := subtractLines(c.Expect, slices.Concat(c.Got, c.Todo)); missed != "" {
+			p.printf("  not found on line %s\n", missed)
 		}
-		if extra := without(c.Got, slices.Concat(c.Expect, c.Todo)); extra != "" {
-			p.f("  found, and not expected, on line %s\n", extra)
+		if extra := subtractLines(c.Got, slices.Concat(c.Expect, c.Todo)); extra != "" {
+			p.printf("  found, and not expected, on line %s\n", extra)
 		}
 	}
-	p.f("%s: %d passed, %d failed.\n", count(len(r.Cases), "test"), r.Passed, r.Failed)
+	p.printf("%s: %d passed, %d failed.\n", countNoun(len(r.Cases), "test"), r.Passed, r.Failed)
 	if len(r.Cases) == 0 {
-		p.f("A test is a file beside the rules with a comment \"ruleid: …\" or \"ok: …\" before a line.\n")
+		p.printf("A test is a file beside the rules with a comment \"ruleid: …\" or \"ok: …\" before a line.\n")
 	}
 	return p.err
 }
 
-// without lists the lines of a that are not in b.
-func without(a, b []int) string {
+// subtractLines lists the lines of a that are not in b.
+func subtractLines(a, b []int) string {
 	var out []string
 	for _, x := range a {
 		if !slices.Contains(b, x) {

@@ -30,9 +30,9 @@ func (c rulesListCommand) Run(host Host) error {
 	}
 	notes := printer{w: host.Stderr}
 	for _, part := range missing {
-		notes.f("Not complete: %v\n", part)
+		notes.printf("Not complete: %v\n", part)
 	}
-	rules = slices.DeleteFunc(rules, func(r *finding.Rule) bool { return !c.selects(r) })
+	rules = slices.DeleteFunc(rules, func(r *finding.Rule) bool { return !c.isSelected(r) })
 	if c.Format == "json" {
 		out := json.NewEncoder(host.Stdout)
 		out.SetEscapeHTML(false)
@@ -40,14 +40,14 @@ func (c rulesListCommand) Run(host Host) error {
 	}
 	p := printer{w: host.Stdout}
 	for _, r := range rules {
-		p.f("%-8s  %s  %s\n", r.Severity, r.ID, r.Name)
+		p.printf("%-8s  %s  %s\n", r.Severity, r.ID, r.Name)
 	}
-	p.f("%s.\n", count(len(rules), "rule"))
+	p.printf("%s.\n", countNoun(len(rules), "rule"))
 	return cmp.Or(p.err, notes.err)
 }
 
-// selects reports whether the rule is one of those asked for.
-func (c rulesListCommand) selects(r *finding.Rule) bool {
+// isSelected reports whether the rule is one of those asked for.
+func (c rulesListCommand) isSelected(r *finding.Rule) bool {
 	if c.Analysis != "" && string(r.Analysis) != c.Analysis {
 		return false
 	}
@@ -78,7 +78,7 @@ func (c rulesShowCommand) Run(host Host) error {
 	}
 	r := rules[i]
 	p := printer{w: host.Stdout}
-	p.f("%s\n\n", r.Name)
+	p.printf("%s\n\n", r.Name)
 	for _, line := range [][2]string{
 		{"Id", r.ID}, {"Analysis", string(r.Analysis)}, {"Severity", string(r.Severity)},
 		{"Confidence", string(r.Confidence)},
@@ -87,10 +87,10 @@ func (c rulesShowCommand) Run(host Host) error {
 		{"Link", r.Link},
 	} {
 		if line[1] != "" {
-			p.f("%-11s %s\n", line[0]+":", line[1])
+			p.printf("%-11s %s\n", line[0]+":", line[1])
 		}
 	}
-	p.f("\n%s\n\nRemediation\n\n%s\n", strings.TrimSpace(r.Description), strings.TrimSpace(r.HowToPrevent))
+	p.printf("\n%s\n\nRemediation\n\n%s\n", strings.TrimSpace(r.Description), strings.TrimSpace(r.HowToPrevent))
 	return p.err
 }
 

@@ -117,9 +117,9 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		return c.runLent(ctx, host, analyses)
 	}
 	if c.Image == "" {
-		relax(host.Getenv)
+		relaxCollector(host.Getenv)
 	} else {
-		tighten(host.Getenv)
+		tightenCollector(host.Getenv)
 	}
 	advisories, err := openAdvisories(c.Advisories)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		Root:      c.Path,
 		Analyzers: all.Analyzers,
 		Analyses:  analyses,
-		Code:      c.code(host),
+		Code:      c.codeOptions(host),
 		Limits:    scan.Limits{Files: c.MaxFiles, FileSize: c.MaxFileSize},
 		Workers:   c.Parallel,
 		Version:   config.Version,
@@ -146,7 +146,7 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		options.Image = img
 	}
 	if c.VerifySecrets {
-		if options.Verify, err = verifier(host); err != nil {
+		if options.Verify, err = newVerifier(host); err != nil {
 			return err
 		}
 	}
@@ -157,16 +157,16 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	if advisories != nil { // not a nil *File in an interface
 		options.Advisories = advisories
 	}
-	return c.present(host, c.Format, func(h scan.Handler) error {
-		if err := scan.Run(ctx, options, scan.Tee(statements.Mark(h), progress(host.Stderr))); err != nil {
+	return c.writeReport(host, c.Format, func(h scan.Handler) error {
+		if err := scan.Run(ctx, options, scan.Tee(statements.Mark(h), newProgressHandler(host.Stderr))); err != nil {
 			return fmt.Errorf("scan %s: %w", cmp.Or(c.Path, c.Image), err)
 		}
 		return nil
 	})
 }
 
-// verifier asks issuers through the guarded client, and logs to standard error.
-func verifier(host Host) (*verify.Verifier, error) {
+// newVerifier asks issuers through the guarded client, and logs to standard error.
+func newVerifier(host Host) (*verify.Verifier, error) {
 	log := slog.New(slog.NewTextHandler(host.Stderr, nil))
 	client, err := outbound.New(outbound.Options{Agent: "merlon/" + config.Version, Log: log})
 	if err != nil {
@@ -175,22 +175,22 @@ func verifier(host Host) (*verify.Verifier, error) {
 	return verify.New(client, log, verify.Limits{}), nil
 }
 
-// code says how source code is analysed.
-func (c *scanCommand) code(host Host) scan.Code {
+// codeOptions says how source code is analysed.
+func (c *scanCommand) codeOptions(host Host) scan.Code {
 	code := scan.Code{Rules: c.Rules, OnlyRules: c.OnlyRules}
 	if c.Fast {
 		code.Fast = max(c.FastTime, time.Second)
 	}
 	if !c.NoCache {
-		code.Cache, code.CacheName = c.cache(host)
+		code.Cache, code.CacheName = c.cacheFolder(host)
 	}
 	return code
 }
 
-// cache returns the folder for what the next scan can use, and the name of the tree in
+// cacheFolder returns the folder for what the next scan can use, and the name of the tree in
 // it. A folder that is asked for belongs to one tree, wherever that lies: pipelines
 // restore both at another place. Who has no folder for caches keeps nothing.
-func (c *scanCommand) cache(host Host) (folder, name string) {
+func (c *scanCommand) cacheFolder(host Host) (folder, name string) {
 	if c.Cache != "" {
 		return c.Cache, ""
 	}
@@ -266,12 +266,12 @@ type stream struct{ scan.Handler }
 
 func (stream) Close() error { return nil }
 
-// verdict turns what a scan said into an exit code. "none" has rank 0 and asks
+// exitError turns what a scan said into an exit code. "none" has rank 0 and asks
 // for none.
-func verdict(s *scan.Summary, failOn finding.Severity) error {
+func exitError(s *scan.Summary, failOn finding.Severity) error {
 	if failed := s.Incomplete(); len(failed) > 0 && len(failed) == len(s.Statuses) &&
 		!slices.ContainsFunc(failed, func(st scan.Status) bool { return st.State != scan.Failed }) {
-		return exit{ExitFailed, "nothing was analyzed: " + why(failed)}
+		return exit{ExitFailed, "nothing was analyzed: " + firstReasons(failed)}
 	}
 	if failOn.Rank() > 0 && s.AtLeast(failOn) > 0 {
 		return exit{code: ExitFindings}
@@ -286,8 +286,8 @@ func verdict(s *scan.Summary, failOn finding.Severity) error {
 	return nil
 }
 
-// why is the first reason of each analyzer.
-func why(failed []scan.Status) string {
+// firstReasons is the first reason of each analyzer.
+func firstReasons(failed []scan.Status) string {
 	var parts []string
 	for _, st := range failed {
 		part := fmt.Sprintf("%s %s", st.Analyzer, st.State)
@@ -299,9 +299,9 @@ func why(failed []scan.Status) string {
 	return strings.Join(parts, ", ")
 }
 
-// progress returns a handler that shows on a terminal how far a scan is, and
+// newProgressHandler returns a handler that shows on a terminal how far a scan is, and
 // does nothing on anything else.
-func progress(w io.Writer) scan.Handler {
+func newProgressHandler(w io.Writer) scan.Handler {
 	if !isTerminal(w) {
 		return &scan.Summary{}
 	}

@@ -29,11 +29,11 @@ type settingsFile string
 // BeforeResolve reads the file before the other options are resolved.
 func (settingsFile) BeforeResolve(ctx *kong.Context, at *kong.Path, s *settings) error {
 	path, _ := ctx.FlagValue(at.Flag).(settingsFile)
-	return s.load(string(path))
+	return s.loadFile(string(path))
 }
 
-// load reads the settings file; an empty path reads nothing.
-func (s *settings) load(path string) error {
+// loadFile reads the settings file; an empty path reads nothing.
+func (s *settings) loadFile(path string) error {
 	if path == "" {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (s *settings) Validate(app *kong.Application) error {
 	known := map[string]bool{}
 	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error { // the visitor never fails
 		if f, ok := node.(*kong.Flag); ok {
-			for _, name := range spellings(f) {
+			for _, name := range optionNames(f) {
 				known[name] = true
 			}
 		}
@@ -78,12 +78,12 @@ func (s *settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 	if flag.Name == "help" || flag.Name == "config" {
 		return nil, nil
 	}
-	for _, name := range spellings(flag) {
-		if text := s.getenv(variable(name)); text != "" {
+	for _, name := range optionNames(flag) {
+		if text := s.getenv(environmentName(name)); text != "" {
 			return text, nil
 		}
 	}
-	for _, name := range spellings(flag) {
+	for _, name := range optionNames(flag) {
 		switch v := s.file[name].(type) {
 		case nil:
 		case []any:
@@ -99,11 +99,11 @@ func (s *settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 	return nil, nil
 }
 
-// spellings returns the name of an option and its old names, which are accepted for
+// optionNames returns the name of an option and its old names, which are accepted for
 // one more release.
-func spellings(flag *kong.Flag) []string { return append([]string{flag.Name}, flag.Aliases...) }
+func optionNames(flag *kong.Flag) []string { return append([]string{flag.Name}, flag.Aliases...) }
 
-// variable is the name of the environment variable of an option.
-func variable(option string) string {
+// environmentName is the name of the environment variable of an option.
+func environmentName(option string) string {
 	return "MERLON_" + strings.ToUpper(strings.ReplaceAll(option, "-", "_"))
 }

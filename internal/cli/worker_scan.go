@@ -49,7 +49,7 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 	if job.OAST != nil {
 		options.Live.OAST = workerOAST{*job.OAST, lender}
 	}
-	return c.present(host, c.Format, func(h scan.Handler) error {
+	return c.writeReport(host, c.Format, func(h scan.Handler) error {
 		if err := scan.Run(ctx, options, h); err != nil {
 			return fmt.Errorf("scan %s: %w", job.ID, err)
 		}

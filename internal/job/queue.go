@@ -114,7 +114,7 @@ func New(c Config) (*Queue, error) {
 			rc.Queues[sealedQueue] = river.QueueConfig{MaxWorkers: c.MaxParallel}
 		}
 		rc.Workers = river.NewWorkers()
-		if err := river.AddWorkerSafely(rc.Workers, river.WorkFunc(q.work)); err != nil {
+		if err := river.AddWorkerSafely(rc.Workers, river.WorkFunc(q.workJob)); err != nil {
 			return nil, fmt.Errorf("register worker: %w", err)
 		}
 	}
@@ -177,7 +177,7 @@ func (q *Queue) dispatchLoop(ctx context.Context) {
 	defer ticker.Stop()
 	away := false
 	for {
-		err := q.dispatch(ctx)
+		err := q.dispatchRuns(ctx)
 		if err != nil && ctx.Err() == nil && !away {
 			q.Log.LogAttrs(ctx, slog.LevelError, "dispatching fails", slog.String("error", err.Error()))
 		}
@@ -191,10 +191,10 @@ func (q *Queue) dispatchLoop(ctx context.Context) {
 	}
 }
 
-// dispatch gives a job to every run that needs one. When it stops between
+// dispatchRuns gives a job to every run that needs one. When it stops between
 // making a job and recording it, the next sweep finds the same job by its
 // uniqueness.
-func (q *Queue) dispatch(ctx context.Context) error {
+func (q *Queue) dispatchRuns(ctx context.Context) error {
 	ready, err := q.Store.AdmitRuns(ctx, q.Sealed && q.MaxParallel > 0)
 	if err != nil {
 		return err

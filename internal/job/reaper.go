@@ -10,7 +10,7 @@ import (
 func (q *Queue) reapLoop(ctx context.Context) {
 	ticker := time.NewTicker(q.Timing.ReapInterval)
 	defer ticker.Stop()
-	r := reaper{store: q.Store, looks: q.Timing.MaxMissed, ours: q.holds, log: q.Log}
+	r := reaper{store: q.Store, looks: q.Timing.MaxMissed, ours: q.isLocalHolder, log: q.Log}
 	away := false
 	for {
 		select {
@@ -18,7 +18,7 @@ func (q *Queue) reapLoop(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		reaped, err := r.look(ctx)
+		reaped, err := r.checkLeases(ctx)
 		if err != nil && ctx.Err() == nil && !away {
 			q.Log.LogAttrs(ctx, slog.LevelError, "looking at leases fails", slog.String("error", err.Error()))
 		}
@@ -38,10 +38,10 @@ type reaper struct {
 	seen  map[Lease]int
 }
 
-// look counts one look at every lease, and ends the jobs whose lease has stood
+// checkLeases counts one look at every lease, and ends the jobs whose lease has stood
 // still for r.looks after the first. After a failed look it begins anew: while
 // the database was away, nobody could renew a lease.
-func (r *reaper) look(ctx context.Context) (reaped int, err error) {
+func (r *reaper) checkLeases(ctx context.Context) (reaped int, err error) {
 	leases, err := r.store.Leases(ctx)
 	if err != nil {
 		r.seen = nil

@@ -42,7 +42,7 @@ func TestReaper(t *testing.T) {
 				store.list[i].Beat++
 			}
 		}
-		if _, err := r.look(t.Context()); !errors.Is(err, store.err) {
+		if _, err := r.checkLeases(t.Context()); !errors.Is(err, store.err) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(store.reaped, want) {

@@ -23,10 +23,10 @@ var (
 	errLost      = errors.New("the run was lost to another worker")
 )
 
-// work is River's entry: it takes the run of a job, works on it under a lease,
+// workJob is River's entry: it takes the run of a job, works on it under a lease,
 // and writes how that went. River bounds each queue for itself; the bound of both
 // together is ours, and what exceeds it goes back for a moment.
-func (q *Queue) work(ctx context.Context, j *river.Job[args]) error {
+func (q *Queue) workJob(ctx context.Context, j *river.Job[args]) error {
 	select {
 	case q.slots <- struct{}{}:
 		defer func() { <-q.slots }()
@@ -34,8 +34,8 @@ func (q *Queue) work(ctx context.Context, j *river.Job[args]) error {
 		return river.JobSnooze(2 * q.Timing.Poll)
 	}
 	t := Claim{Run: j.Args.Run, Attempt: j.Args.Attempt, Job: j.ID, Holder: rand.Text()}
-	q.hold(t.Holder, true)
-	defer q.hold(t.Holder, false)
+	q.setLocalHolder(t.Holder, true)
+	defer q.setLocalHolder(t.Holder, false)
 	r, err := q.Store.ClaimRun(ctx, t)
 	if err != nil || r == nil {
 		return err // the dispatcher or the reaper sees to it
@@ -43,10 +43,10 @@ func (q *Queue) work(ctx context.Context, j *river.Job[args]) error {
 	log := q.Log.With(slog.String("scan", string(r.ID)), slog.Int("attempt", r.Attempt))
 	working, stop := context.WithCancelCause(ctx)
 	var beating sync.WaitGroup
-	beating.Go(func() { q.beat(working, t, stop, log) })
+	beating.Go(func() { q.renewLease(working, t, stop, log) })
 	began := time.Now()
-	err = q.call(working, r, log)
-	err = q.finish(working, r, err, log)
+	err = q.callWork(working, r, log)
+	err = q.finishRun(working, r, err, log)
 	// Only now: until it is written how the run ended, the lease must hold.
 	stop(nil)
 	beating.Wait()
@@ -55,8 +55,8 @@ func (q *Queue) work(ctx context.Context, j *river.Job[args]) error {
 	return err
 }
 
-// call runs Work and turns a panic into an error.
-func (q *Queue) call(ctx context.Context, r *run.Run, log *slog.Logger) (err error) {
+// callWork runs Work and turns a panic into an error.
+func (q *Queue) callWork(ctx context.Context, r *run.Run, log *slog.Logger) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			log.LogAttrs(ctx, slog.LevelError, "a worker panicked", slog.Any("panic", p),
@@ -67,9 +67,9 @@ func (q *Queue) call(ctx context.Context, r *run.Run, log *slog.Logger) (err err
 	return q.Work(ctx, r)
 }
 
-// beat renews the lease until the context ends. A database that is away is no
+// renewLease renews the lease until the context ends. A database that is away is no
 // reason to stop: whoever takes the run meanwhile shuts this worker out.
-func (q *Queue) beat(ctx context.Context, t Claim, stop context.CancelCauseFunc, log *slog.Logger) {
+func (q *Queue) renewLease(ctx context.Context, t Claim, stop context.CancelCauseFunc, log *slog.Logger) {
 	ticker := time.NewTicker(q.Timing.Heartbeat)
 	defer ticker.Stop()
 	away := false
@@ -96,8 +96,8 @@ func (q *Queue) beat(ctx context.Context, t Claim, stop context.CancelCauseFunc,
 	}
 }
 
-// finish writes how the work on a run ended.
-func (q *Queue) finish(working context.Context, r *run.Run, err error, log *slog.Logger) error {
+// finishRun writes how the work on a run ended.
+func (q *Queue) finishRun(working context.Context, r *run.Run, err error, log *slog.Logger) error {
 	cause := context.Cause(working)
 	var f *run.Failure
 	var setback *run.RetryError
@@ -118,7 +118,7 @@ func (q *Queue) finish(working context.Context, r *run.Run, err error, log *slog
 		log.LogAttrs(working, slog.LevelError, "a scan is to be tried again", slog.String("error", err.Error()))
 		r.State, r.Failure = run.Queued, toFailure(err)
 	}
-	return q.persist(working, r, cause == nil)
+	return q.persistRun(working, r, cause == nil)
 }
 
 // toFailure is what a person is told when the last try ended with err.
@@ -138,9 +138,9 @@ func toFailure(err error) *run.Failure {
 // run is taken up again like that of a dead one.
 const persistTime = 10 * time.Minute
 
-// persist writes the run's end or puts it back, until the database takes it or
+// persistRun writes the run's end or puts it back, until the database takes it or
 // the queue stops.
-func (q *Queue) persist(ctx context.Context, r *run.Run, counts bool) error {
+func (q *Queue) persistRun(ctx context.Context, r *run.Run, counts bool) error {
 	limit := persistTime
 	if context.Cause(ctx) != nil {
 		limit = stopTime / 2
@@ -148,7 +148,7 @@ func (q *Queue) persist(ctx context.Context, r *run.Run, counts bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	for {
-		err := q.write(ctx, r, counts)
+		err := q.writeRun(ctx, r, counts)
 		if err == nil || errs.Is(err, errs.Conflict) {
 			return nil // written, or no longer ours to write
 		}
@@ -163,7 +163,7 @@ func (q *Queue) persist(ctx context.Context, r *run.Run, counts bool) error {
 	}
 }
 
-func (q *Queue) write(ctx context.Context, r *run.Run, counts bool) error {
+func (q *Queue) writeRun(ctx context.Context, r *run.Run, counts bool) error {
 	if r.State.Final() {
 		return q.Store.EndRun(ctx, r)
 	}
@@ -174,8 +174,8 @@ func (q *Queue) write(ctx context.Context, r *run.Run, counts bool) error {
 	return q.Store.Requeue(ctx, r, r.Failure, delay)
 }
 
-// hold records that a lease's holder lives in this process.
-func (q *Queue) hold(holder string, yes bool) {
+// setLocalHolder records that a lease's holder lives in this process.
+func (q *Queue) setLocalHolder(holder string, yes bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if yes {
@@ -185,7 +185,7 @@ func (q *Queue) hold(holder string, yes bool) {
 	}
 }
 
-func (q *Queue) holds(holder string) bool {
+func (q *Queue) isLocalHolder(holder string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.holding[holder]

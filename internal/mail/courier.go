@@ -79,14 +79,14 @@ func (c *Courier) Deliver(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	for _, q := range mails {
-		if err := c.deliver(ctx, q); err != nil {
+		if err := c.deliverMail(ctx, q); err != nil {
 			return 0, err
 		}
 	}
 	return len(mails), nil
 }
 
-func (c *Courier) deliver(ctx context.Context, q Queued) error {
+func (c *Courier) deliverMail(ctx context.Context, q Queued) error {
 	m, err := c.Post.Open(q)
 	if err == nil {
 		err = c.Sender.Send(ctx, m)
@@ -99,15 +99,15 @@ func (c *Courier) deliver(ctx context.Context, q Queued) error {
 	}
 	next := time.Time{}
 	if q.Attempts < maxAttempts {
-		next = c.Post.Now().Add(wait(q.Attempts))
+		next = c.Post.Now().Add(retryDelay(q.Attempts))
 	}
 	c.Log.WarnContext(ctx, "a mail was not delivered", "mail", q.ID, "attempt", q.Attempts, "gave_up", next.IsZero(),
 		"error", err)
 	return c.Queue.MailFailed(ctx, q.ID, oneLine(err.Error()), next)
 }
 
-// wait returns the pause behind the given attempt, from 1.
-func wait(attempt int) time.Duration {
+// retryDelay returns the pause behind the given attempt, from 1.
+func retryDelay(attempt int) time.Duration {
 	d := firstRetry
 	for i := 1; i < attempt && d < longestWait; i++ {
 		d *= 2

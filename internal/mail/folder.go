@@ -26,7 +26,7 @@ func NewFolder(dir, from string) (*Folder, error) {
 // Send writes the file TIME-ID.eml, mode 0600. It appears whole or not at all; a
 // mail that is sent again replaces its file.
 func (f *Folder) Send(_ context.Context, m Message) error {
-	text, err := encode(m, f.from)
+	text, err := encodeMessage(m, f.from)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (p Post) Queue(m Message) (Queued, error) {
 	now := p.Now().UTC().Truncate(time.Millisecond)
 	m.ID, m.Date = uuid.NewString(), now
 	m.Subject = oneLine(m.Subject)
-	if err := m.check(); err != nil {
+	if err := m.checkHeaders(); err != nil {
 		return Queued{}, err
 	}
 	text, err := json.Marshal(m)
@@ -91,9 +91,9 @@ func (p Post) Open(q Queued) (Message, error) {
 // Label binds a sealed message to its place in the queue.
 func Label(id string) string { return "mail/" + id }
 
-// check refuses what is no mail: above all an address or a subject with a line
+// checkHeaders refuses what is no mail: above all an address or a subject with a line
 // break, which would add headers.
-func (m Message) check() error {
+func (m Message) checkHeaders() error {
 	if err := CheckAddress(m.To); err != nil {
 		return err
 	}
@@ -136,11 +136,11 @@ func oneLine(s string) string {
 	return s
 }
 
-// compose returns the mail in the form of RFC 5322: text and HTML as
+// composeMessage returns the mail in the form of RFC 5322: text and HTML as
 // alternatives. An automatic mail says so (RFC 3834), so that nobody's absence
 // notice comes back.
-func compose(m Message, from string) (*gomail.Msg, error) {
-	if err := m.check(); err != nil {
+func composeMessage(m Message, from string) (*gomail.Msg, error) {
+	if err := m.checkHeaders(); err != nil {
 		return nil, err
 	}
 	out := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
@@ -161,9 +161,9 @@ func compose(m Message, from string) (*gomail.Msg, error) {
 	return out, nil
 }
 
-// encode returns the bytes of the mail.
-func encode(m Message, from string) ([]byte, error) {
-	msg, err := compose(m, from)
+// encodeMessage returns the bytes of the mail.
+func encodeMessage(m Message, from string) ([]byte, error) {
+	msg, err := composeMessage(m, from)
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func parse(t *testing.T, raw []byte) parsed {
 
 func TestMailIsWhole(t *testing.T) {
 	m := queued(t, Verification("ada@example.com", "https://id.example/auth/verify?token=abc", at))
-	raw, err := encode(m, "Merlon <no-reply@merlon.example>")
+	raw, err := encodeMessage(m, "Merlon <no-reply@merlon.example>")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestInvitationIsOneMail(t *testing.T) {
 		To: "ada@example.com", Organization: evil, Inviter: evil + strings.Repeat("x", 500),
 		Link: "https://app.example/i?token=a&b=\"><x", Token: "tok", Expires: at,
 	}))
-	raw, err := encode(m, "no-reply@merlon.example")
+	raw, err := encodeMessage(m, "no-reply@merlon.example")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func FuzzInvitation(f *testing.F) {
 	f.Fuzz(func(t *testing.T, organization, inviter string) {
 		m := queued(t, Invitation(Invite{To: "ada@example.com", Organization: organization, Inviter: inviter,
 			Token: "t", Expires: at}))
-		raw, err := encode(m, "no-reply@merlon.example")
+		raw, err := encodeMessage(m, "no-reply@merlon.example")
 		if err != nil {
 			t.Fatal(err)
 		}

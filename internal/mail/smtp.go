@@ -27,7 +27,7 @@ const (
 // this machine, else what the port is for.
 func encryptionFor(host string, port int) Encryption {
 	switch {
-	case loopback(host):
+	case isLoopback(host):
 		return NoTLS
 	case port == 465:
 		return TLS
@@ -79,7 +79,7 @@ func NewSMTP(c SMTPConfig) (*SMTP, error) {
 	case TLS:
 		opts = append(opts, gomail.WithSSL())
 	case NoTLS:
-		if !loopback(c.Host) {
+		if !isLoopback(c.Host) {
 			return nil, errs.E(errs.Invalid, "mail: without encryption the server must be on this machine, "+
 				"not on %q", c.Host)
 		}
@@ -100,7 +100,7 @@ func NewSMTP(c SMTPConfig) (*SMTP, error) {
 	return &SMTP{host: c.Host, from: c.From, capture: c.Encryption != TLS, options: opts}, nil
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
@@ -108,7 +108,7 @@ func loopback(host string) bool {
 // Send delivers the mail to the server. An error may come although the server
 // took it: the same mail is then sent again, under the same Message-ID.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
-	msg, err := compose(m, s.from)
+	msg, err := composeMessage(m, s.from)
 	if err != nil {
 		return err
 	}

@@ -18,18 +18,18 @@ type letter struct {
 	text, html strings.Builder
 }
 
-func (l *letter) paragraph(format string, args ...any) {
+func (l *letter) addParagraph(format string, args ...any) {
 	s := oneParagraph(fmt.Sprintf(format, args...))
 	l.text.WriteString(s + "\n\n")
 	l.html.WriteString("<p>" + html.EscapeString(s) + "</p>\n")
 }
 
-func (l *letter) link(label, address string) {
+func (l *letter) addLink(label, address string) {
 	l.text.WriteString(address + "\n\n")
 	l.html.WriteString(`<p><a href="` + html.EscapeString(address) + `">` + html.EscapeString(label) + "</a></p>\n")
 }
 
-func (l *letter) message(to, subject string) Message {
+func (l *letter) newMessage(to, subject string) Message {
 	return Message{
 		To: to, Subject: subject, Text: strings.TrimRight(l.text.String(), "\n") + "\n",
 		HTML: "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + html.EscapeString(subject) +
@@ -41,9 +41,9 @@ func (l *letter) message(to, subject string) Message {
 // organization, from adding paragraphs of its own.
 func oneParagraph(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// named cuts a name that somebody else chose. It also takes the dots out of what
+// safeName cuts a name that somebody else chose. It also takes the dots out of what
 // a mail program would turn into a link.
-func named(s string) string {
+func safeName(s string) string {
 	s = oneParagraph(s)
 	if r := []rune(s); len(r) > 80 {
 		s = string(r[:80]) + "…"
@@ -54,72 +54,72 @@ func named(s string) string {
 // Verification asks somebody who signed up to confirm the address.
 func Verification(to, link string, expires time.Time) Message {
 	var l letter
-	l.paragraph("Somebody, probably you, signed up with this e-mail address. Choose your name and password here to " +
+	l.addParagraph("Somebody, probably you, signed up with this e-mail address. Choose your name and password here to " +
 		"finish:")
-	l.link("Create the account", link)
-	l.paragraph("The link works once, until %s. If it was not you, do nothing: no account is made without "+
+	l.addLink("Create the account", link)
+	l.addParagraph("The link works once, until %s. If it was not you, do nothing: no account is made without "+
 		"this step.", expires.UTC().Format(dateFormat))
-	return l.message(to, "Confirm your e-mail address")
+	return l.newMessage(to, "Confirm your e-mail address")
 }
 
 // AlreadyRegistered tells the owner of an account that somebody tried to sign up
 // with its address.
 func AlreadyRegistered(to, signIn, recovery string) Message {
 	var l letter
-	l.paragraph("Somebody, probably you, signed up with this e-mail address. There is an account with it already, " +
+	l.addParagraph("Somebody, probably you, signed up with this e-mail address. There is an account with it already, " +
 		"and nothing was changed. Sign in with the password that you have:")
-	l.link("Sign in", signIn)
-	l.paragraph("If you do not know the password any more, choose a new one:")
-	l.link("Choose a new password", recovery)
-	return l.message(to, "You have an account already")
+	l.addLink("Sign in", signIn)
+	l.addParagraph("If you do not know the password any more, choose a new one:")
+	l.addLink("Choose a new password", recovery)
+	return l.newMessage(to, "You have an account already")
 }
 
 // NotInvited tells somebody who signed up that only invited people may.
 func NotInvited(to string) Message {
 	var l letter
-	l.paragraph("Somebody, probably you, signed up with this e-mail address. Accounts are only for people who were " +
+	l.addParagraph("Somebody, probably you, signed up with this e-mail address. Accounts are only for people who were " +
 		"invited, and there is no open invitation for this address. Ask an administrator of your organization to " +
 		"invite it.")
-	l.paragraph("If it was not you, do nothing.")
-	return l.message(to, "An invitation is needed")
+	l.addParagraph("If it was not you, do nothing.")
+	return l.newMessage(to, "An invitation is needed")
 }
 
 // Recovery lets somebody choose a new password.
 func Recovery(to, link string, expires time.Time) Message {
 	var l letter
-	l.paragraph("Somebody, probably you, asked for a new password for this account. Choose one here:")
-	l.link("Choose a new password", link)
-	l.paragraph("The link works once, until %s. It signs out every browser and application and deletes every "+
+	l.addParagraph("Somebody, probably you, asked for a new password for this account. Choose one here:")
+	l.addLink("Choose a new password", link)
+	l.addParagraph("The link works once, until %s. It signs out every browser and application and deletes every "+
 		"personal access token of the account. If it was not you, do nothing: your password stays as it is.",
 		expires.UTC().Format(dateFormat))
-	return l.message(to, "Choose a new password")
+	return l.newMessage(to, "Choose a new password")
 }
 
 // NoAccount answers a request for a new password where there is no account: the
 // person who owns the address learns it, nobody else does.
 func NoAccount(to, signUp string) Message {
 	var l letter
-	l.paragraph("Somebody, probably you, asked for a new password, but there is no account with this e-mail address. " +
+	l.addParagraph("Somebody, probably you, asked for a new password, but there is no account with this e-mail address. " +
 		"Perhaps you signed up with another one. You can sign up here:")
-	l.link("Sign up", signUp)
-	l.paragraph("If it was not you, do nothing.")
-	return l.message(to, "There is no account with this address")
+	l.addLink("Sign up", signUp)
+	l.addParagraph("If it was not you, do nothing.")
+	return l.newMessage(to, "There is no account with this address")
 }
 
 // PasswordChanged tells the owner of an account that its password is another
 // one now, and whether the personal access tokens were deleted.
 func PasswordChanged(to, recovery string, at time.Time, tokens bool) Message {
 	var l letter
-	l.paragraph("The password of your account was changed on %s.", at.UTC().Format(dateFormat))
+	l.addParagraph("The password of your account was changed on %s.", at.UTC().Format(dateFormat))
 	if tokens {
-		l.paragraph("Browsers and applications that were signed in before are signed out, and every personal access " +
+		l.addParagraph("Browsers and applications that were signed in before are signed out, and every personal access " +
 			"token was deleted.")
 	} else {
-		l.paragraph("Other browsers and all applications are signed out. Personal access tokens still work.")
+		l.addParagraph("Other browsers and all applications are signed out. Personal access tokens still work.")
 	}
-	l.paragraph("If it was not you, choose a new password at once. That also deletes every personal access token:")
-	l.link("Choose a new password", recovery)
-	return l.message(to, "Your password was changed")
+	l.addParagraph("If it was not you, choose a new password at once. That also deletes every personal access token:")
+	l.addLink("Choose a new password", recovery)
+	return l.newMessage(to, "Your password was changed")
 }
 
 // A NewToken is what a mail says about a personal access token.
@@ -144,12 +144,12 @@ func TokenCreated(to string, t NewToken) Message {
 	if t.Limited {
 		where = "some of your organizations or projects"
 	}
-	l.paragraph("A personal access token named “%s” was created for your account on %s. It may act for you in %s, "+
+	l.addParagraph("A personal access token named “%s” was created for your account on %s. It may act for you in %s, "+
 		"with the scopes %s. %s",
-		named(t.Name), t.Created.UTC().Format(dateFormat), where, strings.Join(t.Scopes, ", "), end)
-	l.paragraph("If it was not you, delete the token and change your password at once:")
-	l.link("Your account", t.Account)
-	return l.message(to, "A personal access token was created")
+		safeName(t.Name), t.Created.UTC().Format(dateFormat), where, strings.Join(t.Scopes, ", "), end)
+	l.addParagraph("If it was not you, delete the token and change your password at once:")
+	l.addLink("Your account", t.Account)
+	return l.newMessage(to, "A personal access token was created")
 }
 
 // An Invite is what an invitation's mail says.
@@ -165,16 +165,16 @@ type Invite struct {
 // Invitation asks somebody to join an organization.
 func Invitation(i Invite) Message {
 	var l letter
-	who := named(i.Inviter)
+	who := safeName(i.Inviter)
 	if who == "" {
 		who = "An administrator"
 	}
-	l.paragraph("%s invites you to the organization “%s”.", who, named(i.Organization))
+	l.addParagraph("%s invites you to the organization “%s”.", who, safeName(i.Organization))
 	if i.Link != "" {
-		l.link("Accept the invitation", i.Link)
+		l.addLink("Accept the invitation", i.Link)
 	}
-	l.paragraph("The code of the invitation is %s", i.Token)
-	l.paragraph("It holds until %s, for the account with this e-mail address; sign up with it if you have none. If "+
+	l.addParagraph("The code of the invitation is %s", i.Token)
+	l.addParagraph("It holds until %s, for the account with this e-mail address; sign up with it if you have none. If "+
 		"you do not know who invites you, do nothing.", i.Expires.UTC().Format(dateFormat))
-	return l.message(i.To, "Invitation to "+named(i.Organization))
+	return l.newMessage(i.To, "Invitation to "+safeName(i.Organization))
 }

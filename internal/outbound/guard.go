@@ -47,9 +47,9 @@ var metadata = []netip.Addr{
 	netip.MustParseAddr("fd20:ce::254"),
 }
 
-// classify says what kind of address this is when it is not a public one of
+// classifyAddress says what kind of address this is when it is not a public one of
 // another machine; empty when it is.
-func classify(ip netip.Addr, own []netip.Addr) string {
+func classifyAddress(ip netip.Addr, own []netip.Addr) string {
 	ip = ip.Unmap()
 	switch {
 	case !ip.IsValid() || ip.IsUnspecified():
@@ -72,16 +72,16 @@ func classify(ip netip.Addr, own []netip.Addr) string {
 			return s.what
 		}
 	}
-	if inner, ok := embedded(ip); ok {
-		return classify(inner, own)
+	if inner, ok := embeddedIPv4(ip); ok {
+		return classifyAddress(inner, own)
 	}
 	return ""
 }
 
-// embedded returns the IPv4 address that an IPv6 address leads to: NAT64
+// embeddedIPv4 returns the IPv4 address that an IPv6 address leads to: NAT64
 // (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380) and the form that
 // RFC 4291 calls compatible.
-func embedded(ip netip.Addr) (netip.Addr, bool) {
+func embeddedIPv4(ip netip.Addr) (netip.Addr, bool) {
 	if !ip.Is6() {
 		return netip.Addr{}, false
 	}
@@ -109,11 +109,11 @@ var (
 	teredo     = netip.MustParsePrefix("2001::/32")
 )
 
-// machine returns the address that stands for the machine behind an address: all of
+// machineAddress returns the address that stands for the machine behind an address: all of
 // 127.0.0.0/8, ::1, this machine's own addresses and the wrapped forms of these are one.
-func machine(ip netip.Addr, own []netip.Addr) netip.Addr {
+func machineAddress(ip netip.Addr, own []netip.Addr) netip.Addr {
 	ip = ip.Unmap()
-	if inner, ok := embedded(ip); ok && !ip.IsLoopback() {
+	if inner, ok := embeddedIPv4(ip); ok && !ip.IsLoopback() {
 		ip = inner
 	}
 	if ip.IsLoopback() || slices.Contains(own, ip) {
@@ -152,53 +152,53 @@ func parseList(setting string, entries []string) (list, error) {
 	return out, nil
 }
 
-// host reports whether the list names the host.
-func (l list) host(name string) bool {
+// containsHost reports whether the list names the host.
+func (l list) containsHost(name string) bool {
 	name = strings.TrimSuffix(strings.ToLower(name), ".")
 	if ip, err := netip.ParseAddr(name); err == nil {
-		return l.address(ip)
+		return l.containsAddress(ip)
 	}
 	return slices.ContainsFunc(l.hosts, func(h string) bool {
 		return h == name || strings.HasPrefix(h, ".") && strings.HasSuffix(name, h)
 	})
 }
 
-// address reports whether a network of the list holds the address.
-func (l list) address(ip netip.Addr) bool {
+// containsAddress reports whether a network of the list holds the address.
+func (l list) containsAddress(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	return slices.ContainsFunc(l.prefixes, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// check returns a Forbidden error when the address may not be reached for the
+// checkAddress returns a Forbidden error when the address may not be reached for the
 // host. A host name on the allow-list stands for whatever its operator points it
 // at, except credentials of the machine: those must be named by their address.
-func (c *Client) check(host string, ip netip.Addr) error {
+func (c *Client) checkAddress(host string, ip netip.Addr) error {
 	if ip.Zone() != "" {
-		return c.refused(host, ip, "a link-local address")
+		return c.refuseAddress(host, ip, "a link-local address")
 	}
 	own, err := c.own()
 	if err != nil {
 		return errs.Wrap(errs.Unavailable, err, "cannot tell the addresses of this machine")
 	}
-	what := classify(ip, own)
+	what := classifyAddress(ip, own)
 	if what == "" {
 		return nil
 	}
-	if c.listed(host, ip) != "" {
+	if c.allowEntry(host, ip) != "" {
 		return nil
 	}
-	return c.refused(host, ip, what)
+	return c.refuseAddress(host, ip, what)
 }
 
-// listed returns the entry of the allow-list that names the address for the host;
+// allowEntry returns the entry of the allow-list that names the address for the host;
 // empty when there is none.
-func (c *Client) listed(host string, ip netip.Addr) string {
+func (c *Client) allowEntry(host string, ip netip.Addr) string {
 	ip = ip.Unmap()
 	if ip.Zone() != "" {
 		return ""
 	}
 	narrow := slices.Contains(metadata, ip)
-	if inner, ok := embedded(ip); ok && slices.Contains(metadata, inner) {
+	if inner, ok := embeddedIPv4(ip); ok && slices.Contains(metadata, inner) {
 		narrow = true
 	}
 	for _, p := range c.allow.prefixes {
@@ -206,13 +206,13 @@ func (c *Client) listed(host string, ip netip.Addr) string {
 			return p.String()
 		}
 	}
-	if !narrow && !ip.IsLinkLocalUnicast() && c.allow.host(host) {
+	if !narrow && !ip.IsLinkLocalUnicast() && c.allow.containsHost(host) {
 		return strings.ToLower(host)
 	}
 	return ""
 }
 
-func (c *Client) refused(host string, ip netip.Addr, what string) error {
+func (c *Client) refuseAddress(host string, ip netip.Addr, what string) error {
 	// Where a name leads within a network is nothing for who asks; the log tells it.
 	c.log.LogAttrs(context.Background(), slog.LevelWarn, "an outgoing connection was "+
 		"refused", slog.String("host", host), slog.String("address", ip.String()), slog.String("why", what))

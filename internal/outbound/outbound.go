@@ -118,13 +118,13 @@ func New(o Options) (*Client, error) {
 		}
 		c.proxy = u
 	}
-	roots, err := authorities(o.CAFile)
+	roots, err := loadAuthorities(o.CAFile)
 	if err != nil {
 		return nil, err
 	}
 	c.transport = &http.Transport{
 		Proxy:                  c.proxyFor,
-		DialContext:            c.dial,
+		DialContext:            c.dialGuarded,
 		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    connectTime,
 		ResponseHeaderTimeout:  headerTime,
@@ -137,9 +137,9 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// authorities returns the system's and those of the file; nil stands for the
+// loadAuthorities returns the system's and those of the file; nil stands for the
 // system's.
-func authorities(path string) (*x509.CertPool, error) {
+func loadAuthorities(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -175,7 +175,7 @@ func (c *Client) Do(req *http.Request, l Limits) (*http.Response, error) {
 			if len(via) > limit {
 				return errs.E(errs.Unavailable, "%s redirects more than %d times", via[0].URL.Hostname(), limit)
 			}
-			return redirect(next, via)
+			return checkRedirect(next, via)
 		},
 	}
 	if client.Timeout == 0 {
@@ -183,14 +183,14 @@ func (c *Client) Do(req *http.Request, l Limits) (*http.Response, error) {
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, c.explain(req, err)
+		return nil, c.explainError(req, err)
 	}
 	return resp, nil
 }
 
-// redirect refuses a step from https to http, and takes what was said to one
+// checkRedirect refuses a step from https to http, and takes what was said to one
 // host in confidence away before another is asked.
-func redirect(next *http.Request, via []*http.Request) error {
+func checkRedirect(next *http.Request, via []*http.Request) error {
 	last := via[len(via)-1]
 	if last.URL.Scheme == "https" && next.URL.Scheme != "https" {
 		e := errs.E(errs.Forbidden, "%s redirects to an address without encryption: refused", last.URL.Hostname())
@@ -200,7 +200,7 @@ func redirect(next *http.Request, via []*http.Request) error {
 	next.Header.Del("Referer") // it would tell the path
 	next.URL.User = nil
 	for _, step := range via {
-		if origin(step.URL) != origin(next.URL) {
+		if originOf(step.URL) != originOf(next.URL) {
 			for name := range next.Header {
 				if !harmless[name] {
 					next.Header.Del(name)
@@ -211,7 +211,7 @@ func redirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-func origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.Host) }
+func originOf(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.Host) }
 
 // harmless are the headers that another host may see after a redirect.
 var harmless = map[string]bool{
@@ -219,8 +219,8 @@ var harmless = map[string]bool{
 	"If-None-Match": true, "If-Modified-Since": true,
 }
 
-// explain names the host instead of the whole address, which may hold secrets.
-func (c *Client) explain(req *http.Request, err error) error {
+// explainError names the host instead of the whole address, which may hold secrets.
+func (c *Client) explainError(req *http.Request, err error) error {
 	if outer := (*url.Error)(nil); errors.As(err, &outer) {
 		err = outer.Err
 	}
@@ -235,7 +235,7 @@ func (c *Client) explain(req *http.Request, err error) error {
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return errs.E(errs.Unavailable, "%s did not answer in time", req.URL.Host)
 	}
-	return errs.Wrap(errs.Unavailable, plain(err), "cannot reach %s", req.URL.Host)
+	return errs.Wrap(errs.Unavailable, hideAddresses(err), "cannot reach %s", req.URL.Host)
 }
 
 // RoundTripper returns the guarded transport alone, for a library that has a
@@ -257,7 +257,7 @@ type roundTripper struct {
 // RoundTrip implements http.RoundTripper.
 func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	began := time.Now()
-	resp, err := t.send(req)
+	resp, err := t.sendRequest(req)
 	log := t.c.log.With("method", req.Method, "host", req.URL.Host, "took", time.Since(began).Round(time.Millisecond))
 	if err != nil {
 		log.WarnContext(req.Context(), "outgoing request failed", "error", err.Error())
@@ -267,7 +267,7 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func (t roundTripper) send(req *http.Request) (*http.Response, error) {
+func (t roundTripper) sendRequest(req *http.Request) (*http.Response, error) {
 	if err := t.c.checkURL(req.Context(), req.URL); err != nil {
 		if req.Body != nil {
 			_ = req.Body.Close() // as http.RoundTripper promises
@@ -305,14 +305,14 @@ func (c *Client) checkURL(ctx context.Context, u *url.URL) error {
 		return e
 	case host == "":
 		return errs.E(errs.Invalid, "the address names no host")
-	case u.Scheme == "http" && !c.plain && !c.allow.host(host):
+	case u.Scheme == "http" && !c.plain && !c.allow.containsHost(host):
 		e.Message = host + " is refused without encryption: use https, or an administrator can allow it with " +
 			c.setting
 		return e
-	case c.ownNames.host(host) && !c.allow.host(host):
+	case c.ownNames.containsHost(host) && !c.allow.containsHost(host):
 		e.Message = host + " is refused: it is this service"
 		return e
-	case c.proxy != nil && !c.direct.host(host):
+	case c.proxy != nil && !c.direct.containsHost(host):
 		return c.checkBehindProxy(ctx, host)
 	}
 	return nil
@@ -322,7 +322,7 @@ func (c *Client) checkURL(ctx context.Context, u *url.URL) error {
 // to. A name that only the proxy can resolve is left to the proxy.
 func (c *Client) checkBehindProxy(ctx context.Context, host string) error {
 	if ip, err := netip.ParseAddr(host); err == nil {
-		return c.check(host, ip)
+		return c.checkAddress(host, ip)
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
@@ -331,7 +331,7 @@ func (c *Client) checkBehindProxy(ctx context.Context, host string) error {
 		return nil //nolint:nilerr // a network that needs a proxy often has no public names
 	}
 	for _, ip := range addresses {
-		if err := c.check(host, ip); err != nil {
+		if err := c.checkAddress(host, ip); err != nil {
 			return err
 		}
 	}
@@ -340,24 +340,24 @@ func (c *Client) checkBehindProxy(ctx context.Context, host string) error {
 
 // proxyFor implements http.Transport.Proxy.
 func (c *Client) proxyFor(req *http.Request) (*url.URL, error) {
-	if c.proxy == nil || c.direct.host(req.URL.Hostname()) {
+	if c.proxy == nil || c.direct.containsHost(req.URL.Hostname()) {
 		return nil, nil
 	}
 	return c.proxy, nil
 }
 
-// dial connects, and has each address checked after its name was resolved and
+// dialGuarded connects, and has each address checked after its name was resolved and
 // before a packet is sent.
-func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (c *Client) dialGuarded(ctx context.Context, network, address string) (net.Conn, error) {
 	if c.proxy != nil && strings.EqualFold(address, hostPort(c.proxy)) { // the proxy was configured
 		d := net.Dialer{Timeout: connectTime, Resolver: c.resolver}
 		return d.DialContext(ctx, network, address)
 	}
-	return c.connect(ctx, network, address, c.check)
+	return c.dialWithGuard(ctx, network, address, c.checkAddress)
 }
 
-// connect connects to an address that the guard lets through.
-func (c *Client) connect(ctx context.Context, network, address string,
+// dialWithGuard connects to an address that the guard lets through.
+func (c *Client) dialWithGuard(ctx context.Context, network, address string,
 	guard func(host string, ip netip.Addr) error) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -375,7 +375,7 @@ func (c *Client) connect(ctx context.Context, network, address string,
 			return fmt.Errorf("connect to %s: %w", host, err)
 		}
 		ip := ap.Addr().Unmap()
-		if slices.Contains(closed, netip.AddrPortFrom(machine(ip, own), ap.Port())) {
+		if slices.Contains(closed, netip.AddrPortFrom(machineAddress(ip, own), ap.Port())) {
 			e := errs.E(errs.Forbidden, "%s is refused: it is a part of this service", address)
 			e.Code = CodeRefused
 			return e
@@ -400,7 +400,7 @@ func (c *Client) closedTo(ctx context.Context, address string, own []netip.Addr)
 			continue // what has no address is reached by nobody
 		}
 		for _, ip := range ips {
-			out = append(out, netip.AddrPortFrom(machine(ip, own), uint16(number)))
+			out = append(out, netip.AddrPortFrom(machineAddress(ip, own), uint16(number)))
 		}
 	}
 	return out
@@ -417,14 +417,14 @@ func (c *Client) addressesOf(ctx context.Context, host string) ([]netip.Addr, er
 // Dial connects to host:port without a proxy, and decides on the address that the host
 // has been resolved to. A refusal is an error of which Refused is true.
 func (c *Client) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	return c.dialed(c.connect(ctx, network, address, c.checkDial))
+	return c.explainDial(c.dialWithGuard(ctx, network, address, c.checkDial))
 }
 
 // DialListed does the same, and connects to nothing but what the allow-list names.
 func (c *Client) DialListed(ctx context.Context, network, address string) (net.Conn, error) {
-	return c.dialed(c.connect(ctx, network, address, func(host string, ip netip.Addr) error {
-		if c.listed(host, ip) == "" {
-			return c.refused(host, ip, "not on the list")
+	return c.explainDial(c.dialWithGuard(ctx, network, address, func(host string, ip netip.Addr) error {
+		if c.allowEntry(host, ip) == "" {
+			return c.refuseAddress(host, ip, "not on the list")
 		}
 		return nil
 	}))
@@ -443,7 +443,7 @@ func (c *Client) DialPinned(ctx context.Context, network, address string, pinned
 	err = errs.E(errs.Unavailable, "%s has no address", host)
 	for _, ip := range pinned[:min(len(pinned), maxPinned)] {
 		limited, cancel := context.WithTimeout(ctx, connectTime/time.Duration(min(len(pinned), 3)))
-		conn, dialErr := c.connect(limited, network, net.JoinHostPort(ip.String(), port),
+		conn, dialErr := c.dialWithGuard(limited, network, net.JoinHostPort(ip.String(), port),
 			func(_ string, ip netip.Addr) error {
 				return c.checkDial(host, ip)
 			})
@@ -455,7 +455,7 @@ func (c *Client) DialPinned(ctx context.Context, network, address string, pinned
 			break
 		}
 	}
-	return c.dialed(nil, err)
+	return c.explainDial(nil, err)
 }
 
 // Addresses returns the addresses that a host has now.
@@ -464,7 +464,7 @@ func (c *Client) Addresses(ctx context.Context, host string) ([]netip.Addr, erro
 	defer cancel()
 	ips, err := c.resolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
-		return nil, errs.Wrap(errs.Unavailable, plain(err), "%s has no address", host)
+		return nil, errs.Wrap(errs.Unavailable, hideAddresses(err), "%s has no address", host)
 	}
 	for i := range ips {
 		ips[i] = ips[i].Unmap()
@@ -472,9 +472,9 @@ func (c *Client) Addresses(ctx context.Context, host string) ([]netip.Addr, erro
 	return ips, nil
 }
 
-// dialed takes a refusal out of the net package's error, and says of other errors what
+// explainDial takes a refusal out of the net package's error, and says of other errors what
 // happened without the addresses that they quote.
-func (c *Client) dialed(conn net.Conn, err error) (net.Conn, error) {
+func (c *Client) explainDial(conn net.Conn, err error) (net.Conn, error) {
 	var known *errs.Error
 	switch {
 	case err == nil:
@@ -482,17 +482,17 @@ func (c *Client) dialed(conn net.Conn, err error) (net.Conn, error) {
 	case errors.As(err, &known):
 		return nil, known
 	}
-	return nil, plain(err)
+	return nil, hideAddresses(err)
 }
 
 // checkDial also refuses this service's own names.
 func (c *Client) checkDial(host string, ip netip.Addr) error {
-	if c.ownNames.host(host) && !c.allow.host(host) {
+	if c.ownNames.containsHost(host) && !c.allow.containsHost(host) {
 		e := errs.E(errs.Forbidden, "%s is refused: it is this service", host)
 		e.Code = CodeRefused
 		return e
 	}
-	return c.check(host, ip)
+	return c.checkAddress(host, ip)
 }
 
 // Listed returns the entries of the allow-list that name every address of the host;
@@ -505,11 +505,11 @@ func (c *Client) Listed(ctx context.Context, host string) ([]string, error) {
 	defer cancel()
 	ips, err := c.resolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
-		return nil, errs.Wrap(errs.Unavailable, plain(err), "%s has no address", host)
+		return nil, errs.Wrap(errs.Unavailable, hideAddresses(err), "%s has no address", host)
 	}
 	var entries []string
 	for _, ip := range ips {
-		entry := c.listed(host, ip)
+		entry := c.allowEntry(host, ip)
 		if entry == "" {
 			return nil, nil
 		}

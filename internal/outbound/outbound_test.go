@@ -232,7 +232,7 @@ func TestClassify(t *testing.T) {
 		"2001:0:4136:e378:8000:63bf:80ff:fffe": "loopback", "::127.0.0.1": "loopback", "::": "no address",
 		"0.0.0.0": "no address",
 	} {
-		if got := classify(netip.MustParseAddr(text), own); !strings.Contains(got, want) ||
+		if got := classifyAddress(netip.MustParseAddr(text), own); !strings.Contains(got, want) ||
 			(want == "") != (got == "") {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
@@ -490,7 +490,7 @@ func FuzzList(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		l, err := parseList("x", []string{s})
-		if err == nil && l.host("") {
+		if err == nil && l.containsHost("") {
 			t.Errorf("%q names the empty host", s)
 		}
 	})

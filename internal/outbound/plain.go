@@ -11,13 +11,13 @@ import (
 // net name the resolver that was asked and the addresses that a name leads to, and they are
 // read by people who may know neither.
 
-// plain returns the error with a text that names no address. errors.Is and errors.As see
+// hideAddresses returns the error with a text that names no address. errors.Is and errors.As see
 // what it was.
-func plain(err error) error {
+func hideAddresses(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return &plainError{reason(err), err}
+	return &plainError{networkReason(err), err}
 }
 
 type plainError struct {
@@ -40,8 +40,8 @@ func (e *plainError) Timeout() bool {
 // Temporary implements net.Error.
 func (e *plainError) Temporary() bool { return false }
 
-// reason says in words what an error of the network means.
-func reason(err error) string {
+// networkReason says in words what an error of the network means.
+func networkReason(err error) string {
 	var dns *net.DNSError
 	var timeout interface{ Timeout() bool }
 	var number syscall.Errno
@@ -58,7 +58,7 @@ func reason(err error) string {
 	case errors.As(err, &number):
 		return number.Error()
 	case errors.As(err, &op) && op.Err != nil:
-		return reason(op.Err)
+		return networkReason(op.Err)
 	}
 	return err.Error()
 }

@@ -11,8 +11,8 @@ import (
 // This file replaces values behind their name: in an address, a form, a header, JSON, a
 // program, an attribute, a part of a multipart body.
 
-// A weak secret is a value that is replaced behind its names alone.
-type weak struct {
+// A weakSecret secret is a value that is replaced behind its names alone.
+type weakSecret struct {
 	value    string
 	names    []string // in lower case
 	password bool     // all names of passwords
@@ -21,8 +21,8 @@ type weak struct {
 // maxNameWindow bounds how far before a value its name is looked for, in bytes.
 const maxNameWindow = 400
 
-// replace replaces the value behind its names.
-func (w *weak) replace(text string) string {
+// replaceBehind replaces the value behind its names.
+func (w *weakSecret) replaceBehind(text string) string {
 	var b strings.Builder
 	done := 0
 	for from := 0; ; {
@@ -33,7 +33,7 @@ func (w *weak) replace(text string) string {
 		at += from
 		end := at + len(w.value)
 		from = at + 1
-		if end < len(text) && isWord(text[end]) || !w.named(text[max(done, at-maxNameWindow):at]) {
+		if end < len(text) && isWord(text[end]) || !w.isNamed(text[max(done, at-maxNameWindow):at]) {
 			continue
 		}
 		b.WriteString(text[done:at])
@@ -47,8 +47,8 @@ func (w *weak) replace(text string) string {
 	return b.String()
 }
 
-// named reports whether one of the names stands before what follows the text.
-func (w *weak) named(before string) bool {
+// isNamed reports whether one of the names stands before what follows the text.
+func (w *weakSecret) isNamed(before string) bool {
 	name := strings.ToLower(nameBefore(before))
 	return name != "" && (slices.Contains(w.names, name) || w.password && password.MatchString(name))
 }
@@ -63,7 +63,7 @@ var (
 // nameBefore returns the name of the value that follows the text; "" when there is none.
 func nameBefore(before string) string {
 	if strings.HasSuffix(before, "\n\n") || strings.HasSuffix(before, "\r\n\r\n") { // of a part of a multipart body
-		return attribute(before, "\n--")
+		return lastAttribute(before, "\n--")
 	}
 	rest := strings.TrimRight(trimSuffixes(before, quotes), " \t")
 	separated := ""
@@ -84,11 +84,11 @@ func nameBefore(before string) string {
 	if name := rest[start:]; !strings.EqualFold(name, "value") {
 		return name
 	}
-	return attribute(rest[:start], "<") // <input name="x" value="y">
+	return lastAttribute(rest[:start], "<") // <input name="x" value="y">
 }
 
-// attribute returns the last attribute name of a text, behind the last begin.
-func attribute(text, begin string) string {
+// lastAttribute returns the last attribute name of a text, behind the last begin.
+func lastAttribute(text, begin string) string {
 	text = text[strings.LastIndex(text, begin)+1:]
 	at := strings.LastIndex(text, "name=")
 	if at < 0 {
@@ -130,7 +130,7 @@ func replaceBindings(text string) string {
 	}
 	var b strings.Builder
 	done := 0
-	for _, at := range occurrences(lower, bindings) {
+	for _, at := range findWords(lower, bindings) {
 		if at < done {
 			continue
 		}
@@ -157,8 +157,8 @@ func asciiLower(text string) string {
 	return string(b)
 }
 
-// occurrences returns where one of the words stands, in order.
-func occurrences(text string, words []string) (out []int) {
+// findWords returns where one of the words stands, in order.
+func findWords(text string, words []string) (out []int) {
 	for _, word := range words {
 		for from := 0; ; {
 			at := strings.Index(text[from:], word)

@@ -26,8 +26,8 @@ const (
 	longWord  = 16 // letters that are not a word of a report
 )
 
-// class decides where a value is replaced that may be a word of one of the public texts.
-func class(value string, public []string) place {
+// classifyValue decides where a value is replaced that may be a word of one of the public texts.
+func classifyValue(value string, public []string) place {
 	letters, digits, others := 0, 0, 0
 	for _, r := range value {
 		switch {
@@ -63,7 +63,7 @@ func isPublic(value string, public []string) bool {
 				break
 			}
 			at += from
-			if whole(text, at, at+len(value)) {
+			if isWholeWord(text, at, at+len(value)) {
 				return true
 			}
 			from = at + 1
@@ -97,9 +97,9 @@ func IsCredentialName(name string) bool {
 
 var password = lazyregexp.New(`(?i)pass|pwd|pin$|otp|code$|kennwort|motdepasse|contrase|senha`)
 
-// random reports whether a value is one that nobody has typed: long, without spaces, of
+// isRandom reports whether a value is one that nobody has typed: long, without spaces, of
 // letters and digits in no order of words.
-func random(value string) bool {
+func isRandom(value string) bool {
 	if len(value) < 12 || len(value) > maxValue || strings.ContainsAny(value, " \t\r\n<>{}\"/?:") &&
 		!strings.ContainsAny(value, "=.%+") {
 		return false

@@ -13,9 +13,9 @@ func Copy[T any](s *Set, message *T) *T {
 	if s == nil || message == nil {
 		return message
 	}
-	x := s.current()
+	x := s.currentIndex()
 	out := new(T)
-	reflect.ValueOf(out).Elem().Set(x.value(reflect.ValueOf(message).Elem()))
+	reflect.ValueOf(out).Elem().Set(x.copyValue(reflect.ValueOf(message).Elem()))
 	return out
 }
 
@@ -32,27 +32,27 @@ var identifiers = map[string]bool{
 
 var text = reflect.TypeFor[string]()
 
-// value returns a copy of the value with every text redacted.
-func (x *index) value(v reflect.Value) reflect.Value {
+// copyValue returns a copy of the value with every text redacted.
+func (x *index) copyValue(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.String:
 		if v.Type() != text {
 			return v
 		}
-		return reflect.ValueOf(x.replace(v.String()))
+		return reflect.ValueOf(x.replaceSecrets(v.String()))
 	case reflect.Pointer:
 		if v.IsNil() {
 			return v
 		}
 		out := reflect.New(v.Type().Elem())
-		out.Elem().Set(x.value(v.Elem()))
+		out.Elem().Set(x.copyValue(v.Elem()))
 		return out
 	case reflect.Interface:
 		if v.IsNil() {
 			return v
 		}
 		out := reflect.New(v.Type()).Elem()
-		out.Set(x.value(v.Elem()))
+		out.Set(x.copyValue(v.Elem()))
 		return out
 	case reflect.Slice:
 		if v.IsNil() {
@@ -60,13 +60,13 @@ func (x *index) value(v reflect.Value) reflect.Value {
 		}
 		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		for i := range v.Len() {
-			out.Index(i).Set(x.value(v.Index(i)))
+			out.Index(i).Set(x.copyValue(v.Index(i)))
 		}
 		return out
 	case reflect.Array:
 		out := reflect.New(v.Type()).Elem()
 		for i := range v.Len() {
-			out.Index(i).Set(x.value(v.Index(i)))
+			out.Index(i).Set(x.copyValue(v.Index(i)))
 		}
 		return out
 	case reflect.Map:
@@ -75,16 +75,16 @@ func (x *index) value(v reflect.Value) reflect.Value {
 		}
 		out := reflect.MakeMapWithSize(v.Type(), v.Len())
 		for it := v.MapRange(); it.Next(); {
-			out.SetMapIndex(x.value(it.Key()), x.value(it.Value()))
+			out.SetMapIndex(x.copyValue(it.Key()), x.copyValue(it.Value()))
 		}
 		return out
 	case reflect.Struct:
-		return x.structure(v)
+		return x.copyStruct(v)
 	}
 	return v
 }
 
-func (x *index) structure(v reflect.Value) reflect.Value {
+func (x *index) copyStruct(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v) // fields that are not exported, such as those of a time
 	for i := range v.NumField() {
@@ -93,7 +93,7 @@ func (x *index) structure(v reflect.Value) reflect.Value {
 		if !f.IsExported() || name == "-" || identifiers[v.Type().Name()+"."+f.Name] {
 			continue
 		}
-		out.Field(i).Set(x.value(v.Field(i)))
+		out.Field(i).Set(x.copyValue(v.Field(i)))
 	}
 	return out
 }

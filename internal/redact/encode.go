@@ -16,8 +16,8 @@ import (
 // wherever it stands in the encoded text.
 const minInner = 10
 
-// encodings returns the value itself, and its encodings as a whole.
-func encodings(value string) []string {
+// encodeValue returns the value itself, and its encodings as a whole.
+func encodeValue(value string) []string {
 	out := []string{value}
 	b := []byte(value)
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -54,18 +54,18 @@ var entityNames = []string{"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"}
 // maxUnit bounds an escaped character, in bytes.
 const maxUnit = 16
 
-// escaped returns what the character at i may stand for beside itself.
-func escaped(text string, i int) []unit {
+// decodeAt returns what the character at i may stand for beside itself.
+func decodeAt(text string, i int) []unit {
 	rest := text[i:min(len(text), i+maxUnit)]
 	switch rest[0] {
 	case '%':
-		return percent(rest)
+		return decodePercent(rest)
 	case '+':
 		return []unit{{" ", 1}}
 	case '&':
-		return entity(rest)
+		return decodeEntity(rest)
 	case '\\':
-		return backslash(rest)
+		return decodeBackslash(rest)
 	case '\'':
 		if strings.HasPrefix(rest, `'\''`) { // a quote within quotes of a shell
 			return []unit{{"'", 4}}
@@ -74,8 +74,8 @@ func escaped(text string, i int) []unit {
 	return nil
 }
 
-// percent reads %XX, also where the percent sign is encoded itself, twice at most.
-func percent(rest string) []unit {
+// decodePercent reads %XX, also where the percent sign is encoded itself, twice at most.
+func decodePercent(rest string) []unit {
 	var out []unit
 	for skip := 1; skip <= 5 && len(rest) >= skip+2; skip += 2 {
 		n, err := strconv.ParseUint(rest[skip:skip+2], 16, 8)
@@ -97,8 +97,8 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// entity reads a character reference of HTML, also one whose & is written as &amp;.
-func entity(rest string) []unit {
+// decodeEntity reads a character reference of HTML, also one whose & is written as &amp;.
+func decodeEntity(rest string) []unit {
 	var out []unit
 	for n, name := range entityNames {
 		if strings.HasPrefix(rest, name) {
@@ -130,9 +130,9 @@ func entity(rest string) []unit {
 	return out
 }
 
-// backslash reads an escaped character of JSON, a shell or a program. JSON within JSON
+// decodeBackslash reads an escaped character of JSON, a shell or a program. JSON within JSON
 // has several backslashes.
-func backslash(rest string) []unit {
+func decodeBackslash(rest string) []unit {
 	skip := 1
 	for skip < len(rest) && rest[skip] == '\\' {
 		skip++
@@ -167,9 +167,9 @@ func backslash(rest string) []unit {
 	return out
 }
 
-// match returns where the pattern ends that begins at i of the text, in any mixture of
+// matchEncoded returns where the pattern ends that begins at i of the text, in any mixture of
 // encodings; 0: it does not begin there.
-func match(text string, i int, pattern string) int {
+func matchEncoded(text string, i int, pattern string) int {
 	matched := 0
 	for i < len(text) && !escapes[text[i]] {
 		if text[i] != pattern[matched] {
@@ -198,7 +198,7 @@ func matchEscaped(text string, i int, pattern string, matched int) int {
 		if s.at >= len(text) {
 			continue
 		}
-		readings := append(escaped(text, s.at), unit{text[s.at : s.at+1], 1})
+		readings := append(decodeAt(text, s.at), unit{text[s.at : s.at+1], 1})
 		for _, u := range readings {
 			next := state{s.at + u.size, s.matched + len(u.text)}
 			if strings.HasPrefix(pattern[s.matched:], u.text) && !seen[next] {
@@ -213,8 +213,8 @@ func matchEscaped(text string, i int, pattern string, matched int) int {
 // escapes are the characters that escaped ones begin with.
 var escapes = [256]bool{'%': true, '+': true, '&': true, '\\': true, '\'': true}
 
-// whole reports whether the text from start to end is a word of its own.
-func whole(text string, start, end int) bool {
+// isWholeWord reports whether the text from start to end is a word of its own.
+func isWholeWord(text string, start, end int) bool {
 	if end < len(text) && isWord(text[end]) {
 		return false
 	}

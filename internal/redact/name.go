@@ -33,12 +33,12 @@ func RedactLive(l *finding.Live) *finding.Live {
 	out.Exchanges = slices.Clone(l.Exchanges)
 	for i := range out.Exchanges {
 		e := &out.Exchanges[i]
-		e.Request = named(requestHeaders(e.Request, l), l)
-		e.Response = named(e.Response, l)
+		e.Request = redactNamed(requestHeaders(e.Request, l), l)
+		e.Response = redactNamed(e.Response, l)
 	}
-	out.Curl = named(curlHeader.Compiled().ReplaceAllStringFunc(l.Curl, func(text string) string {
+	out.Curl = redactNamed(curlHeader.Compiled().ReplaceAllStringFunc(l.Curl, func(text string) string {
 		m := curlHeader.FindStringSubmatch(text)
-		if harmless.MatchString(m[2]) || attacked(l, m[2]) {
+		if harmless.MatchString(m[2]) || isAttacked(l, m[2]) {
 			return text
 		}
 		return m[1] + m[2] + m[3] + finding.Redacted + m[5]
@@ -46,7 +46,7 @@ func RedactLive(l *finding.Live) *finding.Live {
 	return &out
 }
 
-func attacked(l *finding.Live, name string) bool { return strings.EqualFold(l.Parameter, name) }
+func isAttacked(l *finding.Live, name string) bool { return strings.EqualFold(l.Parameter, name) }
 
 // requestHeaders redacts the headers of a request as text.
 func requestHeaders(request string, l *finding.Live) string {
@@ -54,7 +54,7 @@ func requestHeaders(request string, l *finding.Live) string {
 	lines := strings.Split(head, "\r\n")
 	for i, line := range lines {
 		name, value, is := strings.Cut(line, ": ")
-		if i == 0 || !is || harmless.MatchString(name) || attacked(l, name) ||
+		if i == 0 || !is || harmless.MatchString(name) || isAttacked(l, name) ||
 			strings.Contains(value, finding.Redacted) {
 			continue
 		}
@@ -69,13 +69,13 @@ func requestHeaders(request string, l *finding.Live) string {
 
 var valueName = regexp.MustCompile(`[\w.-]+`)
 
-// named redacts what is named like a credential.
-func named(text string, l *finding.Live) string {
+// redactNamed redacts what is named like a credential.
+func redactNamed(text string, l *finding.Live) string {
 	re := credentialValue.Compiled()
 	return re.ReplaceAllStringFunc(text, func(found string) string {
 		m := re.FindStringSubmatch(found)
-		if name := valueName.FindString(m[1]); attacked(l, name) || strings.HasPrefix(m[2], finding.Redacted) ||
-			class(m[2], nil) == behindName && !password.MatchString(name) {
+		if name := valueName.FindString(m[1]); isAttacked(l, name) || strings.HasPrefix(m[2], finding.Redacted) ||
+			classifyValue(m[2], nil) == behindName && !password.MatchString(name) {
 			return found
 		}
 		return m[1] + finding.Redacted

@@ -87,8 +87,8 @@ func (s *Set) AddObtained(name, value string) {
 	if s == nil {
 		return
 	}
-	if value = strings.TrimSpace(value); random(value) || len(value) >= minAnywhere && credential.MatchString(name) &&
-		class(value, nil) == anywhere {
+	if value = strings.TrimSpace(value); isRandom(value) || len(value) >= minAnywhere && credential.MatchString(name) &&
+		classifyValue(value, nil) == anywhere {
 		s.mu.Lock()
 		room := !s.secrets[secret{name, value}] && s.obtained < maxObtained
 		if room {
@@ -119,7 +119,7 @@ func (s *Set) RedactText(text string) string {
 	if s == nil || text == "" {
 		return text
 	}
-	return s.current().replace(text)
+	return s.currentIndex().replaceSecrets(text)
 }
 
 // RedactError returns the error with every secret of its text replaced. errors.Is sees what it
@@ -161,8 +161,8 @@ func (e *redacted) Unwrap() error {
 	return e.known
 }
 
-// current returns the index of the present secrets.
-func (s *Set) current() *index {
+// currentIndex returns the index of the present secrets.
+func (s *Set) currentIndex() *index {
 	s.mu.RLock()
 	x := s.index
 	s.mu.RUnlock()
@@ -182,7 +182,7 @@ type index struct {
 	patterns []pattern
 	first    [256][]int       // patterns by their first byte
 	pairs    map[uint16][]int // and by their first two
-	weak     []weak
+	weak     []weakSecret
 }
 
 // A pattern is a text that is replaced.
@@ -200,18 +200,18 @@ func newIndex(secrets map[secret]bool, public []string) *index {
 			x.patterns = append(x.patterns, p)
 		}
 	}
-	byValue := map[string]*weak{}
+	byValue := map[string]*weakSecret{}
 	for s := range secrets {
-		place := class(s.value, public)
+		place := classifyValue(s.value, public)
 		if place != behindName {
-			for _, text := range encodings(s.value) {
+			for _, text := range encodeValue(s.value) {
 				add(pattern{text: text, whole: place == alone})
 			}
 			continue
 		}
 		w := byValue[s.value]
 		if w == nil {
-			w = &weak{value: s.value}
+			w = &weakSecret{value: s.value}
 			byValue[s.value] = w
 		}
 		if s.name == Password {
@@ -240,13 +240,13 @@ func newIndex(secrets map[secret]bool, public []string) *index {
 	return x
 }
 
-// replace returns the text with every secret replaced.
-func (x *index) replace(text string) string {
+// replaceSecrets returns the text with every secret replaced.
+func (x *index) replaceSecrets(text string) string {
 	if len(x.patterns) > 0 {
-		text = x.ends(x.replacePatterns(text))
+		text = x.replaceCutEnds(x.replacePatterns(text))
 	}
 	for i := range x.weak {
-		text = x.weak[i].replace(text)
+		text = x.weak[i].replaceBehind(text)
 	}
 	return replaceBindings(text)
 }
@@ -255,7 +255,7 @@ func (x *index) replacePatterns(text string) string {
 	var b strings.Builder
 	done := 0
 	for i := 0; i < len(text); {
-		end := x.at(text, i)
+		end := x.secretEnd(text, i)
 		if end <= i {
 			i++
 			continue
@@ -271,13 +271,13 @@ func (x *index) replacePatterns(text string) string {
 	return b.String()
 }
 
-// at returns where a secret ends that begins at i; 0: none begins there.
-func (x *index) at(text string, i int) int {
+// secretEnd returns where a secret ends that begins at i; 0: none begins there.
+func (x *index) secretEnd(text string, i int) int {
 	end := 0
 	try := func(patterns []int) {
 		for _, n := range patterns {
 			p := &x.patterns[n]
-			if e := match(text, i, p.text); e > end && (!p.whole || whole(text, i, e)) {
+			if e := matchEncoded(text, i, p.text); e > end && (!p.whole || isWholeWord(text, i, e)) {
 				end = e
 			}
 		}
@@ -287,7 +287,7 @@ func (x *index) at(text string, i int) int {
 		return end
 	}
 	try(x.first[text[i]])
-	for _, u := range escaped(text, i) {
+	for _, u := range decodeAt(text, i) {
 		if u.text != "" && u.text[0] != text[i] {
 			try(x.first[u.text[0]])
 		}
@@ -303,9 +303,9 @@ const (
 	minCut   = 100 // bytes that a text has at least which was cut
 )
 
-// ends replaces the part of a secret that stands at the end of a text that was cut, or at
+// replaceCutEnds replaces the part of a secret that stands at the end of a text that was cut, or at
 // its beginning.
-func (x *index) ends(text string) string {
+func (x *index) replaceCutEnds(text string) string {
 	if len(text) < minCut {
 		return text
 	}

@@ -175,7 +175,7 @@ func TestCopy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := s.current().value(v).Interface()
+		out := s.currentIndex().copyValue(v).Interface()
 		after, err := json.Marshal(out)
 		if err != nil {
 			t.Fatal(err)
@@ -271,7 +271,7 @@ func FuzzText(f *testing.F) {
 		s := &Set{}
 		s.Add("x", value)
 		got := s.RedactText(before + value + after)
-		if value = strings.TrimSpace(value); class(value, nil) == anywhere && value != finding.Redacted &&
+		if value = strings.TrimSpace(value); classifyValue(value, nil) == anywhere && value != finding.Redacted &&
 			!strings.Contains(finding.Redacted, value) && len(value) < maxValue && strings.Contains(got, value) &&
 			!strings.Contains(strings.ReplaceAll(before+value+after, value, finding.Redacted), value) {
 			t.Errorf("%q stays in %q", value, got)

@@ -46,11 +46,11 @@ func makeToken(key []byte, id ID, expires time.Time) (string, error) {
 	if _, err := rand.Read(b[25:]); err != nil {
 		return "", err
 	}
-	return base64.RawURLEncoding.EncodeToString(sign(key, b)), nil
+	return base64.RawURLEncoding.EncodeToString(appendMAC(key, b)), nil
 }
 
-// sign appends the code of b.
-func sign(key, b []byte) []byte {
+// appendMAC appends the code of b.
+func appendMAC(key, b []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write(b) // a hash's Write never fails
 	return mac.Sum(b)
@@ -64,7 +64,7 @@ func readToken(key []byte, token string, now time.Time) (ID, error) {
 		return "", unknown
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || b[0] != tokenVersion || !hmac.Equal(sign(key, b[:tokenBody:tokenBody]), b) {
+	if err != nil || b[0] != tokenVersion || !hmac.Equal(appendMAC(key, b[:tokenBody:tokenBody]), b) {
 		return "", unknown
 	}
 	if expires := time.Unix(int64(binary.BigEndian.Uint64(b[17:])), 0); !now.Before(expires) {

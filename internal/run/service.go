@@ -101,7 +101,7 @@ func (s *Service) Start(ctx context.Context, sc tenant.Scope, in Start) (Started
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	r := Run{
 		ID: ID(uuid.NewString()), OrganizationID: p.OrganizationID, TeamID: p.TeamID, ProjectID: p.ID,
-		Branch: in.Branch, Source: in.Source, Analyses: s.analyses(p.Settings), Fast: p.Settings.SASTFastScanEnabled,
+		Branch: in.Branch, Source: in.Source, Analyses: s.enabledAnalyses(p.Settings), Fast: p.Settings.SASTFastScanEnabled,
 		Initiator: sc.Actor.UserID,
 		State:     Queued, UploadExpires: now.Add(tokenLifetime), Step: stepUpload,
 		Languages: []string{}, CreatedAt: now, UpdatedAt: now,
@@ -125,9 +125,9 @@ func (s *Service) StartWith(ctx context.Context, sc tenant.Scope, in Start, arch
 	if err != nil {
 		return Started{}, err
 	}
-	if err := s.receive(ctx, started.Run.ID, archive, -1); err != nil {
+	if err := s.receiveArchive(ctx, started.Run.ID, archive, -1); err != nil {
 		// Nobody has the address of this run: it would wait for nothing.
-		f := &Failure{Message: "the upload failed: " + message(err), Code: CodeBadUpload, Category: CategoryAPI}
+		f := &Failure{Message: "the upload failed: " + publicMessage(err), Code: CodeBadUpload, Category: CategoryAPI}
 		if endErr := s.Uploads.AbandonRun(context.WithoutCancel(ctx), started.Run.ID, f); endErr != nil {
 			return Started{}, fmt.Errorf("%w (and the run could not be ended: %w)", err, endErr)
 		}
@@ -161,11 +161,11 @@ func (s *Service) Cancel(ctx context.Context, sc tenant.Scope, id ID) (Run, erro
 // ofSource lists the analyses that look at source code.
 var ofSource = []finding.Analysis{finding.SAST, finding.SCA, finding.IaC, finding.Secret, finding.CICD}
 
-// analyses returns what a run of a project with the settings looks for. An
+// enabledAnalyses returns what a run of a project with the settings looks for. An
 // analysis that a person switched on is part of it even when this program cannot
 // make it: it ends as failed, so that nobody takes its silence for a result. The
 // ones without a switch are made when they can be.
-func (s *Service) analyses(set project.Settings) []finding.Analysis {
+func (s *Service) enabledAnalyses(set project.Settings) []finding.Analysis {
 	out := []finding.Analysis{}
 	for _, a := range ofSource {
 		switchless := a == finding.Secret || a == finding.CICD
@@ -184,19 +184,19 @@ func (in *Start) normalize() error {
 	}
 	if len(in.Branch) > maxBranch || !utf8.ValidString(in.Branch) ||
 		strings.ContainsFunc(in.Branch, unicode.IsControl) {
-		return bad("branch", fmt.Sprintf("a branch is a text of at most %d bytes without control "+
+		return invalidField("branch", fmt.Sprintf("a branch is a text of at most %d bytes without control "+
 			"characters", maxBranch))
 	}
 	if in.Source == "" {
 		in.Source = Sources[0]
 	}
 	if !slices.Contains(Sources, in.Source) {
-		return bad("sourceType", fmt.Sprintf("%q is not one of %v", in.Source, Sources))
+		return invalidField("sourceType", fmt.Sprintf("%q is not one of %v", in.Source, Sources))
 	}
 	return nil
 }
 
-func bad(field, message string) error {
+func invalidField(field, message string) error {
 	return &errs.Error{Kind: errs.Invalid, Message: message,
 		Details: []errs.Detail{{Location: "body." + field, Message: message}}}
 }

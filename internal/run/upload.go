@@ -76,7 +76,7 @@ func (s *Service) Upload(ctx context.Context, token string, archive io.Reader, s
 	if size > MaxUpload {
 		err = tooLarge(nil)
 	} else {
-		err = s.receive(ctx, id, archive, size)
+		err = s.receiveArchive(ctx, id, archive, size)
 	}
 	var refused *errs.Error
 	if !errors.As(err, &refused) || refused.Code != codeRefused {
@@ -94,7 +94,7 @@ func (s *Service) Upload(ctx context.Context, token string, archive io.Reader, s
 // good.
 const codeRefused = "upload_refused"
 
-func refuse(kind errs.Kind, format string, args ...any) *errs.Error {
+func rejectUpload(kind errs.Kind, format string, args ...any) *errs.Error {
 	e := errs.E(kind, format, args...)
 	e.Code = codeRefused
 	return e
@@ -109,7 +109,7 @@ func tooLarge(cause error) error {
 // StorageFull is the error of an upload that would make an organization store more bytes than
 // it may, beside the present ones.
 func StorageFull(present, most int64) error {
-	e := refuse(errs.TooLarge, "the organization has no room for this upload: its other scans that wait or run keep "+
+	e := rejectUpload(errs.TooLarge, "the organization has no room for this upload: its other scans that wait or run keep "+
 		"%d MiB of the %d MiB that it may store: start the scan again when some have ended", present>>20, most>>20)
 	e.Members = map[string]string{"retryAfter": roomWait}
 	return e
@@ -118,13 +118,13 @@ func StorageFull(present, most int64) error {
 // roomWait is after how many seconds a client may start again when there was no room.
 const roomWait = "60"
 
-// receive takes an archive; size is its length in bytes, -1 when unknown.
-func (s *Service) receive(ctx context.Context, id ID, archive io.Reader, size int64) error {
+// receiveArchive takes an archive; size is its length in bytes, -1 when unknown.
+func (s *Service) receiveArchive(ctx context.Context, id ID, archive io.Reader, size int64) error {
 	key := "uploads/" + string(id) + "/" + uuid.NewString()
 	if err := s.Uploads.BeginUpload(ctx, id, key); err != nil {
 		return err
 	}
-	err := s.put(ctx, id, key, archive, size)
+	err := s.storeArchive(ctx, id, key, archive, size)
 	if err == nil {
 		s.Wake()
 		return nil
@@ -141,16 +141,16 @@ func (s *Service) receive(ctx context.Context, id ID, archive io.Reader, size in
 	return err
 }
 
-func (s *Service) put(ctx context.Context, id ID, key string, archive io.Reader, size int64) error {
+func (s *Service) storeArchive(ctx context.Context, id ID, key string, archive io.Reader, size int64) error {
 	zip, err := checkZip(archive)
 	if err != nil {
 		return err
 	}
-	alive := &touching{Reader: zip, last: time.Now(), touch: func(bytes int64) error {
+	alive := &leaseRenewal{Reader: zip, last: time.Now(), touch: func(bytes int64) error {
 		return s.Uploads.TouchUpload(ctx, key, bytes)
 	}}
 	if size > 0 {
-		if err := alive.take(size); err != nil {
+		if err := alive.reportBytes(size); err != nil {
 			return err
 		}
 	}
@@ -186,7 +186,7 @@ func checkZip(r io.Reader) (io.Reader, error) {
 	n, err := io.ReadFull(r, head)
 	switch {
 	case n == 0 && errors.Is(err, io.EOF):
-		return nil, refuse(errs.Invalid, "the upload is empty: send a zip archive as the body of the request")
+		return nil, rejectUpload(errs.Invalid, "the upload is empty: send a zip archive as the body of the request")
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, errs.Wrap(errs.Invalid, err, "the upload was cut: send it again to the same address")
 	}
@@ -196,12 +196,12 @@ func checkZip(r io.Reader) (io.Reader, error) {
 			return io.MultiReader(bytes.NewReader(head), r), nil
 		}
 	}
-	return nil, refuse(errs.Invalid, "the upload is not a zip archive: it does not begin with a zip signature")
+	return nil, rejectUpload(errs.Invalid, "the upload is not a zip archive: it does not begin with a zip signature")
 }
 
-// touching is a Reader that says every now and then that it is being read, says how many
+// leaseRenewal is a Reader that says every now and then that it is being read, says how many
 // bytes that will take up before it hands them out, and remembers an error of its source.
-type touching struct {
+type leaseRenewal struct {
 	io.Reader
 	last    time.Time // of the system's clock: real time passes here
 	touch   func(bytes int64) error
@@ -214,7 +214,7 @@ type touching struct {
 // maxAhead bounds how many bytes an upload of unknown length takes in advance.
 const maxAhead = 64 << 20
 
-func (t *touching) Read(p []byte) (int, error) {
+func (t *leaseRenewal) Read(p []byte) (int, error) {
 	n, err := t.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		t.err = err
@@ -225,15 +225,15 @@ func (t *touching) Read(p []byte) (int, error) {
 		bytes = t.read + min(max(t.read, 1<<20), maxAhead)
 	}
 	if bytes > t.taken || time.Since(t.last) >= touchEvery {
-		if touchErr := t.take(bytes); touchErr != nil {
+		if touchErr := t.reportBytes(bytes); touchErr != nil {
 			return n, touchErr
 		}
 	}
 	return n, err
 }
 
-// take says that the bytes are taken up.
-func (t *touching) take(bytes int64) error {
+// reportBytes says that the bytes are taken up.
+func (t *leaseRenewal) reportBytes(bytes int64) error {
 	t.last = time.Now()
 	t.refused = t.touch(bytes)
 	if t.refused == nil {
@@ -242,8 +242,8 @@ func (t *touching) take(bytes int64) error {
 	return t.refused
 }
 
-// message is what of an error may be told.
-func message(err error) string {
+// publicMessage is what of an error may be told.
+func publicMessage(err error) string {
 	var e *errs.Error
 	if errors.As(err, &e) && e.Kind != errs.Internal {
 		return e.Message

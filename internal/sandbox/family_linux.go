@@ -37,8 +37,8 @@ func newHandOver() (handOver, error) {
 
 func (h handOver) close() { _, _ = unix.Close(h.ours), h.theirs.Close() } // the talk is over
 
-// listener takes the listener, which the stage has sent before it became the program.
-func (h handOver) listener() (net.Listener, error) {
+// takeListener takes the listener, which the stage has sent before it became the program.
+func (h handOver) takeListener() (net.Listener, error) {
 	rights := make([]byte, unix.CmsgSpace(4))
 	_, n, _, _, err := unix.Recvmsg(h.ours, make([]byte, 1), rights, unix.MSG_DONTWAIT|unix.MSG_CMSG_CLOEXEC)
 	if err != nil {

@@ -27,21 +27,21 @@ const (
 func (s *stage) restrictFiles(program int) {
 	version, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
-		s.warn("no Landlock (%v): files are closed only by the namespace and the user", errno)
+		s.addWarning("no Landlock (%v): files are closed only by the namespace and the user", errno)
 		return
 	}
-	attr, missing := ruleset(int(version))
+	attr, missing := newRuleset(int(version))
 	if missing != "" {
-		s.warn("Landlock of version %d: %s", version, missing)
+		s.addWarning("Landlock of version %d: %s", version, missing)
 	}
-	if err := s.enforce(attr, program); err != nil {
-		s.warn("no Landlock: %v", err)
+	if err := s.enforceLandlock(attr, program); err != nil {
+		s.addWarning("no Landlock: %v", err)
 	}
 }
 
-// ruleset returns everything that the version of Landlock can refuse, and what it
+// newRuleset returns everything that the version of Landlock can refuse, and what it
 // cannot in words.
-func ruleset(version int) (attr unix.LandlockRulesetAttr, missing string) {
+func newRuleset(version int) (attr unix.LandlockRulesetAttr, missing string) {
 	attr.Handled_access_fs = unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1
 	if version >= 2 {
 		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_REFER
@@ -65,8 +65,8 @@ func ruleset(version int) (attr unix.LandlockRulesetAttr, missing string) {
 	return attr, missing
 }
 
-// enforce makes the rules and puts the thread under them.
-func (s *stage) enforce(attr unix.LandlockRulesetAttr, program int) error {
+// enforceLandlock makes the rules and puts the thread under them.
+func (s *stage) enforceLandlock(attr unix.LandlockRulesetAttr, program int) error {
 	fd, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)),
 		unsafe.Sizeof(attr), 0)
 	if errno != 0 {
@@ -74,7 +74,7 @@ func (s *stage) enforce(attr unix.LandlockRulesetAttr, program int) error {
 	}
 	defer func() { _ = unix.Close(int(fd)) }() // holds nothing
 	rules := ruleSet{fd: int(fd), handled: attr.Handled_access_fs}
-	if err := rules.allow(program, execRights); err != nil {
+	if err := rules.allowOpen(program, execRights); err != nil {
 		return fmt.Errorf("allow the program: %w", err)
 	}
 	for _, path := range system {
@@ -128,11 +128,11 @@ func (r ruleSet) allowPath(path string, rights uint64) error {
 		return err
 	}
 	defer func() { _ = unix.Close(fd) }() // was only named
-	return r.allow(fd, rights)
+	return r.allowOpen(fd, rights)
 }
 
-// allow allows the rights on what is open, and below it when it is a folder.
-func (r ruleSet) allow(fd int, rights uint64) error {
+// allowOpen allows the rights on what is open, and below it when it is a folder.
+func (r ruleSet) allowOpen(fd int, rights uint64) error {
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {
 		return err

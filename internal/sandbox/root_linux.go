@@ -32,7 +32,7 @@ func (s *stage) enterRoot() error {
 		if s.Family != nil {
 			return fmt.Errorf("hide the file tree: %w", err)
 		}
-		s.warn("the whole file tree can be seen (%v), though not read where Landlock is on", reason(err))
+		s.addWarning("the whole file tree can be seen (%v), though not read where Landlock is on", systemReason(err))
 		return nil
 	}
 	for _, dir := range []string{"/root", "/proc"} {
@@ -78,7 +78,7 @@ func (s *stage) fillRoot() error {
 		}
 	}
 	for _, path := range devices {
-		if err := bind(path, path, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil &&
+		if err := bindMount(path, path, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil &&
 			!errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *stage) fillRoot() error {
 		if !g.Exec {
 			attr |= unix.MOUNT_ATTR_NOEXEC
 		}
-		if err := bind(g.Source, g.Path, attr); err != nil {
+		if err := bindMount(g.Source, g.Path, attr); err != nil {
 			return err
 		}
 	}
@@ -100,9 +100,9 @@ func (s *stage) fillRoot() error {
 	}
 	// Its own entry only: others' would tell of their environment and arguments.
 	self := fmt.Sprintf("/proc/%d", os.Getpid())
-	if err := bind(self, "/proc/self",
+	if err := bindMount(self, "/proc/self",
 		unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC); err != nil {
-		s.warn("no /proc/self: %v", err)
+		s.addWarning("no /proc/self: %v", err)
 	}
 	return nil
 }
@@ -127,12 +127,12 @@ func bindSystem(path string) error {
 		}
 		return os.Symlink(target, "/root"+path)
 	}
-	return bind(path, path, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_RDONLY)
+	return bindMount(path, path, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_RDONLY)
 }
 
-// bind mounts the source of the old tree at the path of the new one, with the
+// bindMount mounts the source of the old tree at the path of the new one, with the
 // attributes added to those that it has. They hold for mounts below it too.
-func bind(source, path string, attr uint64) error {
+func bindMount(source, path string, attr uint64) error {
 	info, err := os.Stat("/old" + source)
 	if err != nil {
 		return err

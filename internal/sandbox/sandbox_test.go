@@ -282,7 +282,7 @@ func TestRuleset(t *testing.T) {
 		{6, 1<<16 - 1, 3, 3, ""},
 		{12, 1<<16 - 1, 3, 3, ""},
 	} {
-		attr, missing := ruleset(test.version)
+		attr, missing := newRuleset(test.version)
 		if attr.Handled_access_fs != test.files || attr.Handled_access_net != test.net || attr.Scoped != test.scoped ||
 			missing != test.missing {
 			t.Errorf("ruleset(%d) = %+v, %q; want %+v", test.version, attr, missing, test)

@@ -42,7 +42,7 @@ func Init() {
 	} else if err := s.takePipes(); err != nil {
 		os.Exit(3)
 	}
-	err := s.become()
+	err := s.execProgram()
 	_ = json.NewEncoder(s.out).Encode(report{Error: err.Error()}) // when nobody listens, nobody waits
 	os.Exit(2)
 }
@@ -55,12 +55,12 @@ type stage struct {
 	rooted   bool // sees a tree of its own
 }
 
-func (s *stage) warn(format string, args ...any) {
+func (s *stage) addWarning(format string, args ...any) {
 	s.warnings = append(s.warnings, fmt.Sprintf(format, args...))
 }
 
-// become turns the process into the program. It returns only when it cannot.
-func (s *stage) become() error {
+// execProgram turns the process into the program. It returns only when it cannot.
+func (s *stage) execProgram() error {
 	// The kernel ends it first when the machine runs out of memory.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // a wish
 	if err := s.dieWithParent(); err != nil {
@@ -117,14 +117,14 @@ func (s *stage) become() error {
 			if s.Family != nil {
 				return fmt.Errorf("filter system calls: %w", err)
 			}
-			s.warn("system calls are not filtered: %v", err)
+			s.addWarning("system calls are not filtered: %v", err)
 		}
 	}
 	if err := json.NewEncoder(s.out).Encode(report{Warnings: s.warnings}); err != nil {
 		return err
 	}
 	// This is last, because the limit of memory is below what some runtimes reserve.
-	if err := s.limit(); err != nil {
+	if err := s.setLimits(); err != nil {
 		return err
 	}
 	empty := []byte{0}
@@ -177,7 +177,7 @@ func (s *stage) changeUser() error {
 	if !s.rooted {
 		for _, g := range s.Files {
 			if dir := s.closedTo(g.Path); dir != "" {
-				s.warn("runs as root without capabilities, because nobody may not enter %s", dir)
+				s.addWarning("runs as root without capabilities, because nobody may not enter %s", dir)
 				return nil
 			}
 		}
@@ -245,8 +245,8 @@ func (s *stage) dropCapabilities() error {
 	return nil
 }
 
-// limit sets the limits of the process.
-func (s *stage) limit() error {
+// setLimits sets the limits of the process.
+func (s *stage) setLimits() error {
 	limits := []struct {
 		name     string
 		resource int

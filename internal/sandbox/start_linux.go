@@ -86,24 +86,24 @@ func Start(ctx context.Context, spec Spec) (*Process, []string, error) {
 		return nil, nil, err
 	}
 	var refused error
-	for _, flags := range namespaces(p) {
+	for _, flags := range candidateNamespaces(p) {
 		p.Private, p.Mounts = flags&unix.CLONE_NEWUSER != 0, flags&unix.CLONE_NEWNS != 0
-		proc, warnings, err := start(ctx, spec, p, flags)
+		proc, warnings, err := startStage(ctx, spec, p, flags)
 		if err == nil || !isRefusal(err) {
 			return proc, warnings, err
 		}
 		if refused == nil {
 			refused = err
-			p.Warnings = append(p.Warnings, "no namespaces of its own ("+reason(err)+"): the network and the file "+
+			p.Warnings = append(p.Warnings, "no namespaces of its own ("+systemReason(err)+"): the network and the file "+
 				"tree are closed only by what is left")
 		}
 	}
 	return nil, nil, fmt.Errorf("start the sandbox: %w", refused)
 }
 
-// namespaces lists the sets of namespaces to try, the best first. Only a Family has
+// candidateNamespaces lists the sets of namespaces to try, the best first. Only a Family has
 // processes of its own, and no less.
-func namespaces(p *plan) []uintptr {
+func candidateNamespaces(p *plan) []uintptr {
 	const isolated = unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWNS
 	if p.Family != nil {
 		return []uintptr{unix.CLONE_NEWUSER | unix.CLONE_NEWPID | isolated}
@@ -129,8 +129,8 @@ func isRefusal(err error) bool {
 	return false
 }
 
-// reason returns the system's word for err.
-func reason(err error) string {
+// systemReason returns the system's word for err.
+func systemReason(err error) string {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
 		return errno.Error()
@@ -178,8 +178,8 @@ func newPlan(spec Spec) (*plan, error) {
 		}
 		g.Source = source
 		if p.User >= 0 {
-			if err := hand(*g, p.User); err != nil {
-				p.stayRoot("%s cannot be given to nobody (%v)", g.Path, reason(err))
+			if err := grantGroup(*g, p.User); err != nil {
+				p.stayRoot("%s cannot be given to nobody (%v)", g.Path, systemReason(err))
 			}
 		}
 	}
@@ -199,7 +199,7 @@ func newPlan(spec Spec) (*plan, error) {
 // leaveRoot has the program run as nobody, if there is one.
 func (p *plan) leaveRoot() error {
 	for _, path := range []string{"/proc/self/uid_map", "/proc/self/gid_map"} {
-		ids, err := identity(path)
+		ids, err := readIdentityMap(path)
 		if err != nil {
 			return err
 		}
@@ -228,9 +228,9 @@ func hasKey(env []string, key string) bool {
 	return false
 }
 
-// hand lets the group read all that is below the grant, and write it where the
+// grantGroup lets the group read all that is below the grant, and write it where the
 // grant says so. Nobody else gains anything, and the owner stays.
-func hand(g grant, group int) error {
+func grantGroup(g grant, group int) error {
 	return filepath.WalkDir(g.Source, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -258,9 +258,9 @@ func hand(g grant, group int) error {
 	})
 }
 
-// start runs the stage in the namespaces and waits until it has become the
+// startStage runs the stage in the namespaces and waits until it has become the
 // program.
-func start(ctx context.Context, spec Spec, p *plan, flags uintptr) (*Process, []string, error) {
+func startStage(ctx context.Context, spec Spec, p *plan, flags uintptr) (*Process, []string, error) {
 	planRead, planWrite, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
@@ -284,7 +284,7 @@ func start(ctx context.Context, spec Spec, p *plan, flags uintptr) (*Process, []
 	cmd.WaitDelay = 10 * time.Second // for writers that do not take what is left
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags, Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if p.Private {
-		if cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings, err = mappings(p.Family != nil); err != nil {
+		if cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings, err = idMappings(p.Family != nil); err != nil {
 			return nil, nil, err
 		}
 		cmd.SysProcAttr.GidMappingsEnableSetgroups = p.User >= 0
@@ -303,16 +303,16 @@ func start(ctx context.Context, spec Spec, p *plan, flags uintptr) (*Process, []
 		return nil, nil, err
 	}
 	proc := &Process{ctx: ctx, cpu: p.Limits.CPU, ended: make(chan struct{})}
-	if err := proc.run(cmd); err != nil {
+	if err := proc.startOnThread(cmd); err != nil {
 		return nil, nil, err
 	}
 	// ours, or its end is never seen
-	warnings, err := converse(p, planWrite, reportRead, func() { _ = reportWrite.Close() })
+	warnings, err := exchangePlan(p, planWrite, reportRead, func() { _ = reportWrite.Close() })
 	if err == nil && p.Family != nil {
-		proc.Listener, err = hand.listener()
+		proc.Listener, err = hand.takeListener()
 	}
 	if err != nil {
-		proc.kill()
+		proc.killGroup()
 		<-proc.ended
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
@@ -322,10 +322,10 @@ func start(ctx context.Context, spec Spec, p *plan, flags uintptr) (*Process, []
 	return proc, append(p.Warnings, warnings...), nil
 }
 
-// mappings maps the users and groups: root has all of its own, anybody else
+// idMappings maps the users and groups: root has all of its own, anybody else
 // becomes root of the namespace, a root that owns nothing, or stays who he is where a
 // program refuses to be root.
-func mappings(stays bool) (users, groups []syscall.SysProcIDMap, err error) {
+func idMappings(stays bool) (users, groups []syscall.SysProcIDMap, err error) {
 	if os.Geteuid() != 0 {
 		users = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
 		groups = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
@@ -334,15 +334,15 @@ func mappings(stays bool) (users, groups []syscall.SysProcIDMap, err error) {
 		}
 		return users, groups, nil
 	}
-	if users, err = identity("/proc/self/uid_map"); err != nil {
+	if users, err = readIdentityMap("/proc/self/uid_map"); err != nil {
 		return nil, nil, err
 	}
-	groups, err = identity("/proc/self/gid_map")
+	groups, err = readIdentityMap("/proc/self/gid_map")
 	return users, groups, err
 }
 
-// identity reads a map of ids (user_namespaces(7)) and maps every id to itself.
-func identity(path string) ([]syscall.SysProcIDMap, error) {
+// readIdentityMap reads a map of ids (user_namespaces(7)) and maps every id to itself.
+func readIdentityMap(path string) ([]syscall.SysProcIDMap, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -360,9 +360,9 @@ func identity(path string) ([]syscall.SysProcIDMap, error) {
 	return ids, lines.Err()
 }
 
-// converse tells the stage the plan and hears its reports, until it has become
+// exchangePlan tells the stage the plan and hears its reports, until it has become
 // the program or has failed.
-func converse(p *plan, to io.WriteCloser, from io.Reader, closeOurs func()) ([]string, error) {
+func exchangePlan(p *plan, to io.WriteCloser, from io.Reader, closeOurs func()) ([]string, error) {
 	closeOurs()
 	go func() {
 		// A stage that died reads nothing; its silence is noticed below.
@@ -383,10 +383,10 @@ func converse(p *plan, to io.WriteCloser, from io.Reader, closeOurs func()) ([]s
 	return first.Warnings, nil
 }
 
-// run starts the command on a thread of its own, which stays until the command
+// startOnThread starts the command on a thread of its own, which stays until the command
 // has ended: the death signal comes when the thread that started it dies, not
 // the process (prctl(2), PR_SET_PDEATHSIG).
-func (p *Process) run(cmd *exec.Cmd) error {
+func (p *Process) startOnThread(cmd *exec.Cmd) error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -397,18 +397,18 @@ func (p *Process) run(cmd *exec.Cmd) error {
 		}
 		p.pid = cmd.Process.Pid
 		started <- nil
-		stop := context.AfterFunc(p.ctx, p.kill)
+		stop := context.AfterFunc(p.ctx, p.killGroup)
 		p.err = cmd.Wait()
 		stop()
-		p.kill() // what the program may have left in its group
+		p.killGroup() // what the program may have left in its group
 		p.state = cmd.ProcessState
 		close(p.ended)
 	}()
 	return <-started
 }
 
-// kill ends the program and its group.
-func (p *Process) kill() {
+// killGroup ends the program and its group.
+func (p *Process) killGroup() {
 	_ = syscall.Kill(-p.pid, syscall.SIGKILL) // it may have ended already
 }
 

@@ -69,8 +69,8 @@ func newKey(master []byte) (key, error) {
 	if len(master) != keySize {
 		return key{}, fmt.Errorf("the master key has %d bytes, want %d", len(master), keySize)
 	}
-	k := key{master: master, print: derive(master, "fingerprint")[:8]}
-	block, err := aes.NewCipher(derive(master, "seal"))
+	k := key{master: master, print: deriveKey(master, "fingerprint")[:8]}
+	block, err := aes.NewCipher(deriveKey(master, "seal"))
 	if err != nil {
 		return key{}, err
 	}
@@ -83,7 +83,7 @@ func newKey(master []byte) (key, error) {
 func Load(path string) (*Box, error) {
 	box, err := Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return create(path)
+		return createFile(path)
 	}
 	return box, err
 }
@@ -91,14 +91,14 @@ func Load(path string) (*Box, error) {
 // Read returns a Box over the keys in the file, which must be there.
 func Read(path string) (*Box, error) {
 	b := &Box{path: path}
-	if err := b.read(); err != nil {
+	if err := b.readFile(); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-// read reads the file.
-func (b *Box) read() error {
+// readFile reads the file.
+func (b *Box) readFile() error {
 	stamp, err := os.Stat(b.path)
 	if err != nil {
 		return err
@@ -132,9 +132,9 @@ func (b *Box) read() error {
 	return nil
 }
 
-// current returns the keys, read again when the file has changed. A file that cannot be
+// currentKeys returns the keys, read again when the file has changed. A file that cannot be
 // read leaves the keys as they are.
-func (b *Box) current() []key {
+func (b *Box) currentKeys() []key {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.path == "" {
@@ -143,14 +143,14 @@ func (b *Box) current() []key {
 	now, err := os.Stat(b.path)
 	if err == nil && (!now.ModTime().Equal(b.stamp.ModTime()) || !os.SameFile(now, b.stamp) ||
 		now.Size() != b.stamp.Size()) {
-		_ = b.read() // as above
+		_ = b.readFile() // as above
 	}
 	return b.keys
 }
 
-// create makes the key file; when another process was faster, its key counts.
-func create(path string) (*Box, error) {
-	master, err := random()
+// createFile makes the key file; when another process was faster, its key counts.
+func createFile(path string) (*Box, error) {
+	master, err := randomKey()
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func create(path string) (*Box, error) {
 	return Read(path)
 }
 
-func random() ([]byte, error) {
+func randomKey() ([]byte, error) {
 	master := make([]byte, keySize)
 	_, err := rand.Read(master)
 	return master, err
@@ -189,8 +189,8 @@ func writeKeys(path string, masters [][]byte) (string, error) {
 	return tmp.Name(), nil
 }
 
-// change replaces the keys of the file by what f makes of them.
-func (b *Box) change(f func(masters [][]byte) ([][]byte, error)) error {
+// replaceKeys replaces the keys of the file by what f makes of them.
+func (b *Box) replaceKeys(f func(masters [][]byte) ([][]byte, error)) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.path == "" {
@@ -211,23 +211,23 @@ func (b *Box) change(f func(masters [][]byte) ([][]byte, error)) error {
 	if err := os.Rename(tmp, b.path); err != nil {
 		return errors.Join(err, os.Remove(tmp))
 	}
-	return b.read()
+	return b.readFile()
 }
 
 // Add appends a new key to the file: it opens, and does not seal yet.
 func (b *Box) Add() error {
-	return b.change(func(masters [][]byte) ([][]byte, error) {
+	return b.replaceKeys(func(masters [][]byte) ([][]byte, error) {
 		if len(masters) == maxKeys {
 			return nil, fmt.Errorf("there are %d master keys already: drop old ones first", len(masters))
 		}
-		master, err := random()
+		master, err := randomKey()
 		return append(masters, master), err
 	})
 }
 
 // Promote has the last key of the file seal from now on.
 func (b *Box) Promote() error {
-	return b.change(func(masters [][]byte) ([][]byte, error) {
+	return b.replaceKeys(func(masters [][]byte) ([][]byte, error) {
 		last := len(masters) - 1
 		return slices.Concat(masters[last:], masters[:last]), nil
 	})
@@ -235,10 +235,10 @@ func (b *Box) Promote() error {
 
 // Drop removes every key but the one that seals.
 func (b *Box) Drop() error {
-	return b.change(func(masters [][]byte) ([][]byte, error) { return masters[:1], nil })
+	return b.replaceKeys(func(masters [][]byte) ([][]byte, error) { return masters[:1], nil })
 }
 
-func derive(master []byte, use string) []byte {
+func deriveKey(master []byte, use string) []byte {
 	key, err := hkdf.Key(sha256.New, master, nil, "merlon/"+use, keySize)
 	if err != nil {
 		panic("seal: " + err.Error()) // only for a length beyond HKDF's
@@ -252,9 +252,9 @@ func (b *Box) Derive(use string) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.root != nil {
-		return derive(b.root, use)
+		return deriveKey(b.root, use)
 	}
-	return derive(b.keys[0].master, use)
+	return deriveKey(b.keys[0].master, use)
 }
 
 // Root returns what derived keys are made of: the first master key of the deployment. A
@@ -282,24 +282,24 @@ func (b *Box) Fingerprint() string { return b.Fingerprints()[0] }
 // theirs differ.
 func (b *Box) Fingerprints() []string {
 	var out []string
-	for _, k := range b.current() {
+	for _, k := range b.currentKeys() {
 		out = append(out, hex.EncodeToString(k.print))
 	}
 	return out
 }
 
 // Prefix is what texts begin with that the key seals while there are several keys.
-func (b *Box) Prefix() []byte { return prefix(b.current()[0]) }
+func (b *Box) Prefix() []byte { return keyPrefix(b.currentKeys()[0]) }
 
-func prefix(k key) []byte { return append([]byte{namedVersion}, k.print[:nameSize]...) }
+func keyPrefix(k key) []byte { return append([]byte{namedVersion}, k.print[:nameSize]...) }
 
 // Seal encrypts the text. The label binds it to its place: a sealed text moved to
 // another row does not open there.
 func (b *Box) Seal(plain []byte, label string) []byte {
-	keys := b.current()
+	keys := b.currentKeys()
 	head := []byte{plainVersion}
 	if len(keys) > 1 {
-		head = prefix(keys[0])
+		head = keyPrefix(keys[0])
 	}
 	return keys[0].aead.Seal(head, nil, plain, []byte(label))
 }
@@ -309,11 +309,11 @@ func (b *Box) Open(sealed []byte, label string) ([]byte, error) {
 	if len(sealed) == 0 || sealed[0] != plainVersion && sealed[0] != namedVersion {
 		return nil, errors.New("not a sealed text of a known version")
 	}
-	for _, k := range b.current() {
+	for _, k := range b.currentKeys() {
 		text := sealed[1:]
 		if sealed[0] == namedVersion {
 			var found bool
-			if text, found = bytes.CutPrefix(sealed, prefix(k)); !found {
+			if text, found = bytes.CutPrefix(sealed, keyPrefix(k)); !found {
 				continue
 			}
 		}

@@ -28,8 +28,8 @@ type analyzerCoverage struct {
 // pathSet are files, and folders with a trailing slash; the empty one is everywhere.
 type pathSet map[string]bool
 
-// hold reports whether the path is one of the places, or in one.
-func (p pathSet) hold(path string) bool {
+// contains reports whether the path is one of the places, or in one.
+func (p pathSet) contains(path string) bool {
 	if p[""] || p[path] {
 		return true
 	}
@@ -81,11 +81,11 @@ func collectCoverage(statuses []scan.Status, operations []finding.Operation, rul
 	return c
 }
 
-// analyzed reports whether the analyzer looked at the path for what the rule finds; a
+// hasAnalyzed reports whether the analyzer looked at the path for what the rule finds; a
 // rule without a name is none of those that reasons name.
-func (c coverageByAnalyzer) analyzed(analyzer, path, rule string) bool {
+func (c coverageByAnalyzer) hasAnalyzed(analyzer, path, rule string) bool {
 	l, ran := c[analyzer]
-	return ran && l.analyzed(path, rule)
+	return ran && l.hasAnalyzed(path, rule)
 }
 
 // excludePaths marks kinds of paths as absent from the scanned source.
@@ -109,7 +109,7 @@ func (c coverageByAnalyzer) analyzedByAll(a finding.Analysis, path string) bool 
 	for _, l := range c {
 		if l.analysis == a {
 			ran = true
-			if !l.analyzed(path, "") {
+			if !l.hasAnalyzed(path, "") {
 				return false
 			}
 		}
@@ -124,7 +124,7 @@ func isBelow(path, root string) bool {
 	return ok && (rest == "" || root == "" || strings.HasSuffix(root, "/") || rest[0] == '/')
 }
 
-func (l analyzerCoverage) analyzed(path, rule string) bool {
-	return !l.isExcluded(path) && !l.nothing && isBelow(path, l.root) && !l.not.hold(path) && !l.untried[rule].hold(path) &&
+func (l analyzerCoverage) hasAnalyzed(path, rule string) bool {
+	return !l.isExcluded(path) && !l.nothing && isBelow(path, l.root) && !l.not.contains(path) && !l.untried[rule].contains(path) &&
 		(l.only == nil || l.only[path])
 }

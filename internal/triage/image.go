@@ -248,7 +248,7 @@ func (in *ingest) unseenContents() map[string]bool {
 	out := map[string]bool{}
 	for i := range in.known {
 		k := &in.known[i]
-		if in.held.InImage[string(k.ID)] && (!in.covered.analyzed(k.Analyzer, k.Path, k.Rule) ||
+		if in.held.InImage[string(k.ID)] && (!in.covered.hasAnalyzed(k.Analyzer, k.Path, k.Rule) ||
 			!in.run.CoversSeverity(k.Bucket.Severity)) {
 			out[string(k.ID)] = true
 		}

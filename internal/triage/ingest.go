@@ -222,7 +222,7 @@ func (in *ingest) unmatchedCandidates() (before, after []matchCandidate) {
 		}
 	}
 	for i, k := range in.known {
-		if !in.seen[i] && codes[k.Code] && in.covered.analyzed(k.Analyzer, k.Path, k.Rule) && !in.held.InOtherImages[string(k.ID)] {
+		if !in.seen[i] && codes[k.Code] && in.covered.hasAnalyzed(k.Analyzer, k.Path, k.Rule) && !in.held.InOtherImages[string(k.ID)] {
 			before = append(before, matchCandidate{index: i, code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
 		}
 	}
@@ -285,7 +285,7 @@ func (in *ingest) compareBase(ctx context.Context, renamed map[Digest]Digest) er
 		if i, ok := here[k.Place]; ok {
 			same[i] = true
 			renamed[k.Place] = k.Flaw
-		} else if codes[k.Code] && !in.flaws[k.Flaw] && in.covered.analyzed(k.Analyzer, k.Path, k.Rule) {
+		} else if codes[k.Code] && !in.flaws[k.Flaw] && in.covered.hasAnalyzed(k.Analyzer, k.Path, k.Rule) {
 			before = append(before, matchCandidate{index: len(flaws), code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
 			flaws = append(flaws, k.Flaw)
 		}
@@ -387,7 +387,7 @@ func (in *ingest) writeGone(ctx context.Context, w *writer) error {
 	for i := range in.known {
 		k := &in.known[i]
 		if in.seen[i] || !in.run.ResolvesMissing() || k.Gone && k.Bucket.Status == Resolved || !in.run.CoversSeverity(k.Bucket.Severity) ||
-			!in.covered.analyzed(k.Analyzer, k.Path, k.Rule) || in.held.InOtherImages[string(k.ID)] {
+			!in.covered.hasAnalyzed(k.Analyzer, k.Path, k.Rule) || in.held.InOtherImages[string(k.ID)] {
 			continue
 		}
 		w.resolveFinding(k)

@@ -184,7 +184,7 @@ func TestCoverage(t *testing.T) {
 		{"image", "etc/y", false}, {"image", "hub/a/b:/etc/y", false}, {"image", "hub/ab:/etc/y", false},
 		{"somewhere", "z.go", false}, {"many", "z.go", false}, {"silent", "z.go", false}, {"root", "z.go", false},
 	} {
-		if got := c.analyzed(q.analyzer, q.path, "id of r1"); got != q.want {
+		if got := c.hasAnalyzed(q.analyzer, q.path, "id of r1"); got != q.want {
 			t.Errorf("%s saw %s: got %v, want %v", q.analyzer, q.path, got, q.want)
 		}
 	}
@@ -196,7 +196,7 @@ func TestCoverage(t *testing.T) {
 		{"h/b/c", "r2", true},
 		{"h/c", "r1", true}, {"h/c", "r3", false}, {"h/c", "r4", true},
 	} {
-		if got := c.analyzed("rules", q.path, "id of "+q.rule); got != q.want {
+		if got := c.hasAnalyzed("rules", q.path, "id of "+q.rule); got != q.want {
 			t.Errorf("looked at %s for what %s finds: got %v, want %v", q.path, q.rule, got, q.want)
 		}
 	}
@@ -206,7 +206,7 @@ func TestCoverage(t *testing.T) {
 		want       bool
 	}{{"h/fine", "r2", true}, {"h/fine", "r1", false}, {"h/slow", "r2", false}, {"h/behind", "r2", false},
 		{"", "r2", false}} {
-		if got := c.analyzed("beyond", q.path, "id of "+q.rule); got != q.want {
+		if got := c.hasAnalyzed("beyond", q.path, "id of "+q.rule); got != q.want {
 			t.Errorf("beside a place without an answer, looked at %s for what %s finds: got %v, want %v", q.path,
 				q.rule, got, q.want)
 		}

@@ -118,7 +118,7 @@ func Commands(needs []VulnerablePackage, fixes []Fix) []string {
 			at.old = ""
 		}
 		if old, ok := best[at]; fixes[i].Command != "" &&
-			(!ok || less(p.Ecosystem, fixes[old].Target, fixes[i].Target)) {
+			(!ok || lessVersion(p.Ecosystem, fixes[old].Target, fixes[i].Target)) {
 			best[at] = i
 		}
 	}

@@ -144,9 +144,9 @@ func Locate(read Reader, p *finding.Package) *finding.Requirement {
 	}
 	for _, at := range places {
 		for i := range kinds {
-			if k := &kinds[i]; k.ecosystem == p.Ecosystem && k.covers(at.Path) {
+			if k := &kinds[i]; k.ecosystem == p.Ecosystem && k.coversFile(at.Path) {
 				s := search{read: read, kind: k, pkg: p, exact: at.Path == p.Path}
-				if d := s.requirement(at); d != nil {
+				if d := s.findRequirement(at); d != nil {
 					return d
 				}
 			}
@@ -155,7 +155,7 @@ func Locate(read Reader, p *finding.Package) *finding.Requirement {
 	return nil
 }
 
-func (k *kind) covers(file string) bool {
+func (k *kind) coversFile(file string) bool {
 	return slices.ContainsFunc(k.names, func(name string) bool {
 		ok, err := path.Match(name, path.Base(file))
 		return ok && err == nil
@@ -170,22 +170,22 @@ type search struct {
 	exact bool // the place is the package's own, not that of a manifest beside the lock file
 }
 
-// requirement looks for the package in the manifest, and then above it.
-func (s *search) requirement(at finding.PackageLocation) *finding.Requirement {
-	d, missed := s.within(s.kind.patterns, s.names(), at)
+// findRequirement looks for the package in the manifest, and then above it.
+func (s *search) findRequirement(at finding.PackageLocation) *finding.Requirement {
+	d, missed := s.findInFile(s.kind.patterns, s.patternNames(), at)
 	if d != nil || !missed {
 		return d
 	}
-	for _, file := range s.higher(at.Path) {
-		if d, missed := s.within(s.kind.patterns, s.names(), finding.PackageLocation{Path: file}); d != nil || !missed {
+	for _, file := range s.parentFiles(at.Path) {
+		if d, missed := s.findInFile(s.kind.patterns, s.patternNames(), finding.PackageLocation{Path: file}); d != nil || !missed {
 			return d
 		}
 	}
 	return nil
 }
 
-// names returns what stands for the package in patterns.
-func (s *search) names() map[string]string {
+// patternNames returns what stands for the package in patterns.
+func (s *search) patternNames() map[string]string {
 	name := regexp.QuoteMeta(s.pkg.Name)
 	if s.pkg.Ecosystem == "PyPI" { // https://peps.python.org/pep-0503/#normalized-names
 		name = "(?i:" + separators.ReplaceAllString(s.pkg.Name, "[-_.]+") + ")"
@@ -202,8 +202,8 @@ var (
 	pythonName = lazyregexp.New(`^[A-Za-z0-9._-]+$`)
 )
 
-// higher lists the files above a manifest that may say more, the nearest first.
-func (s *search) higher(file string) []string {
+// parentFiles lists the files above a manifest that may say more, the nearest first.
+func (s *search) parentFiles(file string) []string {
 	var out []string
 	dir := path.Dir(file)
 	for range maxFolders {
@@ -220,33 +220,33 @@ func (s *search) higher(file string) []string {
 	return out
 }
 
-// within looks for a requirement in a file; missed says that the file has none.
-func (s *search) within(patterns []pattern, names map[string]string,
+// findInFile looks for a requirement in a file; missed says that the file has none.
+func (s *search) findInFile(patterns []pattern, names map[string]string,
 	at finding.PackageLocation) (d *finding.Requirement, missed bool) {
 	text, ok := s.read(at.Path)
 	if !ok || len(text) > maxManifest {
 		return nil, true
 	}
-	from, to, syntax, ref := nearest(patterns, names, text, at.Line)
+	from, to, syntax, ref := nearestMatch(patterns, names, text, at.Line)
 	switch {
 	case from < 0 && ref == "":
 		return nil, true
 	case ref != "":
-		return s.variable(ref, at.Path, 0), false
+		return s.findVariable(ref, at.Path, 0), false
 	}
-	d = demand(at.Path, text, from, to, syntax)
-	if d != nil && !s.plausible(d) {
+	d = newRequirement(at.Path, text, from, to, syntax)
+	if d != nil && !s.isPlausible(d) {
 		d = nil
 	}
 	return d, false
 }
 
-// nearest returns where the requirement stands that is nearest to the line, or the name
+// nearestMatch returns where the requirement stands that is nearest to the line, or the name
 // of the variable that holds it.
-func nearest(patterns []pattern, names map[string]string, text string, line int) (from, to int, syntax, ref string) {
+func nearestMatch(patterns []pattern, names map[string]string, text string, line int) (from, to int, syntax, ref string) {
 	from, best := -1, 0
 	for _, p := range patterns {
-		re, err := regexp.Compile(fill(p.text, names))
+		re, err := regexp.Compile(fillPattern(p.text, names))
 		if err != nil {
 			continue // a name too long for an expression
 		}
@@ -269,8 +269,8 @@ func nearest(patterns []pattern, names map[string]string, text string, line int)
 	return from, to, syntax, ref
 }
 
-// fill puts names into a pattern.
-func fill(text string, names map[string]string) string {
+// fillPattern puts names into a pattern.
+func fillPattern(text string, names map[string]string) string {
 	for _, word := range []string{"NAME", "GROUP", "ARTIFACT", "REF"} {
 		if name, ok := names[word]; ok {
 			text = placeholder[word].ReplaceAllLiteralString(text, name)
@@ -288,8 +288,8 @@ var placeholder = map[string]*lazyregexp.Regexp{
 // maxDepth bounds variables that name variables.
 const maxDepth = 4
 
-// variable looks for the value of a variable in the file and above it.
-func (s *search) variable(ref, file string, depth int) *finding.Requirement {
+// findVariable looks for the value of a variable in the file and above it.
+func (s *search) findVariable(ref, file string, depth int) *finding.Requirement {
 	if depth == maxDepth || s.kind.variables == nil {
 		return nil
 	}
@@ -297,19 +297,19 @@ func (s *search) variable(ref, file string, depth int) *finding.Requirement {
 		ref = ref[strings.LastIndexByte(ref, '.')+1:]
 	}
 	names := map[string]string{"REF": regexp.QuoteMeta(ref)}
-	for _, place := range append([]string{file}, s.higher(file)...) {
+	for _, place := range append([]string{file}, s.parentFiles(file)...) {
 		text, ok := s.read(place)
 		if !ok || len(text) > maxManifest {
 			continue
 		}
-		from, to, syntax, next := nearest(s.kind.variables, names, text, 0)
+		from, to, syntax, next := nearestMatch(s.kind.variables, names, text, 0)
 		if next != "" && next != ref {
-			return s.variable(next, place, depth+1)
+			return s.findVariable(next, place, depth+1)
 		}
 		if from < 0 {
 			continue
 		}
-		if d := demand(place, text, from, to, syntax); d != nil && s.plausible(d) {
+		if d := newRequirement(place, text, from, to, syntax); d != nil && s.isPlausible(d) {
 			return d
 		}
 		return nil
@@ -317,8 +317,8 @@ func (s *search) variable(ref, file string, depth int) *finding.Requirement {
 	return nil
 }
 
-// demand describes a place in a file.
-func demand(file, text string, from, to int, syntax string) *finding.Requirement {
+// newRequirement describes a place in a file.
+func newRequirement(file, text string, from, to int, syntax string) *finding.Requirement {
 	begin := strings.LastIndexByte(text[:from], '\n') + 1
 	end := len(text)
 	if n := strings.IndexByte(text[begin:], '\n'); n >= 0 {
@@ -332,15 +332,15 @@ func demand(file, text string, from, to int, syntax string) *finding.Requirement
 		End: to - begin, Syntax: syntax}
 }
 
-// plausible reports whether the place can be the one that brought the package: it can be
+// isPlausible reports whether the place can be the one that brought the package: it can be
 // changed, and a version that stands alone is the package's.
-func (s *search) plausible(d *finding.Requirement) bool {
+func (s *search) isPlausible(d *finding.Requirement) bool {
 	text := d.Text[d.Start:d.End]
 	if _, ok := raiseRequirement(d.Syntax, text, "0"); !ok {
 		return false
 	}
 	if d.Syntax == exactSyntax && !strings.ContainsAny(text, "[(*+,") {
-		n, ok := compare(s.pkg.Ecosystem, strings.TrimPrefix(text, "v"), strings.TrimPrefix(s.pkg.Version, "v"))
+		n, ok := compareVersions(s.pkg.Ecosystem, strings.TrimPrefix(text, "v"), strings.TrimPrefix(s.pkg.Version, "v"))
 		return ok && n == 0
 	}
 	return true

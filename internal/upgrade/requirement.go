@@ -104,7 +104,7 @@ func raiseRange(syntax, text, version string) (string, bool) {
 		}
 		switch m[1] {
 		case "<", "<=":
-			n, ok := compare("npm", m[4], version) // the plain order is enough for an end
+			n, ok := compareVersions("npm", m[4], version) // the plain order is enough for an end
 			if !ok || n < 0 || n == 0 && m[1] == "<" {
 				return lowerBoundPrefix(syntax) + version, true
 			}
@@ -139,7 +139,7 @@ func raiseExact(text, version string) (string, bool) {
 		if m[3] == "" {
 			return "[" + version + "]", true
 		}
-		if n, ok := compare("Maven", m[4], version); m[4] != "" && (!ok || n < 0 || n == 0 && m[5] == ")") {
+		if n, ok := compareVersions("Maven", m[4], version); m[4] != "" && (!ok || n < 0 || n == 0 && m[5] == ")") {
 			return "[" + version + ",)", true
 		}
 		return "[" + version + m[3] + m[4] + m[5], true

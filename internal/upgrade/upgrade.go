@@ -27,8 +27,8 @@ const (
 // Levels lists every level.
 var Levels = []Level{Patch, Minor, Major, Auto}
 
-// allows reports whether the level lets a step be taken.
-func (l Level) allows(step Step) bool {
+// allowsStep reports whether the level lets a step be taken.
+func (l Level) allowsStep(step Step) bool {
 	return l == Auto || l == Major || l == Minor && step != MajorStep || l == Patch && step == PatchStep
 }
 
@@ -102,7 +102,7 @@ func Plan(needs []VulnerablePackage, o Policy) []Fix {
 		best := bestForGroup(needs, out, group)
 		for _, i := range group {
 			target := best // "" when no candidate of any is allowed
-			if target != "" && !clears(&needs[i].Match, target) {
+			if target != "" && !clearsVersion(&needs[i].Match, target) {
 				target = ""
 				if c := firstAllowed(out[i].Candidates); c != "" {
 					out[i].Reason = best + " clears other vulnerabilities of the package, but not this one, which " +
@@ -123,14 +123,14 @@ func listCandidates(m *finding.PackageMatch, level Level) []Candidate {
 		if v == "" || slices.ContainsFunc(out, func(c Candidate) bool { return c.Version == v }) {
 			continue
 		}
-		if n, ok := compare(m.Package.Ecosystem, v, m.Package.Version); !ok || n <= 0 {
+		if n, ok := compareVersions(m.Package.Ecosystem, v, m.Package.Version); !ok || n <= 0 {
 			continue
 		}
 		step := StepOf(m.Package.Version, v)
-		out = append(out, Candidate{Version: v, Step: step, Allowed: level.allows(step)})
+		out = append(out, Candidate{Version: v, Step: step, Allowed: level.allowsStep(step)})
 	}
 	slices.SortStableFunc(out, func(a, b Candidate) int {
-		n, _ := compare(m.Package.Ecosystem, a.Version, b.Version) // both were compared before
+		n, _ := compareVersions(m.Package.Ecosystem, a.Version, b.Version) // both were compared before
 		return n
 	})
 	return out
@@ -146,23 +146,23 @@ func firstAllowed(list []Candidate) string {
 	return ""
 }
 
-// clears reports whether a version is known to clear a vulnerability: it is named, or
+// clearsVersion reports whether a version is known to clear a vulnerability: it is named, or
 // lies above a named one of its line of versions, with none above it that would say
 // that the flaw came back.
-func clears(m *finding.PackageMatch, version string) bool {
+func clearsVersion(m *finding.PackageMatch, version string) bool {
 	if version == m.UpgradeAll || version == m.Upgrade || slices.Contains(m.Fixed, version) {
 		return true
 	}
 	below, above := "", ""
 	for _, v := range m.Fixed {
-		n, ok := compare(m.Package.Ecosystem, v, version)
+		n, ok := compareVersions(m.Package.Ecosystem, v, version)
 		if !ok {
 			return false
 		}
-		if n < 0 && (below == "" || less(m.Package.Ecosystem, below, v)) {
+		if n < 0 && (below == "" || lessVersion(m.Package.Ecosystem, below, v)) {
 			below = v
 		}
-		if n > 0 && (above == "" || less(m.Package.Ecosystem, v, above)) {
+		if n > 0 && (above == "" || lessVersion(m.Package.Ecosystem, v, above)) {
 			above = v
 		}
 	}
@@ -185,7 +185,7 @@ func bestForGroup(needs []VulnerablePackage, fixes []Fix, group []int) string {
 			}
 			o := offer{Candidate: c}
 			for _, j := range group {
-				if clears(&needs[j].Match, c.Version) {
+				if clearsVersion(&needs[j].Match, c.Version) {
 					o.clears++
 				}
 				o.clean = o.clean || needs[j].Match.UpgradeAll == c.Version
@@ -197,7 +197,7 @@ func bestForGroup(needs []VulnerablePackage, fixes []Fix, group []int) string {
 	for _, o := range offers {
 		if best == nil || cmp.Or(cmp.Compare(best.clears, o.clears), cmp.Compare(o.Step.rank(), best.Step.rank()),
 			yesFirst(o.clean, best.clean),
-			order(needs[group[0]].Match.Package.Ecosystem, o.Version, best.Version),
+			orderVersions(needs[group[0]].Match.Package.Ecosystem, o.Version, best.Version),
 			cmp.Compare(o.Version, best.Version)) < 0 {
 			best = &o
 		}
@@ -270,7 +270,7 @@ func Edits(needs []VulnerablePackage, fixes []Fix) []Edit {
 			continue
 		}
 		at := place{e.Path, e.Line, e.demand.Start}
-		if old, ok := best[at]; !ok || less(needs[i].Match.Package.Ecosystem, old.target, e.target) {
+		if old, ok := best[at]; !ok || lessVersion(needs[i].Match.Package.Ecosystem, old.target, e.target) {
 			best[at] = *e
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func need(name, version, all string, fixed ...string) VulnerablePackage {
 	m := finding.PackageMatch{Package: seen("npm", name, version, "package-lock.json"), Fixed: fixed, UpgradeAll: all}
 	for _, v := range fixed {
-		if m.Upgrade == "" && less("npm", version, v) {
+		if m.Upgrade == "" && lessVersion("npm", version, v) {
 			m.Upgrade = v
 		}
 	}

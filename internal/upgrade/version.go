@@ -32,8 +32,8 @@ func (s Step) rank() int {
 // StepOf returns the step from a version to a later one. A version that is not made of
 // numbers is a major step away from all others.
 func StepOf(from, to string) Step {
-	a, aok := numbers(from)
-	b, bok := numbers(to)
+	a, aok := majorMinor(from)
+	b, bok := majorMinor(to)
 	switch {
 	case !aok || !bok || a[0] != b[0]:
 		return MajorStep
@@ -43,8 +43,8 @@ func StepOf(from, to string) Step {
 	return PatchStep
 }
 
-// numbers returns the first two numbers of a version; what is missing is zero.
-func numbers(version string) (out [2]int, ok bool) {
+// majorMinor returns the first two numbers of a version; what is missing is zero.
+func majorMinor(version string) (out [2]int, ok bool) {
 	version = strings.TrimPrefix(strings.ToLower(version), "v")
 	if _, rest, epoch := strings.Cut(version, "!"); epoch { // of PEP 440
 		version = rest
@@ -67,8 +67,8 @@ func numbers(version string) (out [2]int, ok bool) {
 	return out, true
 }
 
-// compare orders two versions of an ecosystem; false when that cannot be done.
-func compare(ecosystem, a, b string) (int, bool) {
+// compareVersions orders two versions of an ecosystem; false when that cannot be done.
+func compareVersions(ecosystem, a, b string) (int, bool) {
 	base, _, _ := strings.Cut(ecosystem, ":")
 	x, err := semantic.Parse(a, base)
 	if err != nil {
@@ -82,14 +82,14 @@ func compare(ecosystem, a, b string) (int, bool) {
 	return n, err == nil
 }
 
-// order is compare for versions that may not be comparable: these are equal.
-func order(ecosystem, a, b string) int {
-	n, _ := compare(ecosystem, a, b)
+// orderVersions is compare for versions that may not be comparable: these are equal.
+func orderVersions(ecosystem, a, b string) int {
+	n, _ := compareVersions(ecosystem, a, b)
 	return n
 }
 
-func less(ecosystem, a, b string) bool {
-	n, ok := compare(ecosystem, a, b)
+func lessVersion(ecosystem, a, b string) bool {
+	n, ok := compareVersions(ecosystem, a, b)
 	return ok && n < 0
 }
 

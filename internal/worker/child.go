@@ -38,12 +38,12 @@ var (
 	errMessages  = errors.New("the scan's messages cannot be recorded")
 )
 
-// record runs the child and writes its messages down. An error that is a Failure
+// recordChild runs the child and writes its messages down. An error that is a Failure
 // is the child's; any other is the worker's own.
-func (w *Worker) record(ctx context.Context, rec *recorder, c child) error {
+func (w *Worker) recordChild(ctx context.Context, rec *recorder, c child) error {
 	f, err := os.OpenFile(c.record, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return setback(err)
+		return markRetry(err)
 	}
 	out := &bounded{w: f, left: maxRecord}
 	rec.Handler = scan.Encode(out)
@@ -56,28 +56,28 @@ func (w *Worker) record(ctx context.Context, rec *recorder, c child) error {
 	case errors.Is(out.err, errTooMuch):
 		return run.Fail(run.CodeResults, "the scan reports more than %d GiB", maxRecord>>30)
 	case out.err != nil:
-		return setback(out.err)
+		return markRetry(out.err)
 	case err != nil:
 		return err
 	case closeErr != nil:
-		return setback(closeErr)
+		return markRetry(closeErr)
 	}
 	return nil
 }
 
 // runChild starts the child, reads its messages while they come, and waits.
 func (w *Worker) runChild(ctx context.Context, rec *recorder, c child) error {
-	spec, err := w.spec(ctx, c)
+	spec, err := w.newSpec(ctx, c)
 	if err != nil {
-		return setback(err)
+		return markRetry(err)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	limited, cancel := context.WithTimeoutCause(ctx, c.limit, errTimeLimit)
 	defer cancel()
-	lent, err := w.lend(limited, c, &spec)
+	lent, err := w.startBroker(limited, c, &spec)
 	if err != nil {
-		return setback(err)
+		return markRetry(err)
 	}
 	defer lent()
 	read, write := io.Pipe()
@@ -85,12 +85,12 @@ func (w *Worker) runChild(ctx context.Context, rec *recorder, c child) error {
 	spec.Stdout, spec.Stderr = write, complaints
 	p, warnings, err := sandbox.Start(limited, spec)
 	if err != nil {
-		return setback(fmt.Errorf("start the scan: %w", err))
+		return markRetry(fmt.Errorf("start the scan: %w", err))
 	}
 	rec.warnings = warnings
 	decoded := make(chan error, 1)
 	go func() {
-		err := scan.Decode(read, c.redact(rec))
+		err := scan.Decode(read, c.redactHandler(rec))
 		if err != nil && !errors.Is(err, scan.ErrIncomplete) {
 			stop(errMessages)
 		}
@@ -100,12 +100,12 @@ func (w *Worker) runChild(ctx context.Context, rec *recorder, c child) error {
 	}()
 	res, waitErr := p.Wait()
 	_ = write.Close() // never fails
-	return c.conceal(w.judge(ctx, ended{result: res, wait: waitErr, decode: <-decoded, complaints: complaints.String(),
+	return c.redactError(w.judgeExit(ctx, ended{result: res, wait: waitErr, decode: <-decoded, complaints: complaints.String(),
 		limit: c.limit}))
 }
 
-// spec says what the child may have.
-func (w *Worker) spec(ctx context.Context, c child) (sandbox.Spec, error) {
+// newSpec says what the child may have.
+func (w *Worker) newSpec(ctx context.Context, c child) (sandbox.Spec, error) {
 	if c.live != nil {
 		return w.liveSpec(ctx, c)
 	}
@@ -170,9 +170,9 @@ const (
 	exitNotLooked = 2
 )
 
-// judge returns nil when the child's messages are whole. Everything else is a
+// judgeExit returns nil when the child's messages are whole. Everything else is a
 // failure of the scan, except when the worker itself was told to stop.
-func (w *Worker) judge(ctx context.Context, e ended) error {
+func (w *Worker) judgeExit(ctx context.Context, e ended) error {
 	cause := context.Cause(ctx)
 	var killed *sandbox.KilledError
 	switch {
@@ -187,7 +187,7 @@ func (w *Worker) judge(ctx context.Context, e ended) error {
 	case e.decode != nil && !errors.Is(e.decode, scan.ErrIncomplete):
 		return run.Fail(run.CodeIncomplete, "the scan's messages cannot be read: %v", e.decode)
 	case e.wait != nil:
-		return setback(e.wait)
+		return markRetry(e.wait)
 	case e.decode != nil:
 		return run.Fail(run.CodeIncomplete, "the scan ended with exit code %d before every analyzer had "+
 			"ended%s", e.result.Code, e.lastWords())

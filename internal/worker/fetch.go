@@ -19,59 +19,59 @@ import (
 
 // This file brings what is to be scanned onto the disk.
 
-// fetch copies the run's archive into the folder.
-func (w *Worker) fetch(ctx context.Context, r *run.Run, dir string) (path string, err error) {
+// fetchArchive copies the run's archive into the folder.
+func (w *Worker) fetchArchive(ctx context.Context, r *run.Run, dir string) (path string, err error) {
 	path = filepath.Join(dir, "archive")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return "", setback(err)
+		return "", markRetry(err)
 	}
 	err = errors.Join(w.Blobs.Download(ctx, r.Archive, f), f.Close())
 	switch {
 	case errs.Is(err, errs.NotFound):
 		return "", run.Fail(run.CodeArchiveGone, "the archive is no longer in storage: start a new scan")
 	case err != nil:
-		return "", setback(fmt.Errorf("fetch the archive: %w", err))
+		return "", markRetry(fmt.Errorf("fetch the archive: %w", err))
 	}
 	return path, nil
 }
 
-// unpack extracts the archive into the folder, which it makes, and removes it.
-func (w *Worker) unpack(ctx context.Context, path, tree string) (archive.Summary, error) {
+// unpackArchive extracts the archive into the folder, which it makes, and removes it.
+func (w *Worker) unpackArchive(ctx context.Context, path, tree string) (archive.Summary, error) {
 	var none archive.Summary
 	f, err := os.Open(path)
 	if err != nil {
-		return none, setback(err)
+		return none, markRetry(err)
 	}
 	defer func() { _ = f.Close() }() // it was read only
 	info, err := f.Stat()
 	if err != nil {
-		return none, setback(err)
+		return none, markRetry(err)
 	}
 	if err := os.Mkdir(tree, 0o700); err != nil {
-		return none, setback(err)
+		return none, markRetry(err)
 	}
 	root, err := os.OpenRoot(tree)
 	if err != nil {
-		return none, setback(err)
+		return none, markRetry(err)
 	}
 	defer func() { _ = root.Close() }() // it was only walked
 	summary, err := archive.Extract(ctx, io.NewSectionReader(f, 0, info.Size()), root, w.Budget)
 	if errs.Is(err, errs.Invalid) || errs.Is(err, errs.TooLarge) {
-		return none, run.Fail(run.CodeArchive, "the archive was refused: %s", message(err))
+		return none, run.Fail(run.CodeArchive, "the archive was refused: %s", publicMessage(err))
 	}
 	if err != nil {
-		return none, setback(fmt.Errorf("unpack the archive: %w", err))
+		return none, markRetry(fmt.Errorf("unpack the archive: %w", err))
 	}
 	if err := os.Remove(path); err != nil {
-		return none, setback(err)
+		return none, markRetry(err)
 	}
 	return summary, nil
 }
 
-// reasons says what of the archive no analyzer will see. A list that was cut
+// skippedReasons says what of the archive no analyzer will see. A list that was cut
 // short gets an entry without a path, because then nothing is sure.
-func reasons(s archive.Summary) []scan.Reason {
+func skippedReasons(s archive.Summary) []scan.Reason {
 	out := []scan.Reason{}
 	for _, skip := range s.Skipped {
 		out = append(out, scan.Reason{Code: "not-extracted", Message: skip.Reason, Path: skip.Path})
@@ -88,9 +88,9 @@ var formats = []string{
 	"text", "markdown", "json", "yaml", "toml", "xml", "ini", "properties", "env", "html", "css",
 }
 
-// languages lists the programming languages of the tree by the names of its
+// listLanguages lists the programming languages of the tree by the names of its
 // files, sorted.
-func languages(tree string) ([]string, error) {
+func listLanguages(tree string) ([]string, error) {
 	found := []string{}
 	err := filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -109,8 +109,8 @@ func languages(tree string) ([]string, error) {
 	return found, err
 }
 
-// setback marks an error that is the worker's own: the run is tried again.
-func setback(err error) error {
+// markRetry marks an error that is the worker's own: the run is tried again.
+func markRetry(err error) error {
 	var known *run.RetryError
 	switch {
 	case errors.As(err, &known):
@@ -122,8 +122,8 @@ func setback(err error) error {
 		"says why")}
 }
 
-// message is what of an error may be told.
-func message(err error) string {
+// publicMessage is what of an error may be told.
+func publicMessage(err error) string {
 	var e *errs.Error
 	if errors.As(err, &e) {
 		return e.Message

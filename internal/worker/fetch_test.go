@@ -15,7 +15,7 @@ import (
 )
 
 func TestReasons(t *testing.T) {
-	got := reasons(archive.Summary{Skipped: []archive.Skip{{Path: "a", Reason: "a device"}}, More: 4})
+	got := skippedReasons(archive.Summary{Skipped: []archive.Skip{{Path: "a", Reason: "a device"}}, More: 4})
 	want := []scan.Reason{
 		{Code: "not-extracted", Message: "a device", Path: "a"},
 		{Code: "not-extracted", Message: "4 further entries of the archive were not unpacked"},
@@ -33,7 +33,7 @@ func TestLanguages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := languages(dir); err != nil || !slices.Equal(got, []string{"go", "python"}) {
+	if got, err := listLanguages(dir); err != nil || !slices.Equal(got, []string{"go", "python"}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -57,7 +57,7 @@ func TestConclude(t *testing.T) {
 		{st(scan.Failed, scan.Failed), run.Running, true},
 		{st(), run.Running, true},
 	} {
-		err := conclude(tt.r)
+		err := setOutcome(tt.r)
 		var f *run.Failure
 		if tt.r.State != tt.want || errors.As(err, &f) != tt.fail {
 			t.Errorf("%v: got %s, %v", tt.r.Outcome.Statuses, tt.r.State, err)

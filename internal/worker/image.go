@@ -14,9 +14,9 @@ import (
 
 // This file fetches container images, and tells those of a project apart.
 
-// image fetches the run's image into a folder below dir and scans it. The child has
+// scanImage fetches the run's image into a folder below dir and scans it. The child has
 // no network: all that it gets is the folder.
-func (w *Worker) image(ctx context.Context, rec *recorder, c child) error {
+func (w *Worker) scanImage(ctx context.Context, rec *recorder, c child) error {
 	if w.FetchImage == nil {
 		return run.Fail(run.CodeImage, "this worker fetches no images")
 	}
@@ -24,9 +24,9 @@ func (w *Worker) image(ctx context.Context, rec *recorder, c child) error {
 		return &run.Failure{Message: "the image needs a stored credential, and this worker has no master key: set " +
 			"master-key-file", Code: run.CodeNoKey, Category: run.CategoryAuthentication}
 	}
-	rec.meter.show(0, "fetching the image")
+	rec.meter.recordProgress(0, "fetching the image")
 	if err := os.Mkdir(c.tree, 0o700); err != nil {
-		return setback(err)
+		return markRetry(err)
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, w.TimeLimit, errTimeLimit)
 	defer cancel()
@@ -34,14 +34,14 @@ func (w *Worker) image(ctx context.Context, rec *recorder, c child) error {
 		if ctx.Err() == nil && limited.Err() != nil {
 			err = errs.E(errs.Unavailable, "the registry took longer than %v", w.TimeLimit)
 		}
-		return unfetched(ctx, err)
+		return fetchFailure(ctx, err)
 	}
-	return w.record(ctx, rec, c)
+	return w.recordChild(ctx, rec, c)
 }
 
-// unfetched says how a run goes on whose image could not be fetched. Only what
+// fetchFailure says how a run goes on whose image could not be fetched. Only what
 // another try may mend is tried again.
-func unfetched(ctx context.Context, err error) error {
+func fetchFailure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -50,7 +50,7 @@ func unfetched(ctx context.Context, err error) error {
 		return failure
 	}
 	fail := func(code int, c run.Category) *run.Failure {
-		return &run.Failure{Message: "the image was not fetched: " + message(err), Code: code, Category: c}
+		return &run.Failure{Message: "the image was not fetched: " + publicMessage(err), Code: code, Category: c}
 	}
 	switch {
 	case errs.Is(err, errs.Forbidden), errs.Is(err, errs.Conflict): // the latter of a credential that holds no longer
@@ -60,7 +60,7 @@ func unfetched(ctx context.Context, err error) error {
 	case errs.Is(err, errs.Unavailable), errs.Is(err, errs.TooMany):
 		return &run.RetryError{Err: err, Failure: fail(run.CodeRegistry, run.CategoryNetwork)}
 	}
-	return setback(err)
+	return markRetry(err)
 }
 
 // An inImage is a Handler that says of which image what it hears is: it puts the
@@ -75,10 +75,10 @@ type inImage struct {
 
 // Package says in which image the package is.
 func (i inImage) Package(p *finding.Package) error {
-	return i.Handler.Package(i.placed(p))
+	return i.Handler.Package(i.placePackage(p))
 }
 
-func (i inImage) placed(p *finding.Package) *finding.Package {
+func (i inImage) placePackage(p *finding.Package) *finding.Package {
 	told := *p
 	told.Path = i.root + p.Path
 	if p.Manifest != nil {
@@ -92,17 +92,17 @@ func (i inImage) Finding(f *finding.Finding) error {
 	told := *f
 	told.Location.Path = i.root + f.Location.Path
 	told.Fingerprint = f.Fingerprint.InComponent(i.root)
-	told.Steps = i.steps(f.Steps)
+	told.Steps = i.placeSteps(f.Steps)
 	told.Also = slices.Clone(f.Also)
 	for n := range told.Also {
 		told.Also[n].Path = i.root + told.Also[n].Path
 	}
 	if f.Package != nil {
 		match := *f.Package
-		match.Package = *i.placed(&f.Package.Package)
+		match.Package = *i.placePackage(&f.Package.Package)
 		if match.Reach != nil {
 			reach := *match.Reach
-			reach.Steps = i.steps(reach.Steps)
+			reach.Steps = i.placeSteps(reach.Steps)
 			match.Reach = &reach
 		}
 		told.Package = &match
@@ -110,7 +110,7 @@ func (i inImage) Finding(f *finding.Finding) error {
 	return i.Handler.Finding(&told)
 }
 
-func (i inImage) steps(steps []finding.Step) []finding.Step {
+func (i inImage) placeSteps(steps []finding.Step) []finding.Step {
 	out := slices.Clone(steps)
 	for n := range out {
 		out[n].Location.Path = i.root + out[n].Location.Path

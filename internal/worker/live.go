@@ -39,43 +39,43 @@ type Target struct {
 // noListener is why nobody hears what a target sends elsewhere.
 const noListener = "the worker has no listener for calls of targets: set dast-oast"
 
-// live examines the run's target.
-func (w *Worker) live(ctx context.Context, rec *recorder, c child) error {
+// scanTarget examines the run's target.
+func (w *Worker) scanTarget(ctx context.Context, rec *recorder, c child) error {
 	if w.OpenTarget == nil {
 		return &run.Failure{Message: "the target is sealed, and this worker has no master key: set master-key-file",
 			Code: run.CodeNoKey, Category: run.CategoryAuthentication}
 	}
-	rec.meter.show(0, "looking at whose the target is")
+	rec.meter.recordProgress(0, "looking at whose the target is")
 	t, err := w.OpenTarget(ctx, c.run)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errs.Is(err, errs.Forbidden):
-		return &run.Failure{Message: message(err), Code: run.CodeOwnership, Category: run.CategoryAuthentication}
+		return &run.Failure{Message: publicMessage(err), Code: run.CodeOwnership, Category: run.CategoryAuthentication}
 	case errs.Is(err, errs.NotFound):
 		return run.Fail(run.CodeTarget, "the target that the scan was started for was deleted")
 	case err != nil:
-		return setback(err)
+		return markRetry(err)
 	}
 	if err := os.Mkdir(c.tree, 0o700); err != nil { // the child's working folder, empty
-		return setback(err)
+		return markRetry(err)
 	}
 	rec.skipped = t.Reasons
 	c.live, c.limit, c.secrets = t, w.LiveTime, t.Whole.Secrets()
-	return w.record(ctx, rec, c)
+	return w.recordChild(ctx, rec, c)
 }
 
-// redact keeps the secrets of the target out of what is recorded. The child has done so
+// redactHandler keeps the secrets of the target out of what is recorded. The child has done so
 // already, and knows more of them; but it reads what a hostile application answers.
-func (c *child) redact(h scan.Handler) scan.Handler {
+func (c *child) redactHandler(h scan.Handler) scan.Handler {
 	if c.live == nil {
 		return h
 	}
 	return scan.Redact(h, c.secrets)
 }
 
-// conceal keeps them out of the reason why a scan failed, which is stored and logged.
-func (c *child) conceal(err error) error {
+// redactError keeps them out of the reason why a scan failed, which is stored and logged.
+func (c *child) redactError(err error) error {
 	var f *run.Failure
 	var s *run.RetryError
 	switch {
@@ -115,9 +115,9 @@ func (w *Worker) liveSpec(ctx context.Context, c child) (sandbox.Spec, error) {
 	return spec, w.addAdvisories(ctx, &spec)
 }
 
-// lend gives the child its tunnel, and returns a function that ends it. A child that
+// startBroker gives the child its tunnel, and returns a function that ends it. A child that
 // scans files gets none.
-func (w *Worker) lend(ctx context.Context, c child, spec *sandbox.Spec) (end func(), err error) {
+func (w *Worker) startBroker(ctx context.Context, c child, spec *sandbox.Spec) (end func(), err error) {
 	if c.live == nil {
 		return func() {}, nil
 	}

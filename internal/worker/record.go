@@ -33,7 +33,7 @@ func (r *recorder) Config(c *scan.Config) error {
 
 // Progress is shown, not written down: a child is most of a run, from 5 to 95 %.
 func (r *recorder) Progress(p *scan.Progress) error {
-	r.meter.show(5+min(max(p.Percent, 0), 100)*90/100, p.Step)
+	r.meter.recordProgress(5+min(max(p.Percent, 0), 100)*90/100, p.Step)
 	return nil
 }
 
@@ -107,10 +107,10 @@ const (
 	showTime  = 2 * time.Second
 )
 
-// show records the progress unless one was just recorded. A number that cannot
+// recordProgress records the progress unless one was just recorded. A number that cannot
 // be recorded is no reason to stop: the next one may be, and a run that was lost
 // is noticed by the lease.
-func (m *meter) show(percent int, step string) {
+func (m *meter) recordProgress(percent int, step string) {
 	if time.Since(m.shown) < showEvery && percent < 95 {
 		return
 	}

@@ -57,7 +57,7 @@ func openScratch(parent string) (*scratch, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	s := &scratch{parent: parent, dir: dir, lock: lock}
-	return s, s.sweep()
+	return s, s.removeStale()
 }
 
 // close removes the folder.
@@ -66,8 +66,8 @@ func (s *scratch) close() {
 	_ = s.lock.Close()
 }
 
-// sweep removes the folders of processes that are dead.
-func (s *scratch) sweep() error {
+// removeStale removes the folders of processes that are dead.
+func (s *scratch) removeStale() error {
 	entries, err := os.ReadDir(s.parent)
 	if err != nil {
 		return err
@@ -112,8 +112,8 @@ func isDead(dir string) (bool, error) {
 	return err == nil, err
 }
 
-// folder makes the folder for one attempt of one run.
-func (s *scratch) folder(r *run.Run) (string, error) {
+// newFolder makes the folder for one attempt of one run.
+func (s *scratch) newFolder(r *run.Run) (string, error) {
 	dir := filepath.Join(s.dir, string(r.ID)+"-"+strconv.Itoa(r.Attempt))
 	return dir, os.Mkdir(dir, 0o700)
 }
@@ -126,7 +126,7 @@ func (w *Worker) keepHouse(ctx context.Context) {
 	ticker := time.NewTicker(houseEvery)
 	defer ticker.Stop()
 	for {
-		if err := w.tidy(ctx); err != nil && ctx.Err() == nil {
+		if err := w.cleanUp(ctx); err != nil && ctx.Err() == nil {
 			w.Log.LogAttrs(ctx, slog.LevelWarn, "tidying fails", slog.String("error", err.Error()))
 		}
 		select {
@@ -137,8 +137,8 @@ func (w *Worker) keepHouse(ctx context.Context) {
 	}
 }
 
-// tidy is one round. What fails is tried again in the next one.
-func (w *Worker) tidy(ctx context.Context) error {
+// cleanUp is one round. What fails is tried again in the next one.
+func (w *Worker) cleanUp(ctx context.Context) error {
 	_, expireErr := w.Runs.ExpireRuns(ctx)
 	keys, err := w.Runs.Garbage(ctx)
 	if err != nil {
@@ -152,5 +152,5 @@ func (w *Worker) tidy(ctx context.Context) error {
 		}
 		failed = append(failed, w.Runs.ForgetUpload(ctx, key))
 	}
-	return errors.Join(append(failed, w.scratch.sweep())...)
+	return errors.Join(append(failed, w.scratch.removeStale())...)
 }

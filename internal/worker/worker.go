@@ -131,7 +131,7 @@ func New(c Config) (*Worker, error) {
 	w := &Worker{Config: c}
 	var err error
 	w.queue, err = job.New(job.Config{
-		DB: c.DB, Pool: c.Pool, Store: c.Jobs, Log: c.Log, Work: w.work, MaxParallel: c.Slots, Sealed: c.Sealed,
+		DB: c.DB, Pool: c.Pool, Store: c.Jobs, Log: c.Log, Work: w.workRun, MaxParallel: c.Slots, Sealed: c.Sealed,
 		Timing: c.Timing,
 	})
 	return w, err
@@ -153,11 +153,11 @@ func (w *Worker) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// work does what a run asks for, from the archive to the findings.
-func (w *Worker) work(ctx context.Context, r *run.Run) error {
-	dir, err := w.scratch.folder(r)
+// workRun does what a run asks for, from the archive to the findings.
+func (w *Worker) workRun(ctx context.Context, r *run.Run) error {
+	dir, err := w.scratch.newFolder(r)
 	if err != nil {
-		return setback(err)
+		return markRetry(err)
 	}
 	defer func() {
 		if err := os.RemoveAll(dir); err != nil {
@@ -167,48 +167,48 @@ func (w *Worker) work(ctx context.Context, r *run.Run) error {
 	rec := &recorder{meter: &meter{ctx: ctx, runs: w.Runs, run: r}}
 	c := child{run: r, dir: dir, tree: filepath.Join(dir, "source"), record: filepath.Join(dir, "messages"),
 		limit: w.TimeLimit}
-	look := w.source
+	look := w.scanArchive
 	switch {
 	case r.Image != nil:
-		look = w.image
+		look = w.scanImage
 	case r.Target != nil:
-		look = w.live
+		look = w.scanTarget
 	}
 	if err := look(ctx, rec, c); err != nil {
 		return err
 	}
-	rec.meter.show(95, "recording the findings")
-	if r.Outcome, err = w.ingest(ctx, r, c.record); err != nil {
+	rec.meter.recordProgress(95, "recording the findings")
+	if r.Outcome, err = w.ingestRecord(ctx, r, c.record); err != nil {
 		return err
 	}
-	return conclude(r)
+	return setOutcome(r)
 }
 
-// source fetches and unpacks the run's archive and scans it.
-func (w *Worker) source(ctx context.Context, rec *recorder, c child) error {
-	rec.meter.show(0, "fetching the archive")
-	file, err := w.fetch(ctx, c.run, c.dir)
+// scanArchive fetches and unpacks the run's archive and scans it.
+func (w *Worker) scanArchive(ctx context.Context, rec *recorder, c child) error {
+	rec.meter.recordProgress(0, "fetching the archive")
+	file, err := w.fetchArchive(ctx, c.run, c.dir)
 	if err != nil {
 		return err
 	}
-	rec.meter.show(2, "unpacking the archive")
-	summary, err := w.unpack(ctx, file, c.tree)
+	rec.meter.recordProgress(2, "unpacking the archive")
+	summary, err := w.unpackArchive(ctx, file, c.tree)
 	if err != nil {
 		return err
 	}
-	if c.run.Languages, err = languages(c.tree); err != nil {
-		return setback(err)
+	if c.run.Languages, err = listLanguages(c.tree); err != nil {
+		return markRetry(err)
 	}
-	rec.skipped = reasons(summary)
-	return w.record(ctx, rec, c)
+	rec.skipped = skippedReasons(summary)
+	return w.recordChild(ctx, rec, c)
 }
 
 // ingestPatience is how long a worker waits for a database that is away before
 // it throws a finished scan away.
 const ingestPatience = 10 * time.Minute
 
-// ingest hands the record to triage. To do it twice changes nothing.
-func (w *Worker) ingest(ctx context.Context, r *run.Run, record string) (run.Outcome, error) {
+// ingestRecord hands the record to triage. To do it twice changes nothing.
+func (w *Worker) ingestRecord(ctx context.Context, r *run.Run, record string) (run.Outcome, error) {
 	sc := tenant.System(r.OrganizationID, r.TeamID, r.ProjectID)
 	patience, cancel := context.WithTimeout(ctx, ingestPatience)
 	defer cancel()
@@ -220,7 +220,7 @@ func (w *Worker) ingest(ctx context.Context, r *run.Run, record string) (run.Out
 		case errors.Is(err, scan.ErrIncomplete):
 			return out, run.Fail(run.CodeIncomplete, "the scan ended before every analyzer had ended")
 		case errs.Is(err, errs.Invalid) || errs.Is(err, errs.TooLarge):
-			return out, run.Fail(run.CodeResults, "the results of the scan were refused: %s", message(err))
+			return out, run.Fail(run.CodeResults, "the results of the scan were refused: %s", publicMessage(err))
 		case !errs.Is(err, errs.Unavailable):
 			return out, err
 		}
@@ -232,8 +232,8 @@ func (w *Worker) ingest(ctx context.Context, r *run.Run, record string) (run.Out
 	}
 }
 
-// conclude sets how the run ends from how its analyzers did.
-func conclude(r *run.Run) error {
+// setOutcome sets how the run ends from how its analyzers did.
+func setOutcome(r *run.Run) error {
 	looked, whole := 0, 0
 	for _, s := range r.Outcome.Statuses {
 		switch s.State {

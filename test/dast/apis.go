@@ -27,10 +27,10 @@ type known struct {
 	twin   bool           // also true of the target's safe twin
 }
 
-// is reports whether a flaw is the known one.
-func (k known) is(f flaw) bool {
+// matchesFlaw reports whether a flaw is the known one.
+func (k known) matchesFlaw(f flaw) bool {
 	return (k.method == "" || k.method == f.Method) && (k.path == nil || k.path.MatchString(f.Path)) &&
-		(k.class.has(f) || k.rule != nil && k.rule.MatchString(f.Rule)) &&
+		(k.class.includesFlaw(f) || k.rule != nil && k.rule.MatchString(f.Rule)) &&
 		(k.text == "" || strings.Contains(f.Text, k.text))
 }
 
@@ -40,13 +40,13 @@ type knownCase struct {
 	Told         []string // rules
 }
 
-// told returns the names of the rules that told of each known flaw.
-func told(target string, s *scan, list []known) []knownCase {
+// reportedRules returns the names of the rules that told of each known flaw.
+func reportedRules(target string, s *scan, list []known) []knownCase {
 	var out []knownCase
 	for _, k := range list {
 		c := knownCase{Target: target, Flaw: k.name}
 		for _, f := range s.Flaws {
-			if k.is(f) && !slices.Contains(c.Told, f.Rule) {
+			if k.matchesFlaw(f) && !slices.Contains(c.Told, f.Rule) {
 				c.Told = append(c.Told, f.Rule)
 			}
 		}
@@ -55,8 +55,8 @@ func told(target string, s *scan, list []known) []knownCase {
 	return out
 }
 
-// found splits the names of the known flaws into those told and those not.
-func found(cases []knownCase) (yes, no []string) {
+// splitFound splits the names of the known flaws into those told and those not.
+func splitFound(cases []knownCase) (yes, no []string) {
 	for _, c := range cases {
 		if len(c.Told) > 0 {
 			yes = append(yes, c.Flaw)
@@ -72,7 +72,7 @@ func found(cases []knownCase) (yes, no []string) {
 var vampiFlaws = []known{
 	{name: "SQL injection", path: regexp.MustCompile(`^/users/v1/[^/]+$`), class: sqlInjection},
 	{name: "unauthorized password change", path: regexp.MustCompile(`^/users/v1/[^/]+/password$`),
-		class: authorization.or("CWE-620")},
+		class: authorization.joinClasses("CWE-620")},
 	{name: "broken object level authorization", path: regexp.MustCompile(`^/books/v1/[^/]+$`), class: authorization},
 	{name: "mass assignment", path: regexp.MustCompile(`^/users/v1/register$`), class: massAssignment},
 	{name: "excessive data exposure", path: regexp.MustCompile(`^/users/v1/_debug$`), class: exposure, twin: true},
@@ -89,16 +89,16 @@ var vampiRuns = []struct {
 	floor           int // flaws to be found
 }{{"vampi", "full", 8}, {"vampi", "standard", 6}, {"vampi-secure", "full", 0}, {"vampi-secure", "standard", 0}}
 
-func vampi(ctx context.Context, b *bench) ([]table.Row, error) {
+func measureVAmPI(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	var cases []knownCase
 	for _, run := range vampiRuns {
-		s, err := b.start(ctx, run.target)
+		s, err := b.startTarget(ctx, run.target)
 		if err != nil {
 			return rows, err
 		}
 		got, outcomes, err := b.attackVAmPI(ctx, s, run.profile)
-		s.stop()
+		s.stopTarget()
 		if err != nil {
 			return rows, err
 		}
@@ -106,7 +106,7 @@ func vampi(ctx context.Context, b *bench) ([]table.Row, error) {
 		if run.floor == 0 {
 			list = slices.DeleteFunc(slices.Clone(list), func(k known) bool { return k.twin })
 		}
-		judged := told(run.target+", "+run.profile, got, list)
+		judged := reportedRules(run.target+", "+run.profile, got, list)
 		cases = append(cases, judged...)
 		rows = append(rows, vampiRow(run.profile, run.floor, got, judged), outcomes)
 	}
@@ -115,28 +115,28 @@ func vampi(ctx context.Context, b *bench) ([]table.Row, error) {
 
 // vampiRow is the row of a scan; a floor of 0 is that of the safe twin.
 func vampiRow(profile string, floor int, got *scan, judged []knownCase) table.Row {
-	yes, no := found(judged)
+	yes, no := splitFound(judged)
 	if floor > 0 {
 		return table.Row{Measure: fmt.Sprintf("VAmPI, profile %s: flaws found (%d)", profile, len(judged)),
 			Floor: fmt.Sprintf("≥ %d", floor), Measured: fmt.Sprint(len(yes)),
-			Met: table.Verdict(len(yes) >= floor), Note: got.spent() + list("; missed: ", no)}
+			Met: table.Verdict(len(yes) >= floor), Note: got.describeCost() + listNames("; missed: ", no)}
 	}
 	return table.Row{Measure: fmt.Sprintf("VAmPI's secure twin, profile %s: flaws told that it has not (%d)", profile,
 		len(judged)), Floor: "0", Measured: fmt.Sprint(len(yes)),
-		Met: table.Verdict(len(yes) == 0), Note: got.spent() + list("; told: ", yes)}
+		Met: table.Verdict(len(yes) == 0), Note: got.describeCost() + listNames("; told: ", yes)}
 }
 
 // attackVAmPI scans the API by its description, as two users and an administrator.
 func (b *bench) attackVAmPI(ctx context.Context, s *server, profile string) (*scan, table.Row, error) {
 	user := func(name, password string, role int) any {
-		return map[string]any{"name": name, "role": role, "json": map[string]any{"url": s.base() + "/users/v1/login",
+		return map[string]any{"name": name, "role": role, "json": map[string]any{"url": s.baseAddress() + "/users/v1/login",
 			"body": fmt.Sprintf(`{"username":%q,"password":%q}`, name, password), "token": "/auth_token"}}
 	}
-	got, err := b.scan(ctx, s,
-		run{command: "api", name: s.name + "-" + profile, plan: plan{URL: s.base() + "/", Profile: profile,
+	got, err := b.scanServer(ctx, s,
+		run{command: "api", name: s.name + "-" + profile, plan: plan{URL: s.baseAddress() + "/", Profile: profile,
 			Exclude:      []string{"/createdb"},
 			Identities:   []any{user("name1", "pass1", 1), user("name2", "pass2", 1), user("admin", "pass1", 2)},
-			Descriptions: []described{{Name: "openapi.json", Kind: "openapi", URL: s.base() + "/openapi.json"}}}})
+			Descriptions: []described{{Name: "openapi.json", Kind: "openapi", URL: s.baseAddress() + "/openapi.json"}}}})
 	if err != nil {
 		return nil, table.Row{}, err
 	}
@@ -144,17 +144,17 @@ func (b *bench) attackVAmPI(ctx context.Context, s *server, profile string) (*sc
 	if err != nil {
 		return nil, table.Row{}, err
 	}
-	return got, outcomes(s.name+", "+profile, declared, got.Operations), nil
+	return got, outcomeRow(s.name+", "+profile, declared, got.Operations), nil
 }
 
-// outcomes is the row of the declared operations that have an outcome.
-func outcomes(target string, declared []string, operations []operation) table.Row {
-	without := unstated(declared, operations)
+// outcomeRow is the row of the declared operations that have an outcome.
+func outcomeRow(target string, declared []string, operations []operation) table.Row {
+	without := operationsWithoutOutcome(declared, operations)
 	return table.Row{Measure: fmt.Sprintf("%s: operations with a stated outcome (%d)", target, len(declared)),
 		Floor:    "100 %",
-		Measured: table.Percent(share(len(declared)-len(without), len(declared))),
+		Measured: table.Percent(shareOf(len(declared)-len(without), len(declared))),
 		Met:      table.Verdict(len(declared) > 0, len(without) == 0),
-		Note:     strings.TrimPrefix(list("; without: ", without), "; ")}
+		Note:     strings.TrimPrefix(listNames("; without: ", without), "; ")}
 }
 
 // declaredOperations reads the operations of an OpenAPI description: "GET /users/{}".
@@ -170,7 +170,7 @@ func declaredOperations(ctx context.Context, address string) ([]string, error) {
 		for method := range methods {
 			if m := strings.ToUpper(method); slices.Contains([]string{"GET", "PUT", "POST", "DELETE", "PATCH", "HEAD",
 				"OPTIONS", "TRACE"}, m) {
-				out = append(out, m+" "+unnamed(path))
+				out = append(out, m+" "+withoutParameterNames(path))
 			}
 		}
 	}
@@ -232,16 +232,16 @@ func fetchJSON(ctx context.Context, method, address, body string, to any) error 
 // inBraces is a parameter of a path.
 var inBraces = regexp.MustCompile(`(\{|%7B)[^/]*?(\}|%7D)`)
 
-// unnamed leaves the names of parameters out of a path.
-func unnamed(path string) string { return inBraces.ReplaceAllString(path, "{}") }
+// withoutParameterNames leaves the names of parameters out of a path.
+func withoutParameterNames(path string) string { return inBraces.ReplaceAllString(path, "{}") }
 
-// unstated returns the declared operations that have no outcome, or one other than
+// operationsWithoutOutcome returns the declared operations that have no outcome, or one other than
 // reached without a reason.
-func unstated(declared []string, operations []operation) []string {
+func operationsWithoutOutcome(declared []string, operations []operation) []string {
 	stated := map[string]bool{}
 	for _, o := range operations {
 		if o.Outcome == "reached" || o.Outcome != "" && o.Reason != "" {
-			stated[o.Method+" "+unnamed(pathOf(o.URL))], stated[o.ID] = true, true
+			stated[o.Method+" "+withoutParameterNames(pathOf(o.URL))], stated[o.ID] = true, true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(declared), func(name string) bool { return stated[name] })
@@ -274,16 +274,16 @@ var dvgaFlaws = []known{
 	{name: "file write", class: pathTraversal, text: "uploadPaste"},
 }
 
-func dvga(ctx context.Context, b *bench) ([]table.Row, error) {
-	s, err := b.start(ctx, "dvga")
+func measureDVGA(ctx context.Context, b *bench) ([]table.Row, error) {
+	s, err := b.startTarget(ctx, "dvga")
 	if err != nil {
 		return nil, err
 	}
-	defer s.stop()
-	got, err := b.scan(ctx, s,
+	defer s.stopTarget()
+	got, err := b.scanServer(ctx, s,
 		run{command: "api", name: "dvga",
-			plan: plan{URL: s.base() + "/",
-				Descriptions: []described{{Name: "graphql", Kind: "graphql", URL: s.base() + "/graphql"}}}})
+			plan: plan{URL: s.baseAddress() + "/",
+				Descriptions: []described{{Name: "graphql", Kind: "graphql", URL: s.baseAddress() + "/graphql"}}}})
 	if err != nil {
 		return nil, err
 	}
@@ -291,11 +291,11 @@ func dvga(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	cases := told("dvga", got, dvgaFlaws)
-	yes, no := found(cases)
+	cases := reportedRules("dvga", got, dvgaFlaws)
+	yes, no := splitFound(cases)
 	rows := []table.Row{{Measure: fmt.Sprintf("DVGA: listed flaws "+
 		"found (%d)", len(cases)), Floor: "≥ 10", Measured: fmt.Sprint(len(yes)),
-		Met: table.Verdict(len(yes) >= 10), Note: got.spent() + list("; found: ", yes) + list("; missed: ", no)},
-		outcomes("DVGA", declared, got.Operations)}
+		Met: table.Verdict(len(yes) >= 10), Note: got.describeCost() + listNames("; found: ", yes) + listNames("; missed: ", no)},
+		outcomeRow("DVGA", declared, got.Operations)}
 	return rows, table.Keep(filepath.Join(b.out, "dvga.jsonl"), cases)
 }

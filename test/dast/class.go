@@ -38,13 +38,13 @@ var (
 	weakCrypto         = class{"CWE-327", "CWE-328"}
 )
 
-// has reports whether a flaw is of the class.
-func (c class) has(f flaw) bool {
+// includesFlaw reports whether a flaw is of the class.
+func (c class) includesFlaw(f flaw) bool {
 	return slices.ContainsFunc(f.CWE, func(name string) bool { return slices.Contains(c, strings.ToUpper(name)) })
 }
 
-// or joins classes.
-func (c class) or(others ...string) class { return append(slices.Clone(c), others...) }
+// joinClasses joins classes.
+func (c class) joinClasses(others ...string) class { return append(slices.Clone(c), others...) }
 
 // A tally counts cases of one class.
 type tally struct {
@@ -53,8 +53,8 @@ type tally struct {
 	Missed, Alarms    []string
 }
 
-// add counts a case.
-func (t *tally) add(name string, vulnerable, told bool) {
+// addCase counts a case.
+func (t *tally) addCase(name string, vulnerable, told bool) {
 	switch {
 	case vulnerable && told:
 		t.Vulnerable++
@@ -72,10 +72,10 @@ func (t *tally) add(name string, vulnerable, told bool) {
 }
 
 // tpr and fpr are shares; 0 of no cases.
-func (t *tally) tpr() float64 { return share(t.Found, t.Vulnerable) }
-func (t *tally) fpr() float64 { return share(t.Wrong, t.Safe) }
+func (t *tally) tpr() float64 { return shareOf(t.Found, t.Vulnerable) }
+func (t *tally) fpr() float64 { return shareOf(t.Wrong, t.Safe) }
 
-func share(n, of int) float64 {
+func shareOf(n, of int) float64 {
 	if of == 0 {
 		return 0
 	}

@@ -26,11 +26,11 @@ type visit struct {
 }
 
 func crawlMaze(ctx context.Context, b *bench) ([]table.Row, error) {
-	s, err := b.start(ctx, "crawlmaze")
+	s, err := b.startTarget(ctx, "crawlmaze")
 	if err != nil {
 		return nil, err
 	}
-	defer s.stop()
+	defer s.stopTarget()
 	expected, err := expectedPaths(filepath.Join(s.app, "blueprints", "utils", "resources", "expected-results.json"))
 	if err != nil {
 		return nil, err
@@ -41,15 +41,15 @@ func crawlMaze(ctx context.Context, b *bench) ([]table.Row, error) {
 		name, browser string
 		floor         int
 	}{{"without a browser", "none", 62}, {"with a browser", b.browser, 74}} {
-		got, err := b.scan(ctx, s, run{command: "dast", name: "crawlmaze-" + strings.ReplaceAll(way.name, " ", "-"),
-			browser: way.browser, plan: plan{URL: s.base() + "/"}})
+		got, err := b.scanServer(ctx, s, run{command: "dast", name: "crawlmaze-" + strings.ReplaceAll(way.name, " ", "-"),
+			browser: way.browser, plan: plan{URL: s.baseAddress() + "/"}})
 		if err != nil {
 			return rows, err
 		}
 		found := 0
 		var missed []string
 		for _, path := range expected {
-			asked := got.asked(path)
+			asked := got.wasRequested(path)
 			cases = append(cases, visit{Path: path, Browser: way.browser != "none", Asked: asked})
 			if asked {
 				found++
@@ -59,8 +59,8 @@ func crawlMaze(ctx context.Context, b *bench) ([]table.Row, error) {
 		}
 		rows = append(rows, table.Row{Measure: fmt.Sprintf("security-crawl-maze (%d), %s", len(expected), way.name),
 			Floor:    fmt.Sprintf("≥ %d", way.floor),
-			Measured: fmt.Sprint(found), Met: table.Verdict(found >= way.floor), Note: got.spent() +
-				list("; not asked: ", missed)})
+			Measured: fmt.Sprint(found), Met: table.Verdict(found >= way.floor), Note: got.describeCost() +
+				listNames("; not asked: ", missed)})
 	}
 	return rows, table.Keep(filepath.Join(b.out, "crawlmaze.jsonl"), cases)
 }
@@ -83,8 +83,8 @@ func expectedPaths(file string) ([]string, error) {
 	return out, nil
 }
 
-// asked reports whether a path was asked for, by any method.
-func (s *scan) asked(path string) bool {
+// wasRequested reports whether a path was asked for, by any method.
+func (s *scan) wasRequested(path string) bool {
 	for what := range s.Asked {
 		if _, p, _ := strings.Cut(what, " "); p == path {
 			return true
@@ -93,8 +93,8 @@ func (s *scan) asked(path string) bool {
 	return false
 }
 
-// list writes at most a dozen names after a prefix; nothing without names.
-func list(prefix string, names []string) string {
+// listNames writes at most a dozen names after a prefix; nothing without names.
+func listNames(prefix string, names []string) string {
 	const most = 12
 	switch {
 	case len(names) == 0:

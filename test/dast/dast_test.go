@@ -62,13 +62,13 @@ func TestProxyCountsWhatPasses(t *testing.T) {
 	if diff := cmp.Diff(want, bodies); diff != "" {
 		t.Errorf("what the target got (-want +got):\n%s", diff)
 	}
-	lines := p.counted()
-	n, asked := len(lines), places(lines)
+	lines := p.takeCounted()
+	n, asked := len(lines), requestPaths(lines)
 	if diff := cmp.Diff(map[string]bool{"GET /a b": true, "POST /form": true, "PUT /chunks": true, "GET /last": true},
 		asked); n != 4 || diff != "" {
 		t.Errorf("%d requests (-want +got):\n%s", n, diff)
 	}
-	if n := len(p.counted()); n != 0 {
+	if n := len(p.takeCounted()); n != 0 {
 		t.Errorf("after it was read, %d requests are counted", n)
 	}
 }
@@ -109,7 +109,7 @@ func TestStart(t *testing.T) {
 		}
 	}
 	b := &bench{targets: targets}
-	s, err := b.start(t.Context(), "own", "SERVE=1")
+	s, err := b.startTarget(t.Context(), "own", "SERVE=1")
 	if os.Geteuid() != 0 {
 		if err == nil || !strings.Contains(err.Error(), "only root") {
 			t.Fatalf("start without root = %v", err)
@@ -119,19 +119,19 @@ func TestStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := fetch(t.Context(), s.base()+"/x")
+	text, err := fetchPage(t.Context(), s.baseAddress()+"/x")
 	if want := "65534 <nil> \n"; err != nil || text != want {
 		t.Errorf("the target answers %q, %v; want %q", text, err, want)
 	}
 	if _, err := os.Stat(filepath.Join(home, "app", "written")); err == nil {
 		t.Error("the target wrote into the folder that is copied")
 	}
-	if n := len(s.counted()); n != 1 {
+	if n := len(s.takeCounted()); n != 1 {
 		t.Errorf("%d requests counted, want 1: looking whether it is up is none", n)
 	}
 	direct, dir := s.direct, s.dir
-	s.stop()
-	if _, err := fetch(t.Context(), direct); err == nil {
+	s.stopTarget()
+	if _, err := fetchPage(t.Context(), direct); err == nil {
 		t.Error("the target answers after its end")
 	}
 	if _, err := os.Stat(dir); err == nil {
@@ -141,7 +141,7 @@ func TestStart(t *testing.T) {
 
 func TestStartTellsWhatIsMissing(t *testing.T) {
 	b := &bench{targets: t.TempDir()}
-	if _, err := b.start(t.Context(), "absent"); !os.IsNotExist(err) {
+	if _, err := b.startTarget(t.Context(), "absent"); !os.IsNotExist(err) {
 		t.Errorf("start of an absent target = %v", err)
 	}
 }
@@ -160,9 +160,9 @@ func TestReportIsJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "dast: session lost (and 1 more)"; s.State != "degraded" || !strings.HasSuffix(s.spent(), want) ||
+	if want := "dast: session lost (and 1 more)"; s.State != "degraded" || !strings.HasSuffix(s.describeCost(), want) ||
 		len(s.Flaws) != 2 {
-		t.Errorf("%s with %d flaws, %s; want 2, %q", s.State, len(s.Flaws), s.spent(), want)
+		t.Errorf("%s with %d flaws, %s; want 2, %q", s.State, len(s.Flaws), s.describeCost(), want)
 	}
 	pages := []page{
 		{Path: "/wavsep/active/SQL-Injection/SInjection-Detection-Evaluation-GET-500Error/Case1-a.jsp",
@@ -171,27 +171,27 @@ func TestReportIsJudged(t *testing.T) {
 			Vulnerable: true, Told: map[string]bool{}},
 		{Path: "/wavsep/active/SQL-Injection/SInjection-FalsePositives-GET/Case2-b.jsp", Told: map[string]bool{}},
 	}
-	got := judge("merlon", s, sqlInjection, pages)
+	got := judgePages("merlon", s, sqlInjection, pages)
 	if want := (tally{Vulnerable: 2, Found: 1, Safe: 1, Missed: []string{pages[1].Path}}); !cmp.Equal(want, got) {
 		t.Error(cmp.Diff(want, got))
 	}
-	if got := judge("merlon", s, crossSiteScripting, pages); got.Wrong != 1 || got.Found != 0 || got.fpr() != 1 {
+	if got := judgePages("merlon", s, crossSiteScripting, pages); got.Wrong != 1 || got.Found != 0 || got.fpr() != 1 {
 		t.Errorf("judged as cross site scripting: %+v", got)
 	}
-	if got := short(got.Missed); !cmp.Equal(got, []string{"SInjection-GET-500Error/Case2"}) {
+	if got := shortPaths(got.Missed); !cmp.Equal(got, []string{"SInjection-GET-500Error/Case2"}) {
 		t.Errorf("short = %q", got)
 	}
-	without := unstated([]string{"GET /users/{}", "PUT /users/{}", "DELETE /users/{}", "POST /users"}, s.Operations)
+	without := operationsWithoutOutcome([]string{"GET /users/{}", "PUT /users/{}", "DELETE /users/{}", "POST /users"}, s.Operations)
 	if want := []string{"DELETE /users/{}", "POST /users"}; !cmp.Equal(want, without) {
 		t.Errorf("unstated = %q, want %q", without, want)
 	}
-	fields := unstated([]string{"Query.users", "Mutation.pay"},
+	fields := operationsWithoutOutcome([]string{"Query.users", "Mutation.pay"},
 		[]operation{{ID: "Query.users", Outcome: "reached", URL: "http://h/graphql"},
 			{ID: "Mutation.pay", Outcome: "refused", URL: "http://h/graphql"}})
 	if want := []string{"Mutation.pay"}; !cmp.Equal(want, fields) {
 		t.Errorf("unstated fields = %q, want %q", fields, want)
 	}
-	yes, no := found(told("x", s, []known{{name: "a", class: sqlInjection, text: "importPaste"},
+	yes, no := splitFound(reportedRules("x", s, []known{{name: "a", class: sqlInjection, text: "importPaste"},
 		{name: "b", class: sqlInjection, method: "POST"}, {name: "c", rule: vampiFlaws[0].path}}))
 	if !cmp.Equal(yes, []string{"a"}) || !cmp.Equal(no, []string{"b", "c"}) {
 		t.Errorf("found %q, not %q", yes, no)
@@ -202,7 +202,7 @@ func TestForeignFlaws(t *testing.T) {
 	s := &scan{Flaws: []flaw{{CWE: []string{"CWE-79"}, Path: "/b/xss-00/Case1.html"},
 		{CWE: []string{"CWE-90"}, Path: "/b/xss-00/Case2"}, {CWE: []string{"CWE-90"}, Path: "/b/other"},
 		{CWE: []string{"CWE-693"}, Path: "/b/xss-00/Case1"}}}
-	got := categories[0].foreign(s.byCase(), []page{{Path: "Case1"}, {Path: "Case2"}})
+	got := categories[0].wrongCategory(s.byCase(), []page{{Path: "Case1"}, {Path: "Case2"}})
 	if !cmp.Equal(got, []string{"Case2"}) {
 		t.Errorf("foreign = %q", got)
 	}
@@ -216,7 +216,7 @@ func TestModuleIsToldByItsOwnKind(t *testing.T) {
 	}}
 	var names []string
 	for _, m := range modules {
-		if len(m.told(s)) > 0 {
+		if len(m.reportedFlaws(s)) > 0 {
 			names = append(names, m.name)
 		}
 	}
@@ -257,7 +257,7 @@ func TestTruthIsRead(t *testing.T) {
 	}
 	s := &scan{Asked: map[string]bool{"GET /api/Cards/7": true},
 		Operations: []operation{{URL: "http://h/rest/user/whoami"}}}
-	if !s.saw("/api/Cards/{}") || !s.saw("/rest/user/whoami") || s.saw("/rest/user") || s.saw("/api/Cards") {
+	if !s.coveredEndpoint("/api/Cards/{}") || !s.coveredEndpoint("/rest/user/whoami") || s.coveredEndpoint("/rest/user") || s.coveredEndpoint("/api/Cards") {
 		t.Error("saw takes one endpoint for another")
 	}
 	active := filepath.Join(dir, "active")
@@ -265,7 +265,7 @@ func TestTruthIsRead(t *testing.T) {
 	write("active/LFI/LFI-Detection-Evaluation-GET-200Error/index.jsp", "")
 	write("active/LFI/LFI-Detection-Evaluation-POST-200Error/Case1-x.jsp", "")
 	write("active/LFI/LFI-FalsePositives-GET/Case9-y.jsp", "")
-	pages, err := section{folder: "LFI"}.pages(active)
+	pages, err := section{folder: "LFI"}.listPages(active)
 	if err != nil || len(pages) != 2 || !pages[0].Vulnerable || pages[1].Vulnerable ||
 		pages[1].Path != "/wavsep/active/LFI/LFI-FalsePositives-GET/Case9-y.jsp" {
 		t.Errorf("pages = %+v, %v", pages, err)
@@ -295,7 +295,7 @@ func TestLinks(t *testing.T) {
 		}
 	}))
 	defer site.Close()
-	got, err := links(t.Context(), job{base: site.URL + "/w/", seeds: []string{site.URL + "/w/index"},
+	got, err := crawlLinks(t.Context(), job{base: site.URL + "/w/", seeds: []string{site.URL + "/w/index"},
 		exclude: []string{"/w/LFI/*"}})
 	want := []string{site.URL + "/w/c?a=1&b=2", site.URL + `/w/sub/d?e=/f\g`}
 	if err != nil || !cmp.Equal(want, got) {
@@ -306,31 +306,31 @@ func TestLinks(t *testing.T) {
 func TestCompare(t *testing.T) {
 	results := map[string]result{"merlon": {found: 10, requests: 100, wall: time.Second},
 		"a": {found: 5, requests: 200, wall: time.Second}, "b": {found: 1, requests: 15, wall: time.Minute}, "c": {}}
-	rows := compare("X", results)
+	rows := compareScanners("X", results)
 	if len(rows) != 1 || rows[0].Floor != "≤ 7.5 requests, half of b; ≤ 60.00 s" || rows[0].Met != "no" {
 		t.Errorf("compare = %+v", rows)
 	}
 	results["merlon"] = result{found: 20, requests: 100, wall: time.Second}
-	if rows := compare("X", results); rows[0].Met != "yes" {
+	if rows := compareScanners("X", results); rows[0].Met != "yes" {
 		t.Errorf("compare = %+v", rows)
 	}
 	delete(results, "a")
 	delete(results, "b")
-	if rows := compare("X", results); rows != nil {
+	if rows := compareScanners("X", results); rows != nil {
 		t.Errorf("compare without others = %+v", rows)
 	}
 }
 
 func TestOptions(t *testing.T) {
-	if err := measure(context.Background(), nil, io.Discard); err == nil || !strings.Contains(err.Error(), "-targets") {
+	if err := runMeasures(context.Background(), nil, io.Discard); err == nil || !strings.Contains(err.Error(), "-targets") {
 		t.Errorf("run without targets = %v", err)
 	}
-	if err := measure(context.Background(), []string{"-targets", t.TempDir(), "-out", t.TempDir(), "-peers",
+	if err := runMeasures(context.Background(), []string{"-targets", t.TempDir(), "-out", t.TempDir(), "-peers",
 		"wapiti,zap"}, io.Discard); err == nil || !strings.Contains(err.Error(), `"zap"`) {
 		t.Errorf("run with an unknown scanner = %v", err)
 	}
 	var out strings.Builder
-	if err := measure(context.Background(), []string{"-targets", t.TempDir(), "-out", t.TempDir(), "-only", "dvga"},
+	if err := runMeasures(context.Background(), []string{"-targets", t.TempDir(), "-out", t.TempDir(), "-only", "dvga"},
 		&out); err != nil || !strings.Contains(out.String(), "| dvga |  | not measured |") {
 		t.Errorf("run without the target: %v\n%s", err, out.String())
 	}
@@ -351,7 +351,7 @@ func TestHostileRow(t *testing.T) {
 			return hostileCase{State: "not measured", Failure: "no merlon"}
 		},
 	} {
-		if row := c(good).row(trap); (row.Met == "yes") != (name == "yes") {
+		if row := c(good).judgeTrap(trap); (row.Met == "yes") != (name == "yes") {
 			t.Errorf("%s: %+v", name, row)
 		}
 	}

@@ -23,9 +23,9 @@ type module struct {
 var modules = []module{
 	{"api", exposure},
 	{"authbypass", authorization},
-	{"brute", noLimit.or(sqlInjection...)},
+	{"brute", noLimit.joinClasses(sqlInjection...)},
 	{"cryptography", weakCrypto},
-	{"csp", contentPolicy.or(crossSiteScripting...)},
+	{"csp", contentPolicy.joinClasses(crossSiteScripting...)},
 	{"csrf", requestForgery},
 	{"exec", commandInjection},
 	{"fi", pathTraversal},
@@ -46,7 +46,7 @@ type moduleCase struct {
 	Told          []flaw
 }
 
-func dvwa(ctx context.Context, b *bench) ([]table.Row, error) {
+func measureDVWA(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	var cases []moduleCase
 	for _, level := range []string{"low", "impossible"} {
@@ -56,19 +56,19 @@ func dvwa(ctx context.Context, b *bench) ([]table.Row, error) {
 		}
 		var t tally
 		for _, m := range modules {
-			told := m.told(got)
-			t.add(m.name, level == "low", len(told) > 0)
+			told := m.reportedFlaws(got)
+			t.addCase(m.name, level == "low", len(told) > 0)
 			cases = append(cases, moduleCase{Module: m.name, Level: level, Told: told})
 		}
 		if level == "low" {
 			rows = append(rows, table.Row{Measure: "DVWA low, signed in: vulnerable " +
 				"modules found", Floor: fmt.Sprintf("all %d", t.Vulnerable),
-				Measured: fmt.Sprint(t.Found), Met: table.Verdict(t.Found == t.Vulnerable), Note: got.spent() +
-					list("; missed: ", t.Missed)})
+				Measured: fmt.Sprint(t.Found), Met: table.Verdict(t.Found == t.Vulnerable), Note: got.describeCost() +
+					listNames("; missed: ", t.Missed)})
 		} else {
 			rows = append(rows, table.Row{Measure: "DVWA impossible, signed in: modules with a flaw told", Floor: "0",
-				Measured: fmt.Sprint(t.Wrong), Met: table.Verdict(t.Wrong == 0), Note: got.spent() +
-					list("; told: ", t.Alarms)})
+				Measured: fmt.Sprint(t.Wrong), Met: table.Verdict(t.Wrong == 0), Note: got.describeCost() +
+					listNames("; told: ", t.Alarms)})
 		}
 	}
 	return rows, table.Keep(filepath.Join(b.out, "dvwa.jsonl"), cases)
@@ -77,30 +77,30 @@ func dvwa(ctx context.Context, b *bench) ([]table.Row, error) {
 // attackDVWA scans the application at a level. What ends the session, changes the
 // password of the user or shows the sources is left out, as a tester would.
 func (b *bench) attackDVWA(ctx context.Context, level string) (*scan, error) {
-	s, err := b.start(ctx, "dvwa", "SECURITY="+level)
+	s, err := b.startTarget(ctx, "dvwa", "SECURITY="+level)
 	if err != nil {
 		return nil, err
 	}
-	defer s.stop()
-	return b.scan(ctx, s, run{command: "dast", name: "dvwa-" + level, plan: plan{URL: s.base() + "/", Profile: "full",
-		Seeds: []string{s.base() + "/index.php"},
+	defer s.stopTarget()
+	return b.scanServer(ctx, s, run{command: "dast", name: "dvwa-" + level, plan: plan{URL: s.baseAddress() + "/", Profile: "full",
+		Seeds: []string{s.baseAddress() + "/index.php"},
 		Exclude: []string{"*logout*", "/setup.php*", "/security.php*", "/vulnerabilities/captcha/*", "*view_source*",
 			"*view_help*", "/instructions.php*"},
-		Identities: []any{s.user("admin", "password", 2), s.user("gordonb", "abc123", 1)}}})
+		Identities: []any{s.dvwaUser("admin", "password", 2), s.dvwaUser("gordonb", "abc123", 1)}}})
 }
 
-// user is an identity of DVWA; users with a higher role are shown more.
-func (s *server) user(name, password string, role int) map[string]any {
-	return map[string]any{"name": name, "role": role, "form": map[string]any{"url": s.base() + "/login.php",
+// dvwaUser is an identity of DVWA; users with a higher role are shown more.
+func (s *server) dvwaUser(name, password string, role int) map[string]any {
+	return map[string]any{"name": name, "role": role, "form": map[string]any{"url": s.baseAddress() + "/login.php",
 		"user": name, "password": password},
-		"marker": map[string]any{"url": s.base() + "/index.php", "in": "logout\\.php"}}
+		"marker": map[string]any{"url": s.baseAddress() + "/index.php", "in": "logout\\.php"}}
 }
 
-// told returns the flaws of the module's kind that are told of its pages.
-func (m module) told(s *scan) []flaw {
+// reportedFlaws returns the flaws of the module's kind that are told of its pages.
+func (m module) reportedFlaws(s *scan) []flaw {
 	var out []flaw
 	for _, f := range s.Flaws {
-		if strings.HasPrefix(f.Path, "/vulnerabilities/"+m.name+"/") && m.class.has(f) {
+		if strings.HasPrefix(f.Path, "/vulnerabilities/"+m.name+"/") && m.class.includesFlaw(f) {
 			out = append(out, f)
 		}
 	}

@@ -60,8 +60,8 @@ func hostileTargets(ctx context.Context, b *bench) ([]table.Row, error) {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			cases[i] = b.spring(ctx, i, t)
-			row := cases[i].row(t) // who stops the measure has what is done
+			cases[i] = b.scanTrapIsolated(ctx, i, t)
+			row := cases[i].judgeTrap(t) // who stops the measure has what is done
 			fmt.Fprintf(os.Stderr, "%s %s: met %v: %s; %s\n", time.Now().Format(time.TimeOnly), row.Measure, row.Met,
 				row.Measured, row.Note)
 		})
@@ -69,13 +69,13 @@ func hostileTargets(ctx context.Context, b *bench) ([]table.Row, error) {
 	group.Wait()
 	var rows []table.Row
 	for i, c := range cases {
-		rows = append(rows, c.row(traps[i]))
+		rows = append(rows, c.judgeTrap(traps[i]))
 	}
 	return rows, table.Keep(filepath.Join(b.out, "hostile.jsonl"), cases)
 }
 
-// spring scans one trap in a network of its own. The thread that is in it ends with it.
-func (b *bench) spring(ctx context.Context, i int, t hostile.Trap) hostileCase {
+// scanTrapIsolated scans one trap in a network of its own. The thread that is in it ends with it.
+func (b *bench) scanTrapIsolated(ctx context.Context, i int, t hostile.Trap) hostileCase {
 	done := make(chan hostileCase)
 	go func() {
 		runtime.LockOSThread()
@@ -123,7 +123,7 @@ func (b *bench) scanTrap(ctx context.Context, i int, t hostile.Trap) (hostileCas
 			r.plan.Descriptions = append(r.plan.Descriptions, d)
 		}
 	}
-	got, err := b.launch(ctx, r)
+	got, err := b.runMerlon(ctx, r)
 	c := hostileCase{Requests: site.Requests(), Reached: site.Reached()}
 	if err != nil {
 		return c, err
@@ -137,8 +137,8 @@ func (b *bench) scanTrap(ctx context.Context, i int, t hostile.Trap) (hostileCas
 	return c, nil
 }
 
-// row judges a case.
-func (c hostileCase) row(t hostile.Trap) table.Row {
+// judgeTrap judges a case.
+func (c hostileCase) judgeTrap(t hostile.Trap) table.Row {
 	floor := "degraded"
 	if t.Whole {
 		floor = "ends"
@@ -149,7 +149,7 @@ func (c hostileCase) row(t hostile.Trap) table.Row {
 		"%.0f MB", c.State, c.Requests, c.Cost.Wall.Seconds(), float64(c.Cost.Peak)/1e6),
 		Met: table.Verdict(ended, says, len(c.Told) == 0, len(c.Reached) == 0, c.Cost.Wall <= hostileTime,
 			c.Cost.Peak <= hostileMemory)}
-	notes := []string{c.Failure, list("told: ", c.Told), list("reached: ", c.Reached)}
+	notes := []string{c.Failure, listNames("told: ", c.Told), listNames("reached: ", c.Reached)}
 	for _, reason := range c.Reasons[:min(2, len(c.Reasons))] {
 		notes = append(notes, fmt.Sprintf("%.200s", reason))
 	}

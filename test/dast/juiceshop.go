@@ -26,47 +26,47 @@ type challenge struct {
 }
 
 func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
-	s, err := b.start(ctx, "juiceshop")
+	s, err := b.startTarget(ctx, "juiceshop")
 	if err != nil {
 		return nil, err
 	}
-	defer s.stop()
+	defer s.stopTarget()
 	endpoints, err := restEndpoints(filepath.Join(s.app, "server.ts"))
 	if err != nil {
 		return nil, err
 	}
 	// The target is asked directly: that is no request of the scanner. Its own users are
 	// not signed in: some challenges are solved by that alone.
-	if err := register(ctx, s.direct); err != nil {
+	if err := registerCustomer(ctx, s.direct); err != nil {
 		return nil, err
 	}
-	before, err := challenges(ctx, s.direct)
+	before, err := readChallenges(ctx, s.direct)
 	if err != nil {
 		return nil, err
 	}
-	got, err := b.scan(ctx, s,
+	got, err := b.scanServer(ctx, s,
 		run{command: "dast", name: "juiceshop",
-			plan: plan{URL: s.base() + "/", Exclude: []string{"*logout*", "/rest/user/change-password*"},
+			plan: plan{URL: s.baseAddress() + "/", Exclude: []string{"*logout*", "/rest/user/change-password*"},
 				Identities: []any{map[string]any{"name": "customer",
-					"json": map[string]any{"url": s.base() + "/rest/user/login",
+					"json": map[string]any{"url": s.baseAddress() + "/rest/user/login",
 						"body": customer, "token": "/authentication/token"}}}}})
 	if err != nil {
 		return nil, err
 	}
-	after, err := challenges(ctx, s.direct)
+	after, err := readChallenges(ctx, s.direct)
 	if err != nil {
 		return nil, err
 	}
 	solved := newlySolved(before, after)
-	unseen := slices.DeleteFunc(slices.Clone(endpoints), got.saw)
-	seen := share(len(endpoints)-len(unseen), len(endpoints))
+	unseen := slices.DeleteFunc(slices.Clone(endpoints), got.coveredEndpoint)
+	seen := shareOf(len(endpoints)-len(unseen), len(endpoints))
 	rows := []table.Row{
 		{Measure: fmt.Sprintf("Juice Shop, signed in: challenges solved (%d)", len(after)), Floor: "≥ 12",
 			Measured: fmt.Sprint(len(solved)),
-			Met:      table.Verdict(len(solved) >= 12), Note: got.spent() + list("; solved: ", solved)},
+			Met:      table.Verdict(len(solved) >= 12), Note: got.describeCost() + listNames("; solved: ", solved)},
 		{Measure: fmt.Sprintf("Juice Shop: REST endpoints seen (%d)", len(endpoints)), Floor: "≥ 90 %",
 			Measured: table.Percent(seen),
-			Met:      table.Verdict(seen >= .9), Note: strings.TrimPrefix(list("; not seen: ", unseen), "; ")},
+			Met:      table.Verdict(seen >= .9), Note: strings.TrimPrefix(listNames("; not seen: ", unseen), "; ")},
 	}
 	return rows, table.Keep(filepath.Join(b.out, "juiceshop.jsonl"), after)
 }
@@ -74,8 +74,8 @@ func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 // customer signs in to Juice Shop.
 const customer = `{"email":"customer@example.org","password":"Brolly-4711","passwordRepeat":"Brolly-4711","securityQuestion":{"id":2},"securityAnswer":"Miller"}`
 
-// register makes an account for the customer.
-func register(ctx context.Context, base string) error {
+// registerCustomer makes an account for the customer.
+func registerCustomer(ctx context.Context, base string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/api/Users", strings.NewReader(customer))
@@ -94,8 +94,8 @@ func register(ctx context.Context, base string) error {
 	return nil
 }
 
-// challenges asks the target which are solved.
-func challenges(ctx context.Context, base string) ([]challenge, error) {
+// readChallenges asks the target which are solved.
+func readChallenges(ctx context.Context, base string) ([]challenge, error) {
 	var list struct {
 		Data []challenge `json:"data"`
 	}
@@ -145,8 +145,8 @@ func restEndpoints(file string) ([]string, error) {
 	return out, nil
 }
 
-// saw reports whether the endpoint was asked for, or told as an operation.
-func (s *scan) saw(endpoint string) bool {
+// coveredEndpoint reports whether the endpoint was asked for, or told as an operation.
+func (s *scan) coveredEndpoint(endpoint string) bool {
 	pattern := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(endpoint), `\{\}`, "[^/]+") + "/?$")
 	for what := range s.Asked {
 		if _, path, _ := strings.Cut(what, " "); pattern.MatchString(path) {
@@ -154,6 +154,6 @@ func (s *scan) saw(endpoint string) bool {
 		}
 	}
 	return slices.ContainsFunc(s.Operations, func(o operation) bool {
-		return pattern.MatchString(unnamed(pathOf(o.URL)))
+		return pattern.MatchString(withoutParameterNames(pathOf(o.URL)))
 	})
 }

@@ -41,7 +41,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := measure(ctx, os.Args[1:], os.Stdout); err != nil {
+	if err := runMeasures(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "dast:", err)
 		os.Exit(1)
 	}
@@ -63,19 +63,19 @@ type bench struct {
 // measures lists them in the order of the table.
 var measures = []table.Measure[*bench]{
 	{Name: "crawlmaze", Run: crawlMaze},
-	{Name: "wavsep", Run: wavsep},
+	{Name: "wavsep", Run: measureWAVSEP},
 	{Name: "benchmark", Run: owaspBenchmark},
-	{Name: "dvwa", Run: dvwa},
-	{Name: "vampi", Run: vampi},
-	{Name: "dvga", Run: dvga},
+	{Name: "dvwa", Run: measureDVWA},
+	{Name: "vampi", Run: measureVAmPI},
+	{Name: "dvga", Run: measureDVGA},
 	{Name: "juiceshop", Run: juiceShop},
 	{Name: "hostile", Run: hostileTargets},
-	{Name: "ordinary", Run: ordinary},
+	{Name: "ordinary", Run: measureOrdinary},
 }
 
-// measure does what the arguments say.
-func measure(ctx context.Context, args []string, stdout io.Writer) error {
-	b, chosen, err := parse(args)
+// runMeasures does what the arguments say.
+func runMeasures(ctx context.Context, args []string, stdout io.Writer) error {
+	b, chosen, err := parseArguments(args)
 	if err != nil {
 		return err
 	}
@@ -85,9 +85,9 @@ func measure(ctx context.Context, args []string, stdout io.Writer) error {
 // own are the measures whose targets this program serves itself.
 var own = []string{"hostile", "ordinary"}
 
-// parse reads the options, checks the folders and makes paths absolute, because
+// parseArguments reads the options, checks the folders and makes paths absolute, because
 // programs are run in other folders.
-func parse(args []string) (*bench, []table.Measure[*bench], error) {
+func parseArguments(args []string) (*bench, []table.Measure[*bench], error) {
 	flags := flag.NewFlagSet("dast", flag.ContinueOnError)
 	b := &bench{}
 	var only, peers, cases string
@@ -116,11 +116,11 @@ func parse(args []string) (*bench, []table.Measure[*bench], error) {
 	if b.cases, err = regexp.Compile(cases); err != nil {
 		return nil, nil, err
 	}
-	return b, chosen, b.prepare(chosen)
+	return b, chosen, b.prepareFolders(chosen)
 }
 
-// prepare checks the folders and makes paths absolute.
-func (b *bench) prepare(chosen []table.Measure[*bench]) (err error) {
+// prepareFolders checks the folders and makes paths absolute.
+func (b *bench) prepareFolders(chosen []table.Measure[*bench]) (err error) {
 	switch foreign := slices.ContainsFunc(chosen, func(m table.Measure[*bench]) bool {
 		return !slices.Contains(own, m.Name)
 	}); {

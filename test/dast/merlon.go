@@ -115,24 +115,24 @@ type run struct {
 	plan    plan
 }
 
-// scan runs merlon on a target for at most the time of the bench, and counts what
+// scanServer runs merlon on a target for at most the time of the bench, and counts what
 // reached the target.
-func (b *bench) scan(ctx context.Context, s *server, r run) (*scan, error) {
-	s.counted()                             // what was asked before is not the scanner's
+func (b *bench) scanServer(ctx context.Context, s *server, r run) (*scan, error) {
+	s.takeCounted()                         // what was asked before is not the scanner's
 	r.time = cmp.Or(b.time, b.timeout*9/10) // a scan that is too long still reports
-	got, err := b.launch(ctx, r)
+	got, err := b.runMerlon(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	if err := got.count(s.counted(), filepath.Join(b.out, r.name+".asked")); err != nil {
+	if err := got.countRequests(s.takeCounted(), filepath.Join(b.out, r.name+".asked")); err != nil {
 		return nil, err
 	}
 	return got, nil
 }
 
-// launch runs merlon. The file of the plan, the report and what merlon says meanwhile
+// runMerlon runs merlon. The file of the plan, the report and what merlon says meanwhile
 // stay in the folder of results.
-func (b *bench) launch(ctx context.Context, r run) (*scan, error) {
+func (b *bench) runMerlon(ctx context.Context, r run) (*scan, error) {
 	text, err := json.MarshalIndent(r.plan, "", "  ")
 	if err != nil {
 		return nil, err
@@ -169,9 +169,9 @@ func (b *bench) launch(ctx context.Context, r run) (*scan, error) {
 	return got, nil
 }
 
-// count takes the requests of the scan, and keeps their first lines in a file.
-func (s *scan) count(lines []string, file string) error {
-	s.Requests, s.Asked = len(lines), places(lines)
+// countRequests takes the requests of the scan, and keeps their first lines in a file.
+func (s *scan) countRequests(lines []string, file string) error {
+	s.Requests, s.Asked = len(lines), requestPaths(lines)
 	return os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o644)
 }
 
@@ -220,8 +220,8 @@ func pathOf(address string) string {
 	return u.Path
 }
 
-// spent writes what a scan cost, and why it is not whole.
-func (s *scan) spent() string {
+// describeCost writes what a scan cost, and why it is not whole.
+func (s *scan) describeCost() string {
 	out := fmt.Sprintf("%d requests, %s", s.Requests, table.Spent(s.Cost))
 	if len(s.Reasons) > 0 {
 		out += "; " + s.Reasons[0]

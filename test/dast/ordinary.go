@@ -57,7 +57,7 @@ type ordinaryApp struct {
 	server            *exec.Cmd
 }
 
-func ordinary(ctx context.Context, b *bench) ([]table.Row, error) {
+func measureOrdinary(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	var results []ordinaryResult
 	var failed error
@@ -92,19 +92,19 @@ func ordinary(ctx context.Context, b *bench) ([]table.Row, error) {
 func (b *bench) scanOrdinary(ctx context.Context, name string) (*ordinaryResult, error) {
 	a, vars, err := startOrdinary(ctx, name)
 	if a != nil {
-		defer a.stop()
+		defer a.stopAll()
 	}
 	if err != nil {
 		return nil, err
 	}
-	before, err := a.run("dump")
+	before, err := a.runScript("dump")
 	if err != nil {
 		return nil, err
 	}
-	if out, err := a.run("smoke"); err != nil {
+	if out, err := a.runScript("smoke"); err != nil {
 		return nil, fmt.Errorf("smoke test before the scan: %w: %s", err, out)
 	}
-	packets := a.packets()
+	packets := a.countPackets()
 	target := filepath.Join(b.out, name+"-target.json")
 	base := "http://127.0.0.1:" + strconv.Itoa(a.port)
 	auth := json.RawMessage(vars[5])
@@ -122,7 +122,7 @@ func (b *bench) scanOrdinary(ctx context.Context, name string) (*ordinaryResult,
 		return nil, err
 	}
 	report := filepath.Join(b.out, name+".json")
-	merlon := a.within(ctx, b.merlon, "dast", base+"/", "--target", target, "--format", "json", "--fail-on", "none",
+	merlon := a.networkCommand(ctx, b.merlon, "dast", base+"/", "--target", target, "--format", "json", "--fail-on", "none",
 		"--time", cmp.Or(b.time, ordinaryTime).String(), "--browser", b.browser)
 	var said bytes.Buffer
 	merlon.Stderr = &said
@@ -134,7 +134,7 @@ func (b *bench) scanOrdinary(ctx context.Context, name string) (*ordinaryResult,
 		said.Bytes(), 0o600)); err != nil {
 		return nil, err
 	}
-	after, err := a.run("dump")
+	after, err := a.runScript("dump")
 	if err != nil {
 		return nil, fmt.Errorf("dump after the scan: %w", err)
 	}
@@ -143,15 +143,15 @@ func (b *bench) scanOrdinary(ctx context.Context, name string) (*ordinaryResult,
 			return nil, err
 		}
 	}
-	got := &ordinaryResult{Application: name, Packets: a.packets() - packets}
-	_, smoke := a.run("smoke")
+	got := &ordinaryResult{Application: name, Packets: a.countPackets() - packets}
+	_, smoke := a.runScript("smoke")
 	got.Smoke = smoke == nil
-	return got, got.judge(report, string(before), string(after), vars[4], vars[6])
+	return got, got.judgeDumps(report, string(before), string(after), vars[4], vars[6])
 }
 
-// judge reads the report, and compares the dumps. Lines that match volatile may be added, and
+// judgeDumps reads the report, and compares the dumps. Lines that match volatile may be added, and
 // lines that match changing may be lost.
-func (o *ordinaryResult) judge(file, before, after, volatile, changing string) error {
+func (o *ordinaryResult) judgeDumps(file, before, after, volatile, changing string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (o *ordinaryResult) judge(file, before, after, volatile, changing string) e
 	if err != nil {
 		return err
 	}
-	old, now := counted(before), counted(after)
+	old, now := countLines(before), countLines(after)
 	for line, n := range old {
 		if now[line] < n && !losable.MatchString(line) {
 			o.Harm = append(o.Harm, "- "+line)
@@ -223,7 +223,7 @@ func (o *ordinaryResult) judge(file, before, after, volatile, changing string) e
 	return nil
 }
 
-func counted(text string) map[string]int {
+func countLines(text string) map[string]int {
 	out := map[string]int{}
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -274,17 +274,17 @@ func startOrdinary(ctx context.Context, name string) (*ordinaryApp, []string, er
 	case <-time.After(10 * time.Second):
 		return a, nil, errors.New("no network of its own")
 	}
-	if out, err := a.run("setup"); err != nil {
+	if out, err := a.runScript("setup"); err != nil {
 		return a, nil, fmt.Errorf("setup: %w: %s", err, out)
 	}
-	a.server = a.as(context.Background(), "serve")
+	a.server = a.scriptCommand(context.Background(), "serve")
 	a.server.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := a.server.Start(); err != nil {
 		return a, nil, err
 	}
 	for range 300 {
-		if a.within(ctx, "curl", "-s", "-o", "/dev/null", "http://127.0.0.1:"+strconv.Itoa(a.port)+"/").Run() == nil {
-			_, err = a.run("ready")
+		if a.networkCommand(ctx, "curl", "-s", "-o", "/dev/null", "http://127.0.0.1:"+strconv.Itoa(a.port)+"/").Run() == nil {
+			_, err = a.runScript("ready")
 			return a, vars, err
 		}
 		time.Sleep(200 * time.Millisecond)
@@ -306,15 +306,15 @@ func (l *line) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// within is a program in the application's network.
-func (a *ordinaryApp) within(ctx context.Context, args ...string) *exec.Cmd {
+// networkCommand is a program in the application's network.
+func (a *ordinaryApp) networkCommand(ctx context.Context, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "nsenter", append([]string{"--net", "--target", strconv.Itoa(a.space.Process.Pid)},
 		args...)...)
 }
 
-// as is a function of the application's script, as a user without rights.
-func (a *ordinaryApp) as(ctx context.Context, what string) *exec.Cmd {
-	c := a.within(ctx, "setpriv", "--reuid="+nobody, "--regid="+nobody, "--clear-groups", "--no-new-privs", a.script,
+// scriptCommand is a function of the application's script, as a user without rights.
+func (a *ordinaryApp) scriptCommand(ctx context.Context, what string) *exec.Cmd {
+	c := a.networkCommand(ctx, "setpriv", "--reuid="+nobody, "--regid="+nobody, "--clear-groups", "--no-new-privs", a.script,
 		a.name, what)
 	c.Dir = a.dir
 	c.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=" +
@@ -322,11 +322,11 @@ func (a *ordinaryApp) as(ctx context.Context, what string) *exec.Cmd {
 	return c
 }
 
-// run runs a function of the script to its end.
-func (a *ordinaryApp) run(what string) ([]byte, error) {
+// runScript runs a function of the script to its end.
+func (a *ordinaryApp) runScript(what string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	c := a.as(ctx, what)
+	c := a.scriptCommand(ctx, what)
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	if err := c.Run(); err != nil {
@@ -335,9 +335,9 @@ func (a *ordinaryApp) run(what string) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
-// packets is how many connections and datagrams looked for a way to elsewhere.
-func (a *ordinaryApp) packets() int {
-	out, err := a.within(context.Background(), "cat", "/proc/net/snmp").Output()
+// countPackets is how many connections and datagrams looked for a way to elsewhere.
+func (a *ordinaryApp) countPackets() int {
+	out, err := a.networkCommand(context.Background(), "cat", "/proc/net/snmp").Output()
 	if err != nil {
 		return -1
 	}
@@ -356,8 +356,8 @@ func (a *ordinaryApp) packets() int {
 	return -1
 }
 
-// stop ends everything, and throws the folder away.
-func (a *ordinaryApp) stop() {
+// stopAll ends everything, and throws the folder away.
+func (a *ordinaryApp) stopAll() {
 	if a.server != nil && a.server.Process != nil {
 		_ = syscall.Kill(-a.server.Process.Pid, syscall.SIGKILL) // it may be gone
 		_ = a.server.Wait()                                      // it was killed

@@ -50,46 +50,46 @@ func owaspBenchmark(ctx context.Context, b *bench) ([]table.Row, error) {
 			return rows, fmt.Errorf("%s: %w", c.name, err)
 		}
 		pages := expected[c.name]
-		t := judge("merlon", got.byCase(), c.class, pages)
+		t := judgePages("merlon", got.byCase(), c.class, pages)
 		cases = append(cases, pages...)
 		score := 100 * (t.tpr() - t.fpr())
 		rows = append(rows, table.Row{Measure: fmt.Sprintf("OWASP Benchmark 1.2 "+
 			"served, %s", c.name), Floor: fmt.Sprintf("TPR − FPR ≥ %d, FPR ≤ 1 %%", c.score),
 			Measured: fmt.Sprintf("%.1f (%d/%d, %d/%d)", score, t.Found, t.Vulnerable, t.Wrong, t.Safe),
 			Met:      table.Verdict(score >= float64(c.score), t.fpr() <= mostWrong),
-			Note: got.spent() + list("; wrong: ", t.Alarms) + list("; told of a kind that the case "+
-				"has not: ", c.foreign(got.byCase(), pages))})
+			Note: got.describeCost() + listNames("; wrong: ", t.Alarms) + listNames("; told of a kind that the case "+
+				"has not: ", c.wrongCategory(got.byCase(), pages))})
 	}
 	return rows, table.Keep(filepath.Join(b.out, "benchmark.jsonl"), cases)
 }
 
 // attackBenchmark scans one category from its page of links.
 func (b *bench) attackBenchmark(ctx context.Context, c category) (*scan, error) {
-	s, err := b.start(ctx, "benchmark")
+	s, err := b.startTarget(ctx, "benchmark")
 	if err != nil {
 		return nil, err
 	}
-	defer s.stop()
-	p := plan{URL: s.base() + "/benchmark/", Seeds: []string{s.base() + "/benchmark/" + c.name + "-Index.html"}}
+	defer s.stopTarget()
+	p := plan{URL: s.baseAddress() + "/benchmark/", Seeds: []string{s.baseAddress() + "/benchmark/" + c.name + "-Index.html"}}
 	for _, name := range []string{"xss", "sqli", "cmdi", "pathtraver", "ldapi", "xpathi", "crypto", "hash",
 		"securecookie", "trustbound", "weakrand"} {
 		if name != c.name {
 			p.Exclude = append(p.Exclude, "/benchmark/"+name+"-*")
 		}
 	}
-	return b.scan(ctx, s, run{command: "dast", name: "benchmark-" + c.name, plan: p})
+	return b.scanServer(ctx, s, run{command: "dast", name: "benchmark-" + c.name, plan: p})
 }
 
-// foreign returns the cases of which a flaw of another category is told. A case has no
+// wrongCategory returns the cases of which a flaw of another category is told. A case has no
 // other than its own.
-func (c category) foreign(s *scan, pages []page) []string {
+func (c category) wrongCategory(s *scan, pages []page) []string {
 	var out []string
 	for _, other := range categories {
 		if other.name == c.name {
 			continue
 		}
 		for _, f := range s.Flaws {
-			if other.class.has(f) && slices.ContainsFunc(pages, func(p page) bool { return p.Path == f.Path }) &&
+			if other.class.includesFlaw(f) && slices.ContainsFunc(pages, func(p page) bool { return p.Path == f.Path }) &&
 				!slices.Contains(out, f.Path) {
 				out = append(out, f.Path)
 			}

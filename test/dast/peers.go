@@ -42,10 +42,10 @@ type peer struct {
 }
 
 var peers = []peer{
-	{name: "wapiti", does: func(s section) bool { return s.wapiti != "" }, scan: (*bench).wapiti},
-	{name: "nuclei", does: func(s section) bool { return s.template != "" }, scan: (*bench).nuclei},
-	{name: "dalfox", does: func(s section) bool { return s.dalfox != "" }, scan: (*bench).dalfox},
-	{name: "sqlmap", does: func(s section) bool { return s.check == "sqlinjection" }, scan: (*bench).sqlmap},
+	{name: "wapiti", does: func(s section) bool { return s.wapiti != "" }, scan: (*bench).runWapiti},
+	{name: "nuclei", does: func(s section) bool { return s.template != "" }, scan: (*bench).runNuclei},
+	{name: "dalfox", does: func(s section) bool { return s.dalfox != "" }, scan: (*bench).runDalfox},
+	{name: "sqlmap", does: func(s section) bool { return s.check == "sqlinjection" }, scan: (*bench).runSQLMap},
 }
 
 func peerNames() string {
@@ -71,8 +71,8 @@ func choosePeers(names string) ([]string, error) {
 	return out, nil
 }
 
-// knows reports whether the scanner looks for the section's kind of flaw.
-func knows(name string, sec section) bool {
+// scannerSupports reports whether the scanner looks for the section's kind of flaw.
+func scannerSupports(name string, sec section) bool {
 	return slices.ContainsFunc(peers, func(p peer) bool { return p.name == name && p.does(sec) })
 }
 
@@ -83,7 +83,7 @@ func (b *bench) peerScan(ctx context.Context, s *server, name string, j job) (*s
 	if err != nil {
 		return nil, err
 	}
-	if err := got.count(s.counted(), filepath.Join(b.out, j.name+"."+name+".asked")); err != nil {
+	if err := got.countRequests(s.takeCounted(), filepath.Join(b.out, j.name+"."+name+".asked")); err != nil {
 		return nil, err
 	}
 	for k := range got.Flaws {
@@ -92,8 +92,8 @@ func (b *bench) peerScan(ctx context.Context, s *server, name string, j job) (*s
 	return got, nil
 }
 
-// program returns where a scanner is: on the path or in the folder of the targets.
-func (b *bench) program(name string) (string, error) {
+// findScanner returns where a scanner is: on the path or in the folder of the targets.
+func (b *bench) findScanner(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
@@ -102,10 +102,10 @@ func (b *bench) program(name string) (string, error) {
 	return path, err
 }
 
-// wapiti crawls and attacks by itself, a folder of cases at a time: the patterns of
+// runWapiti crawls and attacks by itself, a folder of cases at a time: the patterns of
 // Debian's version 3.0.4, which would leave the others out, do not work.
-func (b *bench) wapiti(ctx context.Context, j job) (*scan, error) {
-	program, err := b.program("wapiti")
+func (b *bench) runWapiti(ctx context.Context, j job) (*scan, error) {
+	program, err := b.findScanner("wapiti")
 	if err != nil {
 		return nil, err
 	}
@@ -155,9 +155,9 @@ func readWapiti(text []byte) ([]flaw, error) {
 	return out, nil
 }
 
-// nuclei attacks with its templates for the class.
-func (b *bench) nuclei(ctx context.Context, j job) (*scan, error) {
-	program, err := b.program("nuclei")
+// runNuclei attacks with its templates for the class.
+func (b *bench) runNuclei(ctx context.Context, j job) (*scan, error) {
+	program, err := b.findScanner("nuclei")
 	if err != nil {
 		return nil, err
 	}
@@ -180,11 +180,11 @@ func (b *bench) nuclei(ctx context.Context, j job) (*scan, error) {
 	return &scan{Flaws: flaws, Cost: out.Cost}, err
 }
 
-// dalfox attacks one link after the other, with some 1,700 requests each: of a list of
+// runDalfox attacks one link after the other, with some 1,700 requests each: of a list of
 // them nothing is seen until all are done, and one that does not end ends all. Its
 // browser looks for script in fragments of addresses, which none of these pages has.
-func (b *bench) dalfox(ctx context.Context, j job) (*scan, error) {
-	program, err := b.program("dalfox")
+func (b *bench) runDalfox(ctx context.Context, j job) (*scan, error) {
+	program, err := b.findScanner("dalfox")
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (b *bench) dalfox(ctx context.Context, j job) (*scan, error) {
 	} else {
 		args = append(args, "--skip-bav", "--only-poc", "v")
 	}
-	return b.each(ctx, j, args, sign)
+	return b.runPerLink(ctx, j, args, sign)
 }
 
 // readLines reads a report of one JSON object a line, with the names of its members
@@ -223,21 +223,21 @@ func readLines(text []byte, address, rule string) ([]flaw, error) {
 	return out, lines.Err()
 }
 
-// sqlmap attacks one link after the other: of a list it leaves most out.
-func (b *bench) sqlmap(ctx context.Context, j job) (*scan, error) {
-	program, err := b.program("sqlmap")
+// runSQLMap attacks one link after the other: of a list it leaves most out.
+func (b *bench) runSQLMap(ctx context.Context, j job) (*scan, error) {
+	program, err := b.findScanner("sqlmap")
 	if err != nil {
 		return nil, err
 	}
-	return b.each(ctx, j, []string{program, "-u", "", "--batch", "--flush-session", "--disable-coloring",
+	return b.runPerLink(ctx, j, []string{program, "-u", "", "--batch", "--flush-session", "--disable-coloring",
 		"--output-dir", filepath.Join(b.out, j.name+".sqlmap")},
 		"identified the following injection point")
 }
 
-// each runs a program on one link after the other, in the place of the empty argument,
+// runPerLink runs a program on one link after the other, in the place of the empty argument,
 // each for perLink at most. What it writes holds the sign where it has found a flaw.
-func (b *bench) each(ctx context.Context, j job, args []string, sign string) (*scan, error) {
-	links, err := links(ctx, j)
+func (b *bench) runPerLink(ctx context.Context, j job, args []string, sign string) (*scan, error) {
+	links, err := crawlLinks(ctx, j)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (b *bench) each(ctx context.Context, j job, args []string, sign string) (*s
 	}
 	if len(stopped) > 0 {
 		got.Reasons = []string{fmt.Sprintf("stopped after %s at %d of %d "+
-			"links%s", perLink, len(stopped), len(links), list(": ", short(stopped)))}
+			"links%s", perLink, len(stopped), len(links), listNames(": ", shortPaths(stopped)))}
 	}
 	return got, nil
 }
@@ -270,7 +270,7 @@ const perLink = 3 * time.Minute
 
 // linksFile writes the links of a job into a file of the folder of results.
 func (b *bench) linksFile(ctx context.Context, j job) (string, error) {
-	all, err := links(ctx, j)
+	all, err := crawlLinks(ctx, j)
 	if err != nil {
 		return "", err
 	}
@@ -281,9 +281,9 @@ func (b *bench) linksFile(ctx context.Context, j job) (string, error) {
 // anchor is a link of a page.
 var anchor = regexp.MustCompile(`(?i)<a[^>]+href\s*=\s*["']([^"']+)["']`)
 
-// links follows the links of the seeds for scanners that do not crawl, and returns
+// crawlLinks follows the links of the seeds for scanners that do not crawl, and returns
 // those with a query.
-func links(ctx context.Context, j job) ([]string, error) {
+func crawlLinks(ctx context.Context, j job) ([]string, error) {
 	var out []string
 	queue, seen := slices.Clone(j.seeds), map[string]bool{}
 	for len(queue) > 0 {
@@ -297,14 +297,14 @@ func links(ctx context.Context, j job) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := fetch(ctx, page)
+		text, err := fetchPage(ctx, page)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range anchor.FindAllStringSubmatch(text, -1) {
 			u, err := base.Parse(strings.ReplaceAll(m[1], "&amp;", "&"))
 			if err != nil || !strings.HasPrefix(u.String(), j.base) ||
-				slices.ContainsFunc(j.exclude, func(p string) bool { return matches(p, u) }) {
+				slices.ContainsFunc(j.exclude, func(p string) bool { return matchesPattern(p, u) }) {
 				continue
 			}
 			if u.Fragment = ""; u.RawQuery != "" {
@@ -321,9 +321,9 @@ func links(ctx context.Context, j job) ([]string, error) {
 	return out, nil
 }
 
-// matches reports whether an address matches a pattern in which * stands for any
+// matchesPattern reports whether an address matches a pattern in which * stands for any
 // text.
-func matches(pattern string, u *url.URL) bool {
+func matchesPattern(pattern string, u *url.URL) bool {
 	expression := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")
 	ok, err := regexp.MatchString("^"+expression+"$", u.RequestURI())
 	return err == nil && ok
@@ -332,7 +332,7 @@ func matches(pattern string, u *url.URL) bool {
 // maxPage bounds a page of a target, in bytes.
 const maxPage = 16 << 20
 
-func fetch(ctx context.Context, address string) (string, error) {
+func fetchPage(ctx context.Context, address string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -354,10 +354,10 @@ type result struct {
 	wall            time.Duration
 }
 
-// compare returns the row that sets merlon's requests and time for one true flaw
+// compareScanners returns the row that sets merlon's requests and time for one true flaw
 // against the one of the others with the fewest requests; none without others that
 // found any.
-func compare(name string, results map[string]result) []table.Row {
+func compareScanners(name string, results map[string]result) []table.Row {
 	each := func(r result) (requests, seconds float64) {
 		return float64(r.requests) / float64(r.found), r.wall.Seconds() / float64(r.found)
 	}

@@ -34,15 +34,15 @@ func newProxy(backend string) (*proxy, error) {
 		return nil, err
 	}
 	p := &proxy{listener: l, backend: backend}
-	go p.accept()
+	go p.acceptConnections()
 	return p, nil
 }
 
-// base is the address that takes the place of the target's.
-func (p *proxy) base() string { return "http://" + p.listener.Addr().String() }
+// baseAddress is the address that takes the place of the target's.
+func (p *proxy) baseAddress() string { return "http://" + p.listener.Addr().String() }
 
-// counted returns the first lines of the requests that passed, and forgets them.
-func (p *proxy) counted() []string {
+// takeCounted returns the first lines of the requests that passed, and forgets them.
+func (p *proxy) takeCounted() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	lines := p.lines
@@ -50,8 +50,8 @@ func (p *proxy) counted() []string {
 	return lines
 }
 
-// places are "GET /path" of first lines, without the query.
-func places(lines []string) map[string]bool {
+// requestPaths are "GET /path" of first lines, without the query.
+func requestPaths(lines []string) map[string]bool {
 	out := map[string]bool{}
 	for _, line := range lines {
 		method, rest, _ := strings.Cut(line, " ")
@@ -66,18 +66,18 @@ func places(lines []string) map[string]bool {
 	return out
 }
 
-func (p *proxy) accept() {
+func (p *proxy) acceptConnections() {
 	for {
 		c, err := p.listener.Accept()
 		if err != nil {
 			return // closed
 		}
-		go p.pass(c)
+		go p.forwardConnection(c)
 	}
 }
 
-// pass joins a connection to one of the target.
-func (p *proxy) pass(c net.Conn) {
+// forwardConnection joins a connection to one of the target.
+func (p *proxy) forwardConnection(c net.Conn) {
 	defer func() { _ = c.Close() }() // the peer may have closed it
 	up, err := net.Dial("tcp", p.backend)
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *proxy) pass(c net.Conn) {
 	}()
 	in := bufio.NewReaderSize(c, 64<<10)
 	for {
-		if err := p.request(in, up); err != nil {
+		if err := p.forwardRequest(in, up); err != nil {
 			// What is no request of HTTP/1.1 is passed on without being counted.
 			if !errors.Is(err, io.EOF) {
 				_, _ = io.Copy(up, in)
@@ -109,8 +109,8 @@ func (p *proxy) pass(c net.Conn) {
 // errUpgraded says that what follows is no HTTP.
 var errUpgraded = errors.New("upgraded")
 
-// request passes one request on and counts it.
-func (p *proxy) request(in *bufio.Reader, up io.Writer) error {
+// forwardRequest passes one request on and counts it.
+func (p *proxy) forwardRequest(in *bufio.Reader, up io.Writer) error {
 	var head []byte
 	var length int64
 	var chunked, upgrade bool
@@ -127,7 +127,7 @@ func (p *proxy) request(in *bufio.Reader, up io.Writer) error {
 		text := strings.TrimRight(string(line), "\r\n")
 		if first == "" {
 			first = text
-			p.count(first)
+			p.countRequest(first)
 			continue
 		}
 		if text == "" {
@@ -192,8 +192,8 @@ func copyChunks(in *bufio.Reader, up io.Writer) error {
 	}
 }
 
-// count keeps the first line of a request.
-func (p *proxy) count(line string) {
+// countRequest keeps the first line of a request.
+func (p *proxy) countRequest(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lines = append(p.lines, line)

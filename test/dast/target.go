@@ -41,8 +41,8 @@ type server struct {
 // readyIn is how long a target may take to come up.
 const readyIn = 3 * time.Minute
 
-// start copies a target and runs it. env is put into its environment.
-func (b *bench) start(ctx context.Context, name string, env ...string) (*server, error) {
+// startTarget copies a target and runs it. env is put into its environment.
+func (b *bench) startTarget(ctx context.Context, name string, env ...string) (*server, error) {
 	home := filepath.Join(b.targets, name)
 	text, err := os.ReadFile(filepath.Join(home, "target.json"))
 	if err != nil {
@@ -64,16 +64,16 @@ func (b *bench) start(ctx context.Context, name string, env ...string) (*server,
 		return nil, err
 	}
 	s.direct = "http://127.0.0.1:" + strconv.Itoa(port)
-	if err := s.launch(b.targets, port, env); err != nil {
-		s.stop()
+	if err := s.launchProgram(b.targets, port, env); err != nil {
+		s.stopTarget()
 		return nil, err
 	}
-	if err := s.wait(ctx, s.direct+d.Ready); err != nil {
-		s.stop()
+	if err := s.waitReady(ctx, s.direct+d.Ready); err != nil {
+		s.stopTarget()
 		return nil, err
 	}
 	if s.proxy, err = newProxy("127.0.0.1:" + strconv.Itoa(port)); err != nil {
-		s.stop()
+		s.stopTarget()
 		return nil, err
 	}
 	return s, nil
@@ -127,8 +127,8 @@ func freePort() (int, error) {
 	return 0, errors.New("no free port")
 }
 
-// launch starts the program with nothing of this one's environment.
-func (s *server) launch(targets string, port int, env []string) error {
+// launchProgram starts the program with nothing of this one's environment.
+func (s *server) launchProgram(targets string, port int, env []string) error {
 	log, err := os.Create(filepath.Join(s.dir, "log"))
 	if err != nil {
 		return err
@@ -154,8 +154,8 @@ func (s *server) launch(targets string, port int, env []string) error {
 	return nil
 }
 
-// wait returns when the address answers.
-func (s *server) wait(ctx context.Context, address string) error {
+// waitReady returns when the address answers.
+func (s *server) waitReady(ctx context.Context, address string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	for until := time.Now().Add(readyIn); time.Now().Before(until); {
 		resp, err := client.Get(address)
@@ -169,15 +169,15 @@ func (s *server) wait(ctx context.Context, address string) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-s.ended:
-			return fmt.Errorf("target %s ended before it was up: %s", s.name, s.log())
+			return fmt.Errorf("target %s ended before it was up: %s", s.name, s.logTail())
 		case <-time.After(300 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("target %s was not up after %s: %s", s.name, readyIn, s.log())
+	return fmt.Errorf("target %s was not up after %s: %s", s.name, readyIn, s.logTail())
 }
 
-// log returns the end of what the target wrote.
-func (s *server) log() string {
+// logTail returns the end of what the target wrote.
+func (s *server) logTail() string {
 	b, err := os.ReadFile(filepath.Join(s.dir, "log"))
 	if err != nil {
 		return err.Error()
@@ -185,8 +185,8 @@ func (s *server) log() string {
 	return string(b[max(0, len(b)-400):])
 }
 
-// stop ends the target's processes and throws its folder away.
-func (s *server) stop() {
+// stopTarget ends the target's processes and throws its folder away.
+func (s *server) stopTarget() {
 	if s.proxy != nil {
 		_ = s.listener.Close() // it is only to stop
 	}

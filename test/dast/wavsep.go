@@ -50,7 +50,7 @@ type page struct {
 	Told          map[string]bool // by scanner
 }
 
-func wavsep(ctx context.Context, b *bench) ([]table.Row, error) {
+func measureWAVSEP(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	var cases []page
 	for _, sec := range sections {
@@ -71,14 +71,14 @@ func wavsep(ctx context.Context, b *bench) ([]table.Row, error) {
 // not unless they are told. The database is made anew for each:
 // attacks fill it.
 func (b *bench) wavsepSection(ctx context.Context, sec section) ([]table.Row, []page, error) {
-	pages, err := sec.pages(filepath.Join(b.targets, "wavsep", "app", "WebContent", "active"))
+	pages, err := sec.listPages(filepath.Join(b.targets, "wavsep", "app", "WebContent", "active"))
 	if err != nil {
 		return nil, nil, err
 	}
 	var rows []table.Row
 	results := map[string]result{}
 	for _, scanner := range append([]string{"merlon"}, b.peers...) {
-		if scanner != "merlon" && !knows(scanner, sec) {
+		if scanner != "merlon" && !scannerSupports(scanner, sec) {
 			continue
 		}
 		got, err := b.attackWavsep(ctx, scanner, sec, pages)
@@ -90,45 +90,45 @@ func (b *bench) wavsepSection(ctx context.Context, sec section) ([]table.Row, []
 				Measured: "not measured", Note: err.Error()})
 			continue
 		}
-		t := judge(scanner, got, sec.class, pages)
+		t := judgePages(scanner, got, sec.class, pages)
 		results[scanner] = result{found: t.Found, requests: got.Requests, wall: got.Cost.Wall}
 		row := table.Row{Measure: fmt.Sprintf("WAVSEP GET %s (%d), %s", sec.name, t.Vulnerable, scanner),
 			Measured: fmt.Sprintf("TPR %s (%d), %d of %d wrong", table.Percent(t.tpr()), t.Found, t.Wrong, t.Safe),
-			Note:     got.spent() + list("; missed: ", short(t.Missed)) + list("; wrong: ", short(t.Alarms))}
+			Note:     got.describeCost() + listNames("; missed: ", shortPaths(t.Missed)) + listNames("; wrong: ", shortPaths(t.Alarms))}
 		if scanner == "merlon" {
 			row.Floor = fmt.Sprintf("TPR ≥ %.0f %%, ≤ %d wrong", 100*sec.tpr, sec.wrong)
 			row.Met = table.Verdict(t.tpr() >= sec.tpr, t.Wrong <= sec.wrong)
 		}
 		rows = append(rows, row)
 	}
-	return append(rows, compare("WAVSEP GET "+sec.name, results)...), pages, nil
+	return append(rows, compareScanners("WAVSEP GET "+sec.name, results)...), pages, nil
 }
 
 // attackWavsep runs one scanner on a fresh target.
 func (b *bench) attackWavsep(ctx context.Context, scanner string, sec section, pages []page) (*scan, error) {
-	s, err := b.start(ctx, "wavsep")
+	s, err := b.startTarget(ctx, "wavsep")
 	if err != nil {
 		return nil, err
 	}
-	defer s.stop()
-	job := job{name: "wavsep-" + sec.folder, base: s.base() + "/wavsep/", exclude: sec.exclude(), section: sec}
+	defer s.stopTarget()
+	job := job{name: "wavsep-" + sec.folder, base: s.baseAddress() + "/wavsep/", exclude: sec.excludePatterns(), section: sec}
 	for _, seed := range sec.seeds {
-		job.seeds = append(job.seeds, s.base()+wavsepBase+seed)
+		job.seeds = append(job.seeds, s.baseAddress()+wavsepBase+seed)
 	}
 	for _, p := range pages {
-		if folder := s.base() + path.Dir(p.Path) + "/"; !slices.Contains(job.folders, folder) {
+		if folder := s.baseAddress() + path.Dir(p.Path) + "/"; !slices.Contains(job.folders, folder) {
 			job.folders = append(job.folders, folder)
 		}
 	}
 	if scanner == "merlon" {
-		return b.scan(ctx, s, run{command: "dast", name: job.name, browser: "none", checks: []string{sec.check},
+		return b.scanServer(ctx, s, run{command: "dast", name: job.name, browser: "none", checks: []string{sec.check},
 			plan: plan{URL: job.base, Seeds: job.seeds, Exclude: job.exclude}})
 	}
 	return b.peerScan(ctx, s, scanner, job)
 }
 
-// exclude returns patterns of what is not of the section.
-func (sec section) exclude() []string {
+// excludePatterns returns patterns of what is not of the section.
+func (sec section) excludePatterns() []string {
 	out := []string{"*wavsep-install*", "*-POST*", "*-COOKIE*"}
 	for _, folder := range []string{"Reflected-XSS", "SQL-Injection", "LFI", "RFI", "Unvalidated-Redirect", "DOM-XSS",
 		"Obsolete-Files"} {
@@ -139,8 +139,8 @@ func (sec section) exclude() []string {
 	return out
 }
 
-// pages lists the cases of the section that are asked with GET.
-func (sec section) pages(active string) ([]page, error) {
+// listPages lists the cases of the section that are asked with GET.
+func (sec section) listPages(active string) ([]page, error) {
 	files, err := filepath.Glob(filepath.Join(active, sec.folder, "*-GET*", "Case*.jsp"))
 	if err != nil {
 		return nil, err
@@ -158,24 +158,24 @@ func (sec section) pages(active string) ([]page, error) {
 	return out, nil
 }
 
-// judge counts the pages about which the scanner told a flaw of the class.
-func judge(scanner string, s *scan, c class, pages []page) tally {
+// judgePages counts the pages about which the scanner told a flaw of the class.
+func judgePages(scanner string, s *scan, c class, pages []page) tally {
 	told := map[string]bool{}
 	for _, f := range s.Flaws {
-		if c.has(f) {
+		if c.includesFlaw(f) {
 			told[f.Path] = true
 		}
 	}
 	var t tally
 	for _, p := range pages {
 		p.Told[scanner] = told[p.Path]
-		t.add(p.Path, p.Vulnerable, told[p.Path])
+		t.addCase(p.Path, p.Vulnerable, told[p.Path])
 	}
 	return t
 }
 
-// short leaves the last folder and the number of a case.
-func short(paths []string) []string {
+// shortPaths leaves the last folder and the number of a case.
+func shortPaths(paths []string) []string {
 	var out []string
 	for _, path := range paths {
 		folder := filepath.Base(filepath.Dir(path))

@@ -280,19 +280,19 @@ type Totals struct {
 
 // OneWordShare returns the share of unexported functions with a name of one word,
 // in percent.
-func (t Totals) OneWordShare() float64 { return percent(t.OneWord, t.Unexported) }
+func (t Totals) OneWordShare() float64 { return percentOf(t.OneWord, t.Unexported) }
 
 // CommentShare returns the share of comments in the lines that are not blank, in
 // percent.
-func (t Totals) CommentShare() float64 { return percent(t.CommentLines, t.CommentLines+t.CodeLines) }
+func (t Totals) CommentShare() float64 { return percentOf(t.CommentLines, t.CommentLines+t.CodeLines) }
 
 // LongShare returns the share of long lines, in percent.
-func (t Totals) LongShare() float64 { return percent(t.Long, t.CommentLines+t.CodeLines) }
+func (t Totals) LongShare() float64 { return percentOf(t.Long, t.CommentLines+t.CodeLines) }
 
 // TestRatio returns the lines of tests for each line of code.
-func (t Totals) TestRatio() float64 { return percent(t.TestLines, t.CodeLines) / 100 }
+func (t Totals) TestRatio() float64 { return percentOf(t.TestLines, t.CodeLines) / 100 }
 
-func percent(part, whole int) float64 {
+func percentOf(part, whole int) float64 {
 	if whole == 0 {
 		return 0
 	}

@@ -65,11 +65,11 @@ func (c Command) Run(ctx context.Context) (*Output, error) {
 		return nil, fmt.Errorf("start %s: %w", c.Args[0], err)
 	}
 	stop, peak := make(chan struct{}), make(chan int64)
-	go watch(cmd.Process.Pid, stop, peak)
+	go watchMemory(cmd.Process.Pid, stop, peak)
 	err := cmd.Wait()
 	wall := time.Since(began)
 	close(stop)
-	out := &Output{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Cost: cost(cmd.ProcessState, wall, <-peak)}
+	out := &Output{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Cost: readCost(cmd.ProcessState, wall, <-peak)}
 	var exited *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
@@ -82,9 +82,9 @@ func (c Command) Run(ctx context.Context) (*Output, error) {
 	return out, nil
 }
 
-// cost reads what the kernel counted. Its peak is that of the largest process,
+// readCost reads what the kernel counted. Its peak is that of the largest process,
 // and does not miss what falls between two samples of the group.
-func cost(state *os.ProcessState, wall time.Duration, peak int64) Cost {
+func readCost(state *os.ProcessState, wall time.Duration, peak int64) Cost {
 	out := Cost{Wall: wall, CPU: state.UserTime() + state.SystemTime(), Peak: peak}
 	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
 		out.Peak = max(out.Peak, usage.Maxrss<<10)
@@ -92,8 +92,8 @@ func cost(state *os.ProcessState, wall time.Duration, peak int64) Cost {
 	return out
 }
 
-// watch sends the highest sum of the resident memory of the group's processes.
-func watch(group int, stop <-chan struct{}, peak chan<- int64) {
+// watchMemory sends the highest sum of the resident memory of the group's processes.
+func watchMemory(group int, stop <-chan struct{}, peak chan<- int64) {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
 	var highest int64
@@ -103,14 +103,14 @@ func watch(group int, stop <-chan struct{}, peak chan<- int64) {
 			peak <- highest
 			return
 		case <-tick.C:
-			highest = max(highest, resident(group))
+			highest = max(highest, residentBytes(group))
 		}
 	}
 }
 
-// resident returns the bytes resident in the processes of the group, from
+// residentBytes returns the bytes resident in the processes of the group, from
 // /proc/PID/stat (proc(5): field 5 is the group, field 24 the resident pages).
-func resident(group int) int64 {
+func residentBytes(group int) int64 {
 	names, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return 0

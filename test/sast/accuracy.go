@@ -28,7 +28,7 @@ const (
 )
 
 func benchJava(ctx context.Context, b *bench) ([]table.Row, error) {
-	n, fpr, note, err := b.owasp(ctx, "BenchmarkJava", "expectedresults-1.2.csv")
+	n, fpr, note, err := b.scanOWASP(ctx, "BenchmarkJava", "expectedresults-1.2.csv")
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func benchJava(ctx context.Context, b *bench) ([]table.Row, error) {
 }
 
 func benchPython(ctx context.Context, b *bench) ([]table.Row, error) {
-	n, fpr, note, err := b.owasp(ctx, "BenchmarkPython", "expectedresults-0.1.csv")
+	n, fpr, note, err := b.scanOWASP(ctx, "BenchmarkPython", "expectedresults-0.1.csv")
 	if err != nil {
 		return nil, err
 	}
@@ -47,10 +47,10 @@ func benchPython(ctx context.Context, b *bench) ([]table.Row, error) {
 		Met: table.Verdict(n >= floorPython), Note: note}}, nil
 }
 
-// owasp scans an OWASP Benchmark and returns its category average and the mean
+// scanOWASP scans an OWASP Benchmark and returns its category average and the mean
 // false positive rate.
-func (b *bench) owasp(ctx context.Context, name, expected string) (average, fpr float64, note string, err error) {
-	dir, err := b.corpus(name)
+func (b *bench) scanOWASP(ctx context.Context, name, expected string) (average, fpr float64, note string, err error) {
+	dir, err := b.corpusPath(name)
 	if err != nil {
 		return 0, 0, "", err
 	}
@@ -58,7 +58,7 @@ func (b *bench) owasp(ctx context.Context, name, expected string) (average, fpr 
 	if err != nil {
 		return 0, 0, "", err
 	}
-	if note, err = b.scanned(name, scan); err != nil {
+	if note, err = b.saveReport(name, scan); err != nil {
 		return 0, 0, "", err
 	}
 	cases, err := judgeOwasp(name, expected)(b, scan.Findings)
@@ -68,13 +68,13 @@ func (b *bench) owasp(ctx context.Context, name, expected string) (average, fpr 
 	all, groups := score.Tally(cases)
 	tpr, fpr := score.Means(groups)
 	note = fmt.Sprintf("TPR %s; flat P %.3f R %.3f; %s", table.Percent(tpr), all.Precision(), all.Recall(), note)
-	return tpr - fpr, fpr, note, b.keep(name, cases)
+	return tpr - fpr, fpr, note, b.writeCases(name, cases)
 }
 
 // judgeOwasp returns what judges findings by the expected results of a benchmark.
 func judgeOwasp(name, expected string) func(*bench, []score.Finding) ([]score.Case, error) {
 	return func(b *bench, findings []score.Finding) ([]score.Case, error) {
-		path, err := b.corpus(name, expected)
+		path, err := b.corpusPath(name, expected)
 		if err != nil {
 			return nil, err
 		}
@@ -91,8 +91,8 @@ func judgeOwasp(name, expected string) func(*bench, []score.Finding) ([]score.Ca
 	}
 }
 
-func securibench(ctx context.Context, b *bench) ([]table.Row, error) {
-	n, note, err := b.labelled(ctx, labelled{truth: "securibench.jsonl", corpus: "securibench-micro", judge: exactLine})
+func measureSecuribench(ctx context.Context, b *bench) ([]table.Row, error) {
+	n, note, err := b.scanLabelled(ctx, labelled{truth: "securibench.jsonl", corpus: "securibench-micro", judge: exactLine})
 	if err != nil {
 		return nil, err
 	}
@@ -105,15 +105,15 @@ func exactLine(truth []score.Label, findings []score.Finding) []score.Case {
 	return score.Lines(truth, findings, 0)
 }
 
-// xast has a floor for each language that is followed to full depth.
-func xast(ctx context.Context, b *bench) ([]table.Row, error) {
+// measureXAST has a floor for each language that is followed to full depth.
+func measureXAST(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	for _, set := range []struct{ title, langs string }{
 		{"Java", "java"}, {"JS", "js"}, {"Python", "python2 python3"}, {"Go", "go"}, {"PHP", "php"}} {
 		var n score.Counts
 		var notes []string
 		for _, lang := range strings.Fields(set.langs) {
-			got, note, err := b.labelled(ctx, labelled{truth: "xast-dev.jsonl", corpus: "xast", lang: lang,
+			got, note, err := b.scanLabelled(ctx, labelled{truth: "xast-dev.jsonl", corpus: "xast", lang: lang,
 				dir: "sast-" + lang, judge: score.Files})
 			if err != nil {
 				return rows, err
@@ -131,10 +131,10 @@ func xast(ctx context.Context, b *bench) ([]table.Row, error) {
 	return rows, nil
 }
 
-func tpatterns(ctx context.Context, b *bench) ([]table.Row, error) {
+func measureTPatterns(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	for _, lang := range []string{"JAVA", "JS"} {
-		n, note, err := b.labelled(ctx, labelled{truth: "tpatterns.jsonl", corpus: "tpatterns", lang: lang, dir: lang,
+		n, note, err := b.scanLabelled(ctx, labelled{truth: "tpatterns.jsonl", corpus: "tpatterns", lang: lang, dir: lang,
 			judge: score.Files})
 		if err != nil {
 			return rows, err
@@ -155,12 +155,12 @@ type labelled struct {
 	judge         func([]score.Label, []score.Finding) []score.Case
 }
 
-func (b *bench) labelled(ctx context.Context, m labelled) (score.Counts, string, error) {
-	truth, err := b.labels(m.truth)
+func (b *bench) scanLabelled(ctx context.Context, m labelled) (score.Counts, string, error) {
+	truth, err := b.readLabels(m.truth)
 	if err != nil {
 		return score.Counts{}, "", err
 	}
-	dir, err := b.corpus(m.corpus, m.dir)
+	dir, err := b.corpusPath(m.corpus, m.dir)
 	if err != nil {
 		return score.Counts{}, "", err
 	}
@@ -173,22 +173,22 @@ func (b *bench) labelled(ctx context.Context, m labelled) (score.Counts, string,
 		return score.Counts{}, "", err
 	}
 	name := strings.Trim(m.corpus+"-"+m.lang, "-")
-	note, err := b.scanned(name, scan)
+	note, err := b.saveReport(name, scan)
 	if err != nil {
 		return score.Counts{}, "", err
 	}
 	cases := m.judge(truth, scan.Findings)
 	n, _ := score.Tally(cases)
-	return n, note, b.keep(name, cases)
+	return n, note, b.writeCases(name, cases)
 }
 
-// labels reads a truth of labels.
-func (b *bench) labels(name string) ([]score.Label, error) {
+// readLabels reads a truth of labels.
+func (b *bench) readLabels(name string) ([]score.Label, error) {
 	return truthOf[score.Label](b, name)
 }
 
 func truthOf[T any](b *bench, name string) ([]T, error) {
-	path, err := b.corpus("yardsticks", name)
+	path, err := b.corpusPath("yardsticks", name)
 	if err != nil {
 		return nil, err
 	}
@@ -204,14 +204,14 @@ func truthOf[T any](b *bench, name string) ([]T, error) {
 	return out, nil
 }
 
-// queries scans each labelled folder of the query tests by itself: they are
+// measureQueries scans each labelled folder of the query tests by itself: they are
 // programs of their own.
-func queries(ctx context.Context, b *bench) ([]table.Row, error) {
-	truth, err := b.labels("codeql-tests-dev.jsonl")
+func measureQueries(ctx context.Context, b *bench) ([]table.Row, error) {
+	truth, err := b.readLabels("codeql-tests-dev.jsonl")
 	if err != nil {
 		return nil, err
 	}
-	root, err := b.corpus("codeql-tests")
+	root, err := b.corpusPath("codeql-tests")
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ func queries(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	for _, lang := range slices.Sorted(maps.Keys(byLang)) {
 		dirs := slices.Sorted(maps.Keys(byLang[lang]))
-		cases, err := each(b.jobs, dirs, func(dir string) ([]score.Case, error) {
+		cases, err := forEachItem(b.jobs, dirs, func(dir string) ([]score.Case, error) {
 			scan, err := b.merlon.Scan(ctx, filepath.Join(root, dir))
 			if err != nil {
 				return nil, err
@@ -244,7 +244,7 @@ func queries(ctx context.Context, b *bench) ([]table.Row, error) {
 		rows = append(rows, table.Row{Measure: "query tests " + lang + ", labelled lines found",
 			Measured: table.Percent(n.Recall()),
 			Note:     fmt.Sprintf("%d of %d in %d folders", n.TP, n.TP+n.FN, len(dirs))})
-		if err := b.keep("queries-"+lang, all); err != nil {
+		if err := b.writeCases("queries-"+lang, all); err != nil {
 			return rows, err
 		}
 	}
@@ -252,7 +252,7 @@ func queries(ctx context.Context, b *bench) ([]table.Row, error) {
 }
 
 func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
-	dir, err := b.corpus("juice-shop")
+	dir, err := b.corpusPath("juice-shop")
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +279,7 @@ func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	note, err := b.scanned("juice-shop", scan)
+	note, err := b.saveReport("juice-shop", scan)
 	if err != nil {
 		return nil, err
 	}
@@ -287,12 +287,12 @@ func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 	n, _ := score.Tally(cases)
 	return []table.Row{{Measure: "juice-shop, exact line", Measured: fmt.Sprintf("%d of %d lines, %d of %d "+
 		"neutral lines", n.TP, n.TP+n.FN, n.FP, n.FP+n.TN),
-		Note: note}}, b.keep("juice-shop", cases)
+		Note: note}}, b.writeCases("juice-shop", cases)
 }
 
-// each does work for every item, several at once, and returns what came of it in
+// forEachItem does work for every item, several at once, and returns what came of it in
 // the order of the items.
-func each[T, R any](jobs int, items []T, work func(T) (R, error)) ([]R, error) {
+func forEachItem[T, R any](jobs int, items []T, work func(T) (R, error)) ([]R, error) {
 	out := make([]R, len(items))
 	errs := make([]error, len(items))
 	slots := make(chan struct{}, max(1, jobs))
@@ -314,8 +314,8 @@ func each[T, R any](jobs int, items []T, work func(T) (R, error)) ([]R, error) {
 	return out, nil
 }
 
-// note sums what scans cost and counts those that could not look at everything.
-func note(scans []*tool.Scan) string {
+// costNote sums what scans cost and counts those that could not look at everything.
+func costNote(scans []*tool.Scan) string {
 	var cost process.Cost
 	degraded, failed := 0, 0
 	for _, s := range scans {

@@ -26,7 +26,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+	if err := runMeasures(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "sast:", err)
 		os.Exit(1)
 	}
@@ -45,23 +45,23 @@ type bench struct {
 var measures = []table.Measure[*bench]{
 	{Name: "benchjava", Run: benchJava},
 	{Name: "benchpython", Run: benchPython},
-	{Name: "securibench", Run: securibench},
-	{Name: "xast", Run: xast},
-	{Name: "vulcan", Run: vulcan},
+	{Name: "securibench", Run: measureSecuribench},
+	{Name: "xast", Run: measureXAST},
+	{Name: "vulcan", Run: measureVulcan},
 	{Name: "realvuln", Run: realVuln},
 	{Name: "rules", Run: ruleConformance},
-	{Name: "patterns", Run: patterns},
-	{Name: "noise", Run: noise},
-	{Name: "cost", Run: cost},
-	{Name: "growth", Run: growth},
-	{Name: "rescan", Run: rescan},
-	{Name: "peers", Run: peers},
-	{Name: "tpatterns", Run: tpatterns},
-	{Name: "queries", Run: queries},
+	{Name: "patterns", Run: measurePatterns},
+	{Name: "noise", Run: measureNoise},
+	{Name: "cost", Run: measureCost},
+	{Name: "growth", Run: measureGrowth},
+	{Name: "rescan", Run: measureRescan},
+	{Name: "peers", Run: measurePeers},
+	{Name: "tpatterns", Run: measureTPatterns},
+	{Name: "queries", Run: measureQueries},
 	{Name: "juiceshop", Run: juiceShop},
 }
 
-func run(ctx context.Context, args []string, stdout io.Writer) error {
+func runMeasures(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("sast", flag.ContinueOnError)
 	b := &bench{}
 	var only string
@@ -82,15 +82,15 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := b.prepare(); err != nil {
+	if err := b.prepareFolders(); err != nil {
 		return err
 	}
 	return table.Run(ctx, chosen, b, b.out, stdout)
 }
 
-// prepare checks the folders and makes paths absolute, because programs are run
+// prepareFolders checks the folders and makes paths absolute, because programs are run
 // in other folders.
-func (b *bench) prepare() (err error) {
+func (b *bench) prepareFolders() (err error) {
 	if b.corpora == "" {
 		return errors.New("-corpora names the folder of the corpora")
 	}
@@ -114,8 +114,8 @@ func (b *bench) prepare() (err error) {
 	return err
 }
 
-// corpus returns the path of a corpus, and an error if it is not there.
-func (b *bench) corpus(elements ...string) (string, error) {
+// corpusPath returns the path of a corpus, and an error if it is not there.
+func (b *bench) corpusPath(elements ...string) (string, error) {
 	path := filepath.Join(append([]string{b.corpora}, elements...)...)
 	if _, err := os.Stat(path); err != nil {
 		return "", err

@@ -30,8 +30,8 @@ type contest struct {
 	judge func(*bench, []score.Finding) ([]score.Case, error)
 }
 
-// peers runs other scanners on the same trees in the same run.
-func peers(ctx context.Context, b *bench) ([]table.Row, error) {
+// measurePeers runs other scanners on the same trees in the same run.
+func measurePeers(ctx context.Context, b *bench) ([]table.Row, error) {
 	contests := []contest{
 		{"Bearer", []string{"BenchmarkJava"}, b.bearer.Scan, judgeOwasp("BenchmarkJava", "expectedresults-1.2.csv")},
 		{"Bearer", []string{"BenchmarkPython"}, b.bearer.Scan,
@@ -48,7 +48,7 @@ func peers(ctx context.Context, b *bench) ([]table.Row, error) {
 		{"gosec", []string{"noise", "go", "gorm"}, b.gosec.Scan, nil},
 		{"gosec", []string{"apps", "go", "gotify"}, b.gosec.Scan, nil},
 	}
-	available := map[string]error{"Bearer": b.bearerReady(), "gosec": found(b.gosec.Binary)}
+	available := map[string]error{"Bearer": b.bearerReady(), "gosec": checkProgram(b.gosec.Binary)}
 	var rows []table.Row
 	sums := map[string]*duel{}
 	for _, c := range contests {
@@ -57,19 +57,19 @@ func peers(ctx context.Context, b *bench) ([]table.Row, error) {
 			rows = append(rows, table.Row{Measure: title, Measured: "not measured", Note: err.Error()})
 			continue
 		}
-		d, err := c.run(ctx, b)
+		d, err := c.runContest(ctx, b)
 		if err != nil {
 			rows = append(rows, table.Row{Measure: title, Measured: "failed", Met: table.No, Note: err.Error()})
 			continue
 		}
-		rows = append(rows, d.row(title))
+		rows = append(rows, d.judgeDuel(title))
 		if sums[c.peer] == nil {
 			sums[c.peer] = &duel{}
 		}
-		sums[c.peer].add(d)
+		sums[c.peer].addDuel(d)
 	}
 	for _, peer := range slices.Sorted(maps.Keys(sums)) {
-		rows = append(rows, sums[peer].row(peer+" on all of its trees together"))
+		rows = append(rows, sums[peer].judgeDuel(peer+" on all of its trees together"))
 	}
 	return rows, nil
 }
@@ -87,7 +87,7 @@ type duel struct {
 	note         string
 }
 
-func (d *duel) add(other *duel) {
+func (d *duel) addDuel(other *duel) {
 	for _, s := range [][2]*side{{&d.ours, &other.ours}, {&d.theirs, &other.theirs}} {
 		s[0].cpu += s[1].cpu
 		s[0].findings += s[1].findings
@@ -95,8 +95,8 @@ func (d *duel) add(other *duel) {
 	}
 }
 
-// row judges the duel: by time alone where nothing is labelled.
-func (d *duel) row(title string) table.Row {
+// judgeDuel judges the duel: by time alone where nothing is labelled.
+func (d *duel) judgeDuel(title string) table.Row {
 	times := d.theirs.cpu.Seconds() / max(d.ours.cpu.Seconds(), 1e-3)
 	out := table.Row{Measure: title, Floor: "≥ 10 × fewer CPU s", Measured: fmt.Sprintf("%.1f ×", times),
 		Met: table.Verdict(times >= atLeastCheaper),
@@ -114,8 +114,8 @@ func (d *duel) row(title string) table.Row {
 	return out
 }
 
-func (c contest) run(ctx context.Context, b *bench) (*duel, error) {
-	dir, err := b.corpus(c.tree...)
+func (c contest) runContest(ctx context.Context, b *bench) (*duel, error) {
+	dir, err := b.corpusPath(c.tree...)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (c contest) run(ctx context.Context, b *bench) (*duel, error) {
 }
 
 func (b *bench) bearerReady() error {
-	if err := found(b.bearer.Binary); err != nil {
+	if err := checkProgram(b.bearer.Binary); err != nil {
 		return err
 	}
 	if b.bearer.Rules == "" {
@@ -150,8 +150,8 @@ func (b *bench) bearerReady() error {
 	return err
 }
 
-// found reports whether a program is there.
-func found(program string) error {
+// checkProgram reports whether a program is there.
+func checkProgram(program string) error {
 	if _, err := exec.LookPath(program); err != nil {
 		return fmt.Errorf("%s: %w", program, fs.ErrNotExist)
 	}
@@ -159,13 +159,13 @@ func found(program string) error {
 }
 
 func judgeSecuribench(b *bench, findings []score.Finding) ([]score.Case, error) {
-	truth, err := b.labels("securibench.jsonl")
+	truth, err := b.readLabels("securibench.jsonl")
 	return exactLine(truth, findings), err
 }
 
 func judgeXAST(lang string) func(*bench, []score.Finding) ([]score.Case, error) {
 	return func(b *bench, findings []score.Finding) ([]score.Case, error) {
-		truth, err := b.labels("xast-dev.jsonl")
+		truth, err := b.readLabels("xast-dev.jsonl")
 		truth = slices.DeleteFunc(truth, func(l score.Label) bool { return l.Lang != lang })
 		for i := range truth {
 			truth[i].File = strings.TrimPrefix(truth[i].File, "sast-"+lang+"/")
@@ -187,7 +187,7 @@ func queryTests(peer, lang string, scan func(context.Context, string) (*tool.Sca
 	root := securityTests[lang]
 	return contest{peer, append([]string{"codeql-tests"}, strings.Split(root, "/")...), scan,
 		func(b *bench, findings []score.Finding) ([]score.Case, error) {
-			all, err := b.labels("codeql-tests-dev.jsonl")
+			all, err := b.readLabels("codeql-tests-dev.jsonl")
 			var truth []score.Label
 			for _, l := range all {
 				if dir, ok := strings.CutPrefix(l.Dir+"/", root+"/"); ok {

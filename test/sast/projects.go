@@ -15,17 +15,17 @@ import (
 	"merlon/test/table"
 )
 
-// vulcan scans each published package by itself.
-func vulcan(ctx context.Context, b *bench) ([]table.Row, error) {
+// measureVulcan scans each published package by itself.
+func measureVulcan(ctx context.Context, b *bench) ([]table.Row, error) {
 	truth, err := truthOf[score.Package](b, "vulcan-dev.jsonl")
 	if err != nil {
 		return nil, err
 	}
-	root, err := b.corpus("vulcan")
+	root, err := b.corpusPath("vulcan")
 	if err != nil {
 		return nil, err
 	}
-	scans, err := each(b.jobs, truth, func(p score.Package) (*tool.Scan, error) {
+	scans, err := forEachItem(b.jobs, truth, func(p score.Package) (*tool.Scan, error) {
 		scan, err := b.merlon.Scan(ctx, filepath.Join(root, p.ID))
 		if err != nil { // of hundreds; it counts as one that found nothing
 			return &tool.Scan{Failed: err.Error()}, ctx.Err()
@@ -52,13 +52,13 @@ func vulcan(ctx context.Context, b *bench) ([]table.Row, error) {
 	}
 	n, _ := score.Tally(cases)
 	average := float64(total) / float64(max(1, len(truth)))
-	if err := b.keep("vulcan", cases); err != nil {
+	if err := b.writeCases("vulcan", cases); err != nil {
 		return nil, err
 	}
 	return []table.Row{{Measure: "VulcaN packages, flaw found / findings a " +
 			"package", Floor: "≥ 170 of 440 / ≤ 4", Measured: fmt.Sprintf("%d of %d / %.1f", n.TP, len(truth), average),
 			Met:  table.Verdict(n.TP >= floorPackages, average <= mostNoise),
-			Note: fmt.Sprintf("CodeQL: %d; %s", peer, note(scans))}},
+			Note: fmt.Sprintf("CodeQL: %d; %s", peer, costNote(scans))}},
 		table.Keep(filepath.Join(b.out, "vulcan.packages.jsonl"), kept)
 }
 
@@ -74,7 +74,7 @@ type packageResult struct {
 
 // realVuln scans the applications of the RealVuln benchmark that are there.
 func realVuln(ctx context.Context, b *bench) ([]table.Row, error) {
-	root, err := b.corpus("real-vuln", "ground-truth")
+	root, err := b.corpusPath("real-vuln", "ground-truth")
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func realVuln(ctx context.Context, b *bench) ([]table.Row, error) {
 		if err := json.Unmarshal(text, &app); err != nil {
 			return nil, fmt.Errorf("%s: %w", folder.Name(), err)
 		}
-		dir, err := b.corpus("real-vuln", "repos", score.AppName(folder.Name()))
+		dir, err := b.corpusPath("real-vuln", "repos", score.AppName(folder.Name()))
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func realVuln(ctx context.Context, b *bench) ([]table.Row, error) {
 		if err != nil {
 			scan = &tool.Scan{Failed: err.Error()}
 		}
-		if _, err := b.scanned("realvuln-"+app.ID, scan); err != nil {
+		if _, err := b.saveReport("realvuln-"+app.ID, scan); err != nil {
 			return nil, err
 		}
 		scans = append(scans, scan)
@@ -113,15 +113,15 @@ func realVuln(ctx context.Context, b *bench) ([]table.Row, error) {
 	}
 	n, _ := score.Tally(cases)
 	m, _ := score.Tally(all)
-	if err := b.keep("realvuln-all", all); err != nil {
+	if err := b.writeCases("realvuln-all", all); err != nil {
 		return nil, err
 	}
 	return []table.Row{{Measure: "RealVuln, " + fmt.Sprint(len(folders)) + " applications, classes that " +
 			"code shows", Floor: "P ≥ .45, R ≥ .40", Measured: fmt.Sprintf("P %.3f, R %.3f", n.Precision(), n.Recall()),
 			Met: table.Verdict(n.Precision() >= floorAppP, n.Recall() >= floorAppR),
 			Note: fmt.Sprintf("TP %d FN %d FP "+
-				"%d; all classes: P %.3f R %.3f; %s", n.TP, n.FN, n.FP, m.Precision(), m.Recall(), note(scans))}},
-		b.keep("realvuln", cases)
+				"%d; all classes: P %.3f R %.3f; %s", n.TP, n.FN, n.FP, m.Precision(), m.Recall(), costNote(scans))}},
+		b.writeCases("realvuln", cases)
 }
 
 // sources are the endings of files whose lines count, by folder of the corpus of
@@ -136,11 +136,11 @@ var sources = map[string][]string{
 // mostNoisy is the highest number of findings of high confidence in 1,000 lines.
 const mostNoisy = .3
 
-// noise counts what is said of well-kept public projects.
-func noise(ctx context.Context, b *bench) ([]table.Row, error) {
+// measureNoise counts what is said of well-kept public projects.
+func measureNoise(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	for _, lang := range []string{"java", "js", "python", "go"} {
-		root, err := b.corpus("noise", lang)
+		root, err := b.corpusPath("noise", lang)
 		if err != nil {
 			return rows, err
 		}
@@ -155,7 +155,7 @@ func noise(ctx context.Context, b *bench) ([]table.Row, error) {
 			if err != nil {
 				return rows, err
 			}
-			if _, err := b.scanned("noise-"+lang+"-"+p.Name(), scan); err != nil {
+			if _, err := b.saveReport("noise-"+lang+"-"+p.Name(), scan); err != nil {
 				return rows, err
 			}
 			n, err := countLines(filepath.Join(root, p.Name()), sources[lang])

@@ -33,7 +33,7 @@ func ruleConformance(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := b.corpus("opengrep-rules")
+	root, err := b.corpusPath("opengrep-rules")
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (b *bench) keepRules(name string, cases []ruleCase) (int, error) {
 			right++
 		}
 	}
-	if err := b.keep(name+".tally", judged); err != nil {
+	if err := b.writeCases(name+".tally", judged); err != nil {
 		return 0, err
 	}
 	return right, table.Keep(filepath.Join(b.out, name+".jsonl"), cases)
@@ -114,11 +114,11 @@ var patternFolders = []struct{ dir, ending, lang string }{
 	{"html", ".html", "html"}, {"xml", ".xml", "xml"}, {"generic", ".generic", "generic"},
 }
 
-// patterns runs the pattern tests of the engine that defines the syntax: a pattern
+// measurePatterns runs the pattern tests of the engine that defines the syntax: a pattern
 // and a file whose marked lines it must match. The tests of a language run in one
 // process, each rule on its own file.
-func patterns(ctx context.Context, b *bench) ([]table.Row, error) {
-	root, err := b.corpus("opengrep-tests", "patterns")
+func measurePatterns(ctx context.Context, b *bench) ([]table.Row, error) {
+	root, err := b.corpusPath("opengrep-tests", "patterns")
 	if err != nil {
 		return nil, err
 	}
@@ -178,13 +178,13 @@ func (b *bench) patternsOf(ctx context.Context, root, lang string, targets []str
 		c.Expect = score.Marked(string(text))
 		cases, rules = append(cases, c), append(rules, rule)
 	}
-	cost, err := b.match(ctx, code, cases, rules)
+	cost, err := b.runRules(ctx, code, cases, rules)
 	return cases, cost, err
 }
 
-// match runs the rules of the cases together, or, when one of them is refused and
+// runRules runs the rules of the cases together, or, when one of them is refused and
 // all with it, halves of them, down to the one that is at fault.
-func (b *bench) match(ctx context.Context, code string, cases []ruleCase, rules []any) (process.Cost, error) {
+func (b *bench) runRules(ctx context.Context, code string, cases []ruleCase, rules []any) (process.Cost, error) {
 	file, err := json.Marshal(map[string]any{"rules": rules}) // JSON is YAML
 	if err != nil {
 		return process.Cost{}, err
@@ -196,7 +196,7 @@ func (b *bench) match(ctx context.Context, code string, cases []ruleCase, rules 
 	scan, err := b.merlon.Match(ctx, code, name)
 	if err == nil {
 		for i := range cases {
-			cases[i].read(scan)
+			cases[i].readResults(scan)
 		}
 		return scan.Cost, nil
 	}
@@ -205,11 +205,11 @@ func (b *bench) match(ctx context.Context, code string, cases []ruleCase, rules 
 		return process.Cost{}, ctx.Err()
 	}
 	half := len(cases) / 2
-	cost, err := b.match(ctx, code, cases[:half], rules[:half])
+	cost, err := b.runRules(ctx, code, cases[:half], rules[:half])
 	if err != nil {
 		return cost, err
 	}
-	more, err := b.match(ctx, code, cases[half:], rules[half:])
+	more, err := b.runRules(ctx, code, cases[half:], rules[half:])
 	cost.Add(more)
 	return cost, err
 }
@@ -234,8 +234,8 @@ func patternTest(root, lang, target string) (ruleCase, any, error) {
 	}, nil
 }
 
-// read takes from a scan what the rule of the test reported in its target.
-func (c *ruleCase) read(scan *tool.Scan) {
+// readResults takes from a scan what the rule of the test reported in its target.
+func (c *ruleCase) readResults(scan *tool.Scan) {
 	for _, f := range scan.Findings {
 		if f.Rule == c.ID && f.File == filepath.Base(c.Target) {
 			c.Got = append(c.Got, f.Line)

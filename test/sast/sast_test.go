@@ -169,7 +169,7 @@ func measureAll(t *testing.T, corpora string, args ...string) (table, out string
 	var stdout bytes.Buffer
 	args = append([]string{"-corpora", corpora, "-out", out, "-merlon", program, "-gosec", "no-gosec", "-bearer",
 		"no-bearer"}, args...)
-	if err := run(context.Background(), args, &stdout); err != nil {
+	if err := runMeasures(context.Background(), args, &stdout); err != nil {
 		t.Fatal(err)
 	}
 	return stdout.String(), out
@@ -244,7 +244,7 @@ func TestOneMeasure(t *testing.T) {
 func TestBadCallsAreRefused(t *testing.T) {
 	for _, args := range [][]string{{}, {"-corpora", "/nowhere"}, {"-corpora", ".", "-merlon", "/nowhere"},
 		{"-corpora", ".", "-only", "tea"}, {"-tea"}} {
-		if err := run(context.Background(), args, &bytes.Buffer{}); err == nil {
+		if err := runMeasures(context.Background(), args, &bytes.Buffer{}); err == nil {
 			t.Errorf("%v is accepted", args)
 		}
 	}
@@ -264,13 +264,13 @@ func TestPatternTest(t *testing.T) {
 		t.Errorf("rule (-want +got):\n%s", diff)
 	}
 	c.Expect = []int{3}
-	c.read(&tool.Scan{Findings: []score.Finding{{Rule: "go.x", File: "x.go", Line: 3},
+	c.readResults(&tool.Scan{Findings: []score.Finding{{Rule: "go.x", File: "x.go", Line: 3},
 		{Rule: "go.x", File: "y.go", Line: 4}, {Rule: "go.y", File: "x.go", Line: 5}},
 		Degraded: []string{"rule go.x2: compile"}})
 	if !c.Pass || c.Error != "" || !slices.Equal(c.Got, []int{3}) {
 		t.Errorf("%+v", c)
 	}
-	c.read(&tool.Scan{Degraded: []string{"malformed : rule go.x: compile go.x for go"}})
+	c.readResults(&tool.Scan{Degraded: []string{"malformed : rule go.x: compile go.x for go"}})
 	if c.Error == "" {
 		t.Error("a pattern that does not compile has no error")
 	}
@@ -306,11 +306,11 @@ func TestCopiesAreOtherPackages(t *testing.T) {
 }
 
 func TestEachKeepsTheOrder(t *testing.T) {
-	got, err := each(3, []int{1, 2, 3, 4, 5}, func(n int) (int, error) { return n * n, nil })
+	got, err := forEachItem(3, []int{1, 2, 3, 4, 5}, func(n int) (int, error) { return n * n, nil })
 	if err != nil || !slices.Equal(got, []int{1, 4, 9, 16, 25}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := each(2, []int{1, 2, 3}, func(n int) (int, error) {
+	if _, err := forEachItem(2, []int{1, 2, 3}, func(n int) (int, error) {
 		if n == 2 {
 			return 0, os.ErrClosed
 		}
@@ -334,31 +334,31 @@ func TestContest(t *testing.T) {
 		return &tool.Scan{Findings: []score.Finding{{File: "A.java", Line: 5}}, Cost: process.Cost{CPU: 1e12}}, nil
 	}
 	c := contest{"peer", []string{"securibench-micro"}, peer, judgeSecuribench}
-	won, err := c.run(context.Background(), b)
+	won, err := c.runContest(context.Background(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := won.row("x"); got.Met != table.Yes || !strings.Contains(got.Measured, "R 1.000 P 1.000 against R 0.000 "+
+	if got := won.judgeDuel("x"); got.Met != table.Yes || !strings.Contains(got.Measured, "R 1.000 P 1.000 against R 0.000 "+
 		"P 0.000") {
 		t.Errorf("%+v", got)
 	}
 	c.judge = judgeXAST("go")
-	lost, err := c.run(context.Background(), b)
+	lost, err := c.runContest(context.Background(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := lost.row("x"); got.Met != table.No {
+	if got := lost.judgeDuel("x"); got.Met != table.No {
 		t.Errorf("%+v", got)
 	}
 	sum := &duel{}
-	sum.add(won)
-	sum.add(lost)
-	if got := sum.row("x"); len(sum.ours.cases) != len(won.ours.cases)+len(lost.ours.cases) ||
+	sum.addDuel(won)
+	sum.addDuel(lost)
+	if got := sum.judgeDuel("x"); len(sum.ours.cases) != len(won.ours.cases)+len(lost.ours.cases) ||
 		!strings.Contains(got.Note, "theirs 2000.0 CPU s, 2 findings") {
 		t.Errorf("%+v", got)
 	}
 	c.tree = []string{"nowhere"}
-	if _, err := c.run(context.Background(), b); err == nil {
+	if _, err := c.runContest(context.Background(), b); err == nil {
 		t.Error("a tree that is not there is measured")
 	}
 }

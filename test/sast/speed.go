@@ -23,9 +23,9 @@ const (
 // benchmarkPackage is the root package of BenchmarkJava; copies are renamed by it.
 const benchmarkPackage = "org/owasp/benchmark"
 
-// cost measures one scan of BenchmarkJava with nothing cached.
-func cost(ctx context.Context, b *bench) ([]table.Row, error) {
-	dir, err := b.corpus("BenchmarkJava")
+// measureCost measures one scan of BenchmarkJava with nothing cached.
+func measureCost(ctx context.Context, b *bench) ([]table.Row, error) {
+	dir, err := b.corpusPath("BenchmarkJava")
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +40,8 @@ func cost(ctx context.Context, b *bench) ([]table.Row, error) {
 		Note: fmt.Sprintf("%s; load %s before", table.Spent(scan.Cost), before)}}, nil
 }
 
-// growth compares 100 K lines with ten copies of them under other packages.
-func growth(ctx context.Context, b *bench) ([]table.Row, error) {
+// measureGrowth compares 100 K lines with ten copies of them under other packages.
+func measureGrowth(ctx context.Context, b *bench) ([]table.Row, error) {
 	temp, err := os.MkdirTemp("", "merlon-growth")
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ const hundredThousand = 100_000
 // copyJava writes copies of the first hundred thousand lines of BenchmarkJava's
 // sources, each under a root package of its own, and returns how many lines.
 func (b *bench) copyJava(dest string, copies int) (int, error) {
-	root, err := b.corpus("BenchmarkJava", "src", "main", "java", filepath.FromSlash(benchmarkPackage))
+	root, err := b.corpusPath("BenchmarkJava", "src", "main", "java", filepath.FromSlash(benchmarkPackage))
 	if err != nil {
 		return 0, err
 	}
@@ -125,9 +125,9 @@ func writeCopy(dest, name, text string, i int) (int, error) {
 	return strings.Count(text, "\n"), os.WriteFile(file, []byte(text), 0o644)
 }
 
-// rescan scans 100 K lines, changes one file, and scans again with what the first scan
+// measureRescan scans 100 K lines, changes one file, and scans again with what the first scan
 // has kept. A third scan, without, must find the same.
-func rescan(ctx context.Context, b *bench) ([]table.Row, error) {
+func measureRescan(ctx context.Context, b *bench) ([]table.Row, error) {
 	temp, err := os.MkdirTemp("", "merlon-rescan")
 	if err != nil {
 		return nil, err

@@ -12,9 +12,9 @@ import (
 	"merlon/test/table"
 )
 
-// keep writes what each case got, and the groups of a measure with the most
+// writeCases writes what each case got, and the groups of a measure with the most
 // wrong cases first.
-func (b *bench) keep(name string, cases []score.Case) error {
+func (b *bench) writeCases(name string, cases []score.Case) error {
 	if err := table.Keep(filepath.Join(b.out, name+".jsonl"), cases); err != nil {
 		return err
 	}
@@ -28,9 +28,9 @@ func (b *bench) keep(name string, cases []score.Case) error {
 	return os.WriteFile(filepath.Join(b.out, name+".groups.tsv"), []byte(text.String()), 0o644)
 }
 
-// scanned keeps the report of a scan as name.json, and says in a note
+// saveReport keeps the report of a scan as name.json, and says in a note
 // what it cost and what could not be looked at whole.
-func (b *bench) scanned(name string, scan *tool.Scan) (string, error) {
+func (b *bench) saveReport(name string, scan *tool.Scan) (string, error) {
 	note := table.Spent(scan.Cost)
 	if n := len(scan.Degraded); n > 0 {
 		note += fmt.Sprintf("; %d degraded: %s", n, scan.Degraded[0])

@@ -29,7 +29,7 @@ type assembly struct {
 	steps  []string
 }
 
-func assemble(at string) (*assembly, error) {
+func newAssembly(at string) (*assembly, error) {
 	f, err := os.Create(at)
 	if err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ type layerWriter struct {
 	left int64
 }
 
-// layer writes a layer with what fill puts into it.
-func (a *assembly) layer(step string, room int64, fill func(*layerWriter) error) error {
+// writeLayer writes a layer with what fill puts into it.
+func (a *assembly) writeLayer(step string, room int64, fill func(*layerWriter) error) error {
 	temp, err := os.CreateTemp(filepath.Dir(a.file.Name()), "layer")
 	if err != nil {
 		return err
@@ -81,8 +81,8 @@ func (a *assembly) layer(step string, room int64, fill func(*layerWriter) error)
 	return err
 }
 
-// close writes the documents of the image.
-func (a *assembly) close(name string) error {
+// writeImage writes the documents of the image.
+func (a *assembly) writeImage(name string) error {
 	type step struct {
 		By string `json:"created_by"`
 	}
@@ -111,8 +111,8 @@ func (a *assembly) close(name string) error {
 	return errors.Join(a.out.Close(), a.file.Close())
 }
 
-// text adds a file with the content.
-func (l *layerWriter) text(name, content string) error {
+// addText adds a file with the content.
+func (l *layerWriter) addText(name, content string) error {
 	if err := l.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}); err != nil {
 		return err
 	}
@@ -120,8 +120,8 @@ func (l *layerWriter) text(name, content string) error {
 	return err
 }
 
-// file adds a file of this machine under the name.
-func (l *layerWriter) file(name, at string) error {
+// addFile adds a file of this machine under the name.
+func (l *layerWriter) addFile(name, at string) error {
 	info, err := os.Stat(at)
 	if err != nil {
 		return err
@@ -139,9 +139,9 @@ func (l *layerWriter) file(name, at string) error {
 	return err
 }
 
-// tree adds the regular files below a folder of this machine, while there is room.
+// addTree adds the regular files below a folder of this machine, while there is room.
 // Files are taken in the order of their paths; unreadable ones are left out.
-func (l *layerWriter) tree(root string, skip ...string) error {
+func (l *layerWriter) addTree(root string, skip ...string) error {
 	return filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && errors.Is(err, fs.ErrPermission):
@@ -157,6 +157,6 @@ func (l *layerWriter) tree(root string, skip ...string) error {
 		if err != nil || info.Size() > l.left {
 			return err
 		}
-		return l.file(strings.TrimPrefix(at, "/"), at)
+		return l.addFile(strings.TrimPrefix(at, "/"), at)
 	})
 }

@@ -37,13 +37,13 @@ type labelled struct {
 	fail        bool
 }
 
-func checkov(ctx context.Context, b *bench) ([]table.Row, error) {
+func measureCheckov(ctx context.Context, b *bench) ([]table.Row, error) {
 	root := filepath.Join(b.corpora, "checkov", "tests", "terraform", "checks", "resource")
-	examples, files, err := labels(root)
+	examples, files, err := scanLabels(root)
 	if err != nil {
 		return nil, err
 	}
-	r, cost, err := b.scan(ctx, root, "--analyses", "iac")
+	r, cost, err := b.scanTarget(ctx, root, "--analyses", "iac")
 	if err != nil {
 		return nil, err
 	}
@@ -78,20 +78,20 @@ func checkov(ctx context.Context, b *bench) ([]table.Row, error) {
 		slices.Sort(e.By)
 		slices.Sort(e.Noisy)
 	}
-	if err := keep(b, "checkov", examples); err != nil {
+	if err := writeCases(b, "checkov", examples); err != nil {
 		return nil, err
 	}
-	all, seen, aside := share(examples, nil), share(examples, new(false)), share(examples, new(true))
+	all, seen, aside := shareCovered(examples, nil), shareCovered(examples, new(false)), shareCovered(examples, new(true))
 	return []table.Row{{Measure: "labelled Terraform examples, covered", Floor: "≥ " + table.Percent(checkovFloor),
 		Measured: table.Percent(all),
 		Met:      table.Verdict(all >= checkovFloor),
 		Note: fmt.Sprintf("%d folders; %s of the half that was looked at, %s of the half kept aside; %s; by "+
 			"provider %s", len(examples), table.Percent(seen), table.Percent(aside), table.Spent(cost),
-			providers(examples))}}, nil
+			describeProviders(examples))}}, nil
 }
 
-// share returns the covered part of the examples, of one half if one is named.
-func share(examples []*example, aside *bool) float64 {
+// shareCovered returns the covered part of the examples, of one half if one is named.
+func shareCovered(examples []*example, aside *bool) float64 {
 	n, covered := 0, 0
 	for _, e := range examples {
 		if aside == nil || e.Aside == *aside {
@@ -104,8 +104,8 @@ func share(examples []*example, aside *bool) float64 {
 	return float64(covered) / float64(max(n, 1))
 }
 
-// providers tells the covered examples of each provider.
-func providers(examples []*example) string {
+// describeProviders tells the covered examples of each provider.
+func describeProviders(examples []*example) string {
 	counts := map[string][2]int{}
 	for _, e := range examples {
 		name, _, _ := strings.Cut(e.Folder, "/")
@@ -126,9 +126,9 @@ func providers(examples []*example) string {
 
 var labelledResource = regexp.MustCompile(`^resource\s+"?[a-z0-9_]+"?\s+"?([A-Za-z0-9_-]+)"?\s*\{`)
 
-// labels finds the folders that hold both kinds of resources, and the resources
+// scanLabels finds the folders that hold both kinds of resources, and the resources
 // of each file.
-func labels(root string) ([]*example, map[string][]labelled, error) {
+func scanLabels(root string) ([]*example, map[string][]labelled, error) {
 	files := map[string][]labelled{}
 	has := map[string][2]bool{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -144,7 +144,7 @@ func labels(root string) ([]*example, map[string][]labelled, error) {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		files[rel] = resources(string(text))
+		files[rel] = parseResources(string(text))
 		h := has[filepath.ToSlash(filepath.Dir(rel))]
 		for _, l := range files[rel] {
 			h[0], h[1] = h[0] || !l.fail, h[1] || l.fail
@@ -163,9 +163,9 @@ func labels(root string) ([]*example, map[string][]labelled, error) {
 	return out, files, err
 }
 
-// resources returns the labelled resources of a file. A block ends where the next
+// parseResources returns the labelled resources of a file. A block ends where the next
 // line with a closing brace in the first column is.
-func resources(text string) []labelled {
+func parseResources(text string) []labelled {
 	var out []labelled
 	var open *labelled
 	for i, line := range strings.Split(text, "\n") {

@@ -48,10 +48,10 @@ type iacScanner struct {
 
 var iacScanners = []iacScanner{{"merlon", merlonIaC}, {"trivy", trivyIaC}, {"kics", kicsIaC}}
 
-func goats(ctx context.Context, b *bench) ([]table.Row, error) {
+func measureGoats(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	for _, name := range goatNames {
-		got, err := goat(ctx, b, name)
+		got, err := measureGoat(ctx, b, name)
 		if err != nil {
 			return rows, fmt.Errorf("%s: %w", name, err)
 		}
@@ -60,8 +60,8 @@ func goats(ctx context.Context, b *bench) ([]table.Row, error) {
 	return rows, nil
 }
 
-// goat compares the scanners on one tree.
-func goat(ctx context.Context, b *bench, name string) ([]table.Row, error) {
+// measureGoat compares the scanners on one tree.
+func measureGoat(ctx context.Context, b *bench, name string) ([]table.Row, error) {
 	dir := filepath.Join(b.corpora, name)
 	if _, err := os.Stat(dir); err != nil {
 		return nil, err
@@ -85,11 +85,11 @@ func goat(ctx context.Context, b *bench, name string) ([]table.Row, error) {
 			}
 		}
 	}
-	place(dir, flaws)
-	if err := keep(b, name, flaws); err != nil {
+	locateResources(dir, flaws)
+	if err := writeCases(b, name, flaws); err != nil {
 		return nil, err
 	}
-	recall := recalls(flaws)
+	recall := recallByScanner(flaws)
 	ours, trivy, kics := costs["merlon"], costs["trivy"], costs["kics"]
 	toTrivy, toKICS := trivy.Wall.Seconds()/ours.Wall.Seconds(), kics.Wall.Seconds()/ours.Wall.Seconds()
 	return []table.Row{
@@ -106,8 +106,8 @@ func goat(ctx context.Context, b *bench, name string) ([]table.Row, error) {
 	}, nil
 }
 
-// recalls returns each scanner's share of what there is.
-func recalls(flaws []flaw) map[string]float64 {
+// recallByScanner returns each scanner's share of what there is.
+func recallByScanner(flaws []flaw) map[string]float64 {
 	type block struct {
 		file string
 		line int
@@ -145,13 +145,13 @@ var (
 	yamlKey        = regexp.MustCompile(`^(  |    )?["']?[A-Za-z0-9_.-]+["']?:`)
 )
 
-// place finds the resource in which each flaw is.
-func place(dir string, flaws []flaw) {
+// locateResources finds the resource in which each flaw is.
+func locateResources(dir string, flaws []flaw) {
 	starts := map[string][]int{}
 	for i := range flaws {
 		f := &flaws[i]
 		if _, ok := starts[f.File]; !ok {
-			starts[f.File] = blocks(filepath.Join(dir, f.File))
+			starts[f.File] = resourceLines(filepath.Join(dir, f.File))
 		}
 		for _, line := range starts[f.File] {
 			if line <= f.Line {
@@ -161,10 +161,10 @@ func place(dir string, flaws []flaw) {
 	}
 }
 
-// blocks returns the lines on which resources begin: blocks of Terraform and
+// resourceLines returns the lines on which resources begin: blocks of Terraform and
 // Bicep, documents of YAML, and the keys below Resources in a template. Any other
 // file is one.
-func blocks(path string) []int {
+func resourceLines(path string) []int {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil
@@ -191,7 +191,7 @@ func blocks(path string) []int {
 }
 
 func merlonIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost, error) {
-	r, cost, err := b.scan(ctx, dir, "--analyses", "iac")
+	r, cost, err := b.scanTarget(ctx, dir, "--analyses", "iac")
 	if err != nil {
 		return nil, cost, err
 	}
@@ -207,7 +207,7 @@ func merlonIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost,
 }
 
 func trivyIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost, error) {
-	out, err := b.peer(ctx, "trivy", "config", "--format", "json", "--skip-check-update", "--skip-version-check",
+	out, err := b.runPeer(ctx, "trivy", "config", "--format", "json", "--skip-check-update", "--skip-version-check",
 		"--quiet", dir)
 	if err != nil {
 		return nil, process.Cost{}, err

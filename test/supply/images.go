@@ -27,8 +27,8 @@ const (
 	largeBytes  = 5 << 30
 )
 
-// images assembles two images and compares what is found in the first.
-func images(ctx context.Context, b *bench) ([]table.Row, error) {
+// measureImages assembles two images and compares what is found in the first.
+func measureImages(ctx context.Context, b *bench) ([]table.Row, error) {
 	dir := filepath.Join(b.out, "images")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func images(ctx context.Context, b *bench) ([]table.Row, error) {
 			return nil, fmt.Errorf("assemble an image: %w", err)
 		}
 	}
-	if err := b.install(dir); err != nil {
+	if err := b.installProgram(dir); err != nil {
 		return nil, err
 	}
 	rows, err := b.besideSyft(ctx, app)
@@ -65,10 +65,10 @@ func images(ctx context.Context, b *bench) ([]table.Row, error) {
 			float64(info.Size())/1e9, cost.Wall.Seconds(), cost.CPU.Seconds())}), nil
 }
 
-// install measures a copy of the program, as it is installed: the pages of a file that
+// installProgram measures a copy of the program, as it is installed: the pages of a file that
 // the linker has just written are mapped in larger pieces than those of any other, and
 // count as memory that nobody has asked for.
-func (b *bench) install(dir string) error {
+func (b *bench) installProgram(dir string) error {
 	in, err := os.Open(b.merlon)
 	if err != nil {
 		return err
@@ -109,17 +109,17 @@ func (b *bench) applicationImage(at string) error {
 	if err != nil {
 		return err
 	}
-	a, err := assemble(at)
+	a, err := newAssembly(at)
 	if err != nil {
 		return err
 	}
-	if err := a.layer("ADD rootfs.tar / # buildkit", systemBytes, func(l *layerWriter) error {
-		if err := l.file("etc/os-release", "/etc/os-release"); err != nil {
+	if err := a.writeLayer("ADD rootfs.tar / # buildkit", systemBytes, func(l *layerWriter) error {
+		if err := l.addFile("etc/os-release", "/etc/os-release"); err != nil {
 			return err
 		}
 		for _, root := range []string{"/var/lib/dpkg/status", "/usr/lib/python3", "/usr/bin", "/usr/share/doc",
 			"/usr/lib/x86_64-linux-gnu"} {
-			if err := l.tree(root); err != nil {
+			if err := l.addTree(root); err != nil {
 				return err
 			}
 		}
@@ -127,27 +127,27 @@ func (b *bench) applicationImage(at string) error {
 	}); err != nil {
 		return err
 	}
-	if err := a.layer("RUN npm ci", systemBytes, func(l *layerWriter) error {
+	if err := a.writeLayer("RUN npm ci", systemBytes, func(l *layerWriter) error {
 		for _, p := range packages {
-			if err := l.text(path.Join("app", p.at, "package.json"), p.document()); err != nil {
+			if err := l.addText(path.Join("app", p.at, "package.json"), p.lockDocument()); err != nil {
 				return err
 			}
 		}
-		return l.tree("/usr/lib/node_modules")
+		return l.addTree("/usr/lib/node_modules")
 	}); err != nil {
 		return err
 	}
-	if err := a.layer("COPY bin /app/bin", systemBytes, func(l *layerWriter) error {
+	if err := a.writeLayer("COPY bin /app/bin", systemBytes, func(l *layerWriter) error {
 		for _, name := range []string{"gitleaks", "actionlint", "osv-scanner"} {
-			if err := l.file("app/bin/"+name, filepath.Join(b.peers, name)); err != nil {
+			if err := l.addFile("app/bin/"+name, filepath.Join(b.peers, name)); err != nil {
 				return err
 			}
 		}
-		return l.text("usr/bin/.wh.perl", "")
+		return l.addText("usr/bin/.wh.perl", "")
 	}); err != nil {
 		return err
 	}
-	return a.close("example.test/app:1.0")
+	return a.writeImage("example.test/app:1.0")
 }
 
 // A lockedPackage is an entry of package-lock.json.
@@ -155,7 +155,7 @@ type lockedPackage struct {
 	at, name, Version string
 }
 
-func (p lockedPackage) document() string {
+func (p lockedPackage) lockDocument() string {
 	return fmt.Sprintf("{\n  \"name\": %q,\n  \"version\": %q,\n  \"license\": \"MIT\",\n  \"main\": \"index.js\"\n}\n",
 		p.name, p.Version)
 }
@@ -210,18 +210,18 @@ func nestedPackages(below string, dependencies map[string]json.RawMessage) ([]lo
 
 // largeImage writes an image of the whole of /usr and more, some 2 GB as stored.
 func largeImage(at string) error {
-	a, err := assemble(at)
+	a, err := newAssembly(at)
 	if err != nil {
 		return err
 	}
 	for _, part := range []string{"/usr/lib", "/usr/local", "/usr/share", "/usr/bin", "/opt"} {
-		if err := a.layer("RUN install "+part, largeBytes, func(l *layerWriter) error {
-			return l.tree(part)
+		if err := a.writeLayer("RUN install "+part, largeBytes, func(l *layerWriter) error {
+			return l.addTree(part)
 		}); err != nil {
 			return err
 		}
 	}
-	return a.close("example.test/large:1.0")
+	return a.writeImage("example.test/large:1.0")
 }
 
 // A seen is a package of an image, as two scanners can agree on it.
@@ -233,7 +233,7 @@ func (b *bench) besideSyft(ctx context.Context, at string) ([]table.Row, error) 
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := b.peer(ctx, "syft", "scan", "docker-archive:"+at, "-o", "json", "-q")
+	theirs, err := b.runPeer(ctx, "syft", "scan", "docker-archive:"+at, "-o", "json", "-q")
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func (b *bench) besideSyft(ctx context.Context, at string) ([]table.Row, error) 
 	found := map[seen]bool{}
 	for _, p := range ours.Packages {
 		kind, _, _ := strings.Cut(p.Ecosystem, ":")
-		found[seen{strings.ToLower(kind), spelled(kind, p.Name), strings.TrimPrefix(p.Version, "v")}] = true
+		found[seen{strings.ToLower(kind), canonicalName(kind, p.Name), strings.TrimPrefix(p.Version, "v")}] = true
 	}
 	var cases []map[string]any
 	missing, more := 0, 0
@@ -260,7 +260,7 @@ func (b *bench) besideSyft(ctx context.Context, at string) ([]table.Row, error) 
 			cases = append(cases, map[string]any{"more": p})
 		}
 	}
-	if err := keep(b, "images", cases); err != nil {
+	if err := writeCases(b, "images", cases); err != nil {
 		return nil, err
 	}
 	info, err := os.Stat(at)
@@ -281,9 +281,9 @@ func (b *bench) besideSyft(ctx context.Context, at string) ([]table.Row, error) 
 	}, nil
 }
 
-// spelled returns the one spelling of a name where there are several: those of Python
+// canonicalName returns the one spelling of a name where there are several: those of Python
 // are equal without case and with any of "-", "_" and "." (PEP 503).
-func spelled(kind, name string) string {
+func canonicalName(kind, name string) string {
 	if strings.EqualFold(kind, "pypi") {
 		return strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(name))
 	}
@@ -314,7 +314,7 @@ func syftPackages(b []byte) (map[seen]bool, error) {
 		if version == "(devel)" || version == "UNKNOWN" {
 			version = ""
 		}
-		out[seen{kind, spelled(kind, a.Name), version}] = true
+		out[seen{kind, canonicalName(kind, a.Name), version}] = true
 	}
 	return out, nil
 }

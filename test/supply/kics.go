@@ -71,7 +71,7 @@ func kicsTests(ctx context.Context, b *bench) ([]table.Row, error) {
 		cases = append(cases, got...)
 		rows = append(rows, kicsRow(p.Name(), len(queries), got))
 	}
-	return rows, keep(b, "kics", cases)
+	return rows, writeCases(b, "kics", cases)
 }
 
 // kicsQueries lists the queries of a platform, without experiments and inventories.
@@ -134,7 +134,7 @@ func (b *bench) kicsPlatform(ctx context.Context, platform string, queries []kic
 		if _, err := os.Stat(dir); err != nil {
 			continue
 		}
-		r, _, err := b.scan(ctx, dir, "--analyses", "iac,cicd")
+		r, _, err := b.scanTarget(ctx, dir, "--analyses", "iac,cicd")
 		if err != nil {
 			return nil, err
 		}

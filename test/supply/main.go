@@ -27,7 +27,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+	if err := runMeasures(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "supply:", err)
 		os.Exit(1)
 	}
@@ -46,27 +46,27 @@ type bench struct {
 
 // measures lists them in the order of the table.
 var measures = []table.Measure[*bench]{
-	{Name: "goats", Run: goats},
-	{Name: "packages", Run: packages},
-	{Name: "pipelines", Run: pipelines},
-	{Name: "secrets", Run: secrets},
-	{Name: "checkov", Run: checkov},
+	{Name: "goats", Run: measureGoats},
+	{Name: "packages", Run: measurePackages},
+	{Name: "pipelines", Run: measurePipelines},
+	{Name: "secrets", Run: measureSecrets},
+	{Name: "checkov", Run: measureCheckov},
 	{Name: "kics", Run: kicsTests},
-	{Name: "images", Run: images},
-	{Name: "whole", Run: whole},
+	{Name: "images", Run: measureImages},
+	{Name: "whole", Run: measureWhole},
 }
 
-func run(ctx context.Context, args []string, stdout io.Writer) error {
-	b, chosen, err := parse(args)
+func runMeasures(ctx context.Context, args []string, stdout io.Writer) error {
+	b, chosen, err := parseArguments(args)
 	if err != nil {
 		return err
 	}
 	return table.Run(ctx, chosen, b, b.out, stdout)
 }
 
-// parse reads the options, checks the folders and makes paths absolute, because
+// parseArguments reads the options, checks the folders and makes paths absolute, because
 // programs are run in other folders.
-func parse(args []string) (*bench, []table.Measure[*bench], error) {
+func parseArguments(args []string) (*bench, []table.Measure[*bench], error) {
 	flags := flag.NewFlagSet("supply", flag.ContinueOnError)
 	b := &bench{}
 	var only string
@@ -115,7 +115,7 @@ func kicsModule() string {
 	return filepath.Join(build.Default.GOPATH, "pkg", "mod", "github.com", "!checkmarx", "kics", "v2@v2.2.0")
 }
 
-// keep writes the cases of a measure as name.jsonl, one JSON value a line.
-func keep[T any](b *bench, name string, cases []T) error {
+// writeCases writes the cases of a measure as name.jsonl, one JSON value a line.
+func writeCases[T any](b *bench, name string, cases []T) error {
 	return table.Keep(filepath.Join(b.out, name+".jsonl"), cases)
 }

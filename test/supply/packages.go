@@ -53,8 +53,8 @@ var explanations = []explained{
 	{"poetry", "bender", "is a source folder, installed in place"},
 }
 
-// packages compares the inventories of all repositories.
-func packages(ctx context.Context, b *bench) ([]table.Row, error) {
+// measurePackages compares the inventories of all repositories.
+func measurePackages(ctx context.Context, b *bench) ([]table.Row, error) {
 	root := filepath.Join(b.corpora, "repos")
 	entries, err := os.ReadDir(root)
 	if err != nil {
@@ -66,14 +66,14 @@ func packages(ctx context.Context, b *bench) ([]table.Row, error) {
 		if !e.IsDir() {
 			continue
 		}
-		got, doubtful, err := b.inventories(ctx, filepath.Join(root, e.Name()))
+		got, doubtful, err := b.collectInventories(ctx, filepath.Join(root, e.Name()))
 		if err != nil {
 			return rows, fmt.Errorf("%s: %w", e.Name(), err)
 		}
 		cases = append(cases, got...)
 		rows = append(rows, packageRow(e.Name(), got, doubtful))
 	}
-	return rows, keep(b, "packages", cases)
+	return rows, writeCases(b, "packages", cases)
 }
 
 // packageRow sums one repository up.
@@ -102,16 +102,16 @@ func packageRow(name string, cases []packageCase, doubtful []string) table.Row {
 	}
 }
 
-// inventories runs the scanners on one repository and returns the union of what
+// collectInventories runs the scanners on one repository and returns the union of what
 // they found, and those of merlon's packages whose line does not hold their name.
-func (b *bench) inventories(ctx context.Context, dir string) ([]packageCase, []string, error) {
-	r, _, err := b.scan(ctx, dir, "--analyses", "sca")
+func (b *bench) collectInventories(ctx context.Context, dir string) ([]packageCase, []string, error) {
+	r, _, err := b.scanTarget(ctx, dir, "--analyses", "sca")
 	if err != nil {
 		return nil, nil, err
 	}
 	ours, asked := map[pkg]bool{}, map[pkg]bool{}
 	for _, p := range r.Packages {
-		n := normal(p.Ecosystem, p.Name, p.Version)
+		n := normalizePackage(p.Ecosystem, p.Name, p.Version)
 		if p.Version == "" {
 			asked[n] = true
 			continue
@@ -155,7 +155,7 @@ func (b *bench) inventories(ctx context.Context, dir string) ([]packageCase, []s
 		return cmp.Or(cmp.Compare(a.Package.Ecosystem, b.Package.Ecosystem),
 			cmp.Compare(a.Package.Name, b.Package.Name), cmp.Compare(a.Package.Version, b.Package.Version))
 	})
-	return cases, doubtful(dir, r), nil
+	return cases, doubtfulLines(dir, r), nil
 }
 
 // notAPackage says why an entry of another scanner is none, or "".
@@ -174,10 +174,10 @@ func notAPackage(repository string, p pkg, own map[string]bool) string {
 	return ""
 }
 
-// doubtful returns the packages whose line does not hold the last part of their
+// doubtfulLines returns the packages whose line does not hold the last part of their
 // name. A version catalog of Gradle gives libraries other names, and of a component
 // of a bill of materials the line is that where it begins.
-func doubtful(dir string, r *report) []string {
+func doubtfulLines(dir string, r *report) []string {
 	lines := map[string][]string{}
 	var out []string
 	for _, p := range r.Packages {
@@ -217,7 +217,7 @@ func readLines(file string) []string {
 
 // osvPackages runs osv-scanner.
 func (b *bench) osvPackages(ctx context.Context, dir string) (map[pkg]bool, error) {
-	out, err := b.peer(ctx, "osv-scanner", "scan", "source", "-r", "--offline", "--all-packages", "--format", "json",
+	out, err := b.runPeer(ctx, "osv-scanner", "scan", "source", "-r", "--offline", "--all-packages", "--format", "json",
 		dir)
 	if err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (b *bench) osvPackages(ctx context.Context, dir string) (map[pkg]bool, erro
 	for _, result := range r.Results {
 		for _, p := range result.Packages {
 			if p.Package.Version != "" && p.Package.Ecosystem != "" {
-				found[normal(p.Package.Ecosystem, p.Package.Name, p.Package.Version)] = true
+				found[normalizePackage(p.Package.Ecosystem, p.Package.Name, p.Package.Version)] = true
 			}
 		}
 	}
@@ -249,7 +249,7 @@ func (b *bench) osvPackages(ctx context.Context, dir string) (map[pkg]bool, erro
 // syftPackages runs syft. A package without a package URL, or of an archive inside
 // of the repository, is not compared.
 func (b *bench) syftPackages(ctx context.Context, dir string) (map[pkg]bool, error) {
-	out, err := b.peer(ctx, "syft", "scan", "dir:"+dir, "-o", "json", "-q")
+	out, err := b.runPeer(ctx, "syft", "scan", "dir:"+dir, "-o", "json", "-q")
 	if err != nil {
 		return nil, err
 	}
@@ -294,15 +294,15 @@ func fromPURL(text string) (pkg, bool) {
 	if ecosystem == "Maven" {
 		name = strings.ReplaceAll(name, "/", ":")
 	}
-	return normal(ecosystem, name, version), true
+	return normalizePackage(ecosystem, name, version), true
 }
 
 var separators = regexp.MustCompile(`[-_.]+`)
 
-// normal returns the package as OSV compares it: names without what their
+// normalizePackage returns the package as OSV compares it: names without what their
 // ecosystem ignores, versions without the platform of a gem or a leading v, a pod
 // without its part.
-func normal(ecosystem, name, version string) pkg {
+func normalizePackage(ecosystem, name, version string) pkg {
 	switch ecosystem {
 	case "PyPI":
 		name = strings.ToLower(separators.ReplaceAllString(name, "-"))
@@ -360,7 +360,7 @@ func ownParts(dir string) (map[string]bool, error) {
 				return err
 			}
 			for _, m := range part.names.FindAllSubmatch(content, -1) {
-				out[part.ecosystem+" "+normal(part.ecosystem, string(m[1]), "").Name] = true
+				out[part.ecosystem+" "+normalizePackage(part.ecosystem, string(m[1]), "").Name] = true
 			}
 		}
 		return nil

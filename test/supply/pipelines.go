@@ -66,7 +66,7 @@ type spot struct {
 	Low  bool   `json:"low"`  // of low confidence
 }
 
-func pipelines(ctx context.Context, b *bench) ([]table.Row, error) {
+func measurePipelines(ctx context.Context, b *bench) ([]table.Row, error) {
 	tests := filepath.Join(b.corpora, "zizmor", "crates", "zizmor", "tests", "integration")
 	if _, err := os.Stat(tests); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func pipelines(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := cases(snapshots)
+	all := joinRuns(snapshots)
 	tree := filepath.Join(b.out, "pipelines")
 	layout, err := layOut(filepath.Join(tests, "test-data"), tree, all)
 	if err != nil {
@@ -120,7 +120,7 @@ func layOut(from, tree string, all []*workflowCase) (map[string]spotAt, error) {
 			}
 			for _, to := range []string{merlonPath(n, at.path, base), peerPath(n, at.path, base)} {
 				layout[to] = at
-				if err := write(filepath.Join(tree, filepath.FromSlash(to)), text); err != nil {
+				if err := writeFile(filepath.Join(tree, filepath.FromSlash(to)), text); err != nil {
 					return err
 				}
 			}
@@ -162,7 +162,7 @@ func peerPath(n int, rel, base string) string {
 		"-"))
 }
 
-func write(name string, text []byte) error {
+func writeFile(name string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func write(name string, text []byte) error {
 
 func merlonSpots(ctx context.Context, b *bench, tree string,
 	layout map[string]spotAt) (map[*workflowCase][]spot, error) {
-	r, _, err := b.scan(ctx, filepath.Join(tree, "merlon"), "--analyses", "cicd")
+	r, _, err := b.scanTarget(ctx, filepath.Join(tree, "merlon"), "--analyses", "cicd")
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +271,7 @@ func pipelineRows(b *bench, data string, all []*workflowCase, ours map[*workflow
 	var results []pipelineResult
 	for _, c := range all {
 		half := "test"
-		if c.develop() {
+		if c.isDevelopment() {
 			half = "develop"
 		}
 		r := pipelineResult{File: c.file, Half: half, Ours: ours[c]}
@@ -284,10 +284,10 @@ func pipelineRows(b *bench, data string, all []*workflowCase, ours map[*workflow
 			}
 			lint, pou := anyAt(peers["actionlint"][c], e), anyAt(peers["poutine"][c], e)
 			found := slices.ContainsFunc(ours[c], func(s spot) bool {
-				return slices.Contains(kinds[e.audit], s.Rule) && within(s, e)
+				return slices.Contains(kinds[e.audit], s.Rule) && withinSpot(s, e)
 			})
 			for _, x := range []*tally{t, k} {
-				x.count(found, lint, pou)
+				x.countCase(found, lint, pou)
 			}
 			text := fmt.Sprintf("%s %s:%d-%d", e.audit, e.path, e.start, e.end)
 			if found {
@@ -299,7 +299,7 @@ func pipelineRows(b *bench, data string, all []*workflowCase, ours map[*workflow
 				r.Related = append(r.Related, text)
 			}
 		}
-		wrong, err := negatives(data, c, ours[c])
+		wrong, err := falsePositives(data, c, ours[c])
 		if err != nil {
 			return nil, err
 		}
@@ -316,12 +316,12 @@ func pipelineRows(b *bench, data string, all []*workflowCase, ours map[*workflow
 	}
 	rows := make([]table.Row, 0, 2)
 	for _, half := range []string{"develop", "test"} {
-		rows = append(rows, counts[half].row(half))
+		rows = append(rows, counts[half].tallyRow(half))
 	}
 	return rows, keepPipelines(b, results, byKind)
 }
 
-func (t *tally) count(found, lint, poutine bool) {
+func (t *tally) countCase(found, lint, poutine bool) {
 	for _, x := range []struct {
 		yes bool
 		n   *int
@@ -332,7 +332,7 @@ func (t *tally) count(found, lint, poutine bool) {
 	}
 }
 
-func (t *tally) row(half string) table.Row {
+func (t *tally) tallyRow(half string) table.Row {
 	of := func(n int) string { return table.Percent(float64(n) / float64(max(t.expected, 1))) }
 	return table.Row{
 		Measure: "zizmor's test workflows, " + half + " half: recall",
@@ -347,17 +347,17 @@ func (t *tally) row(half string) table.Row {
 // anyAt reports whether another scanner says anything there.
 func anyAt(spots []spot, e expected) bool {
 	return slices.ContainsFunc(spots, func(s spot) bool {
-		return within(s, e) || s.Line == 0 && s.Path == e.path && e.audit == "excessive-permissions"
+		return withinSpot(s, e) || s.Line == 0 && s.Path == e.path && e.audit == "excessive-permissions"
 	})
 }
 
-func within(s spot, e expected) bool {
+func withinSpot(s spot, e expected) bool {
 	return s.Path == e.path && s.Line >= e.start && s.Line <= e.end
 }
 
-// negatives returns, for each audit that the case is a negative one of, what was
+// falsePositives returns, for each audit that the case is a negative one of, what was
 // found of that kind all the same.
-func negatives(data string, c *workflowCase, ours []spot) (map[string][]spot, error) {
+func falsePositives(data string, c *workflowCase, ours []spot) (map[string][]spot, error) {
 	out := map[string][]spot{}
 	for m := range c.modules {
 		if slices.ContainsFunc(c.finds, func(e expected) bool { return e.audit == m }) {
@@ -390,7 +390,7 @@ func keepPipelines(b *bench, results []pipelineResult, byKind map[string]*tally)
 		}
 		text.Write(append(line, '\n'))
 	}
-	if err := write(filepath.Join(b.out, "pipelines.jsonl"), text.Bytes()); err != nil {
+	if err := writeFile(filepath.Join(b.out, "pipelines.jsonl"), text.Bytes()); err != nil {
 		return err
 	}
 	text.Reset()
@@ -404,5 +404,5 @@ func keepPipelines(b *bench, results []pipelineResult, byKind map[string]*tally)
 		fmt.Fprintf(&text, "%-32s expected %3d  merlon %3d  actionlint %3d  poutine %3d\n", a, k.expected, k.ours,
 			k.lint, k.poutine)
 	}
-	return write(filepath.Join(b.out, "pipelines-kinds.txt"), text.Bytes())
+	return writeFile(filepath.Join(b.out, "pipelines-kinds.txt"), text.Bytes())
 }

@@ -44,7 +44,7 @@ fn test_regular() -> anyhow::Result<()> {
 
 func TestReadSnapshots(t *testing.T) {
 	dir := t.TempDir()
-	if err := write(filepath.Join(dir, "audit", "one_thing.rs"), []byte(testModule)); err != nil {
+	if err := writeFile(filepath.Join(dir, "audit", "one_thing.rs"), []byte(testModule)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := readSnapshots(dir)
@@ -81,7 +81,7 @@ func TestNegatives(t *testing.T) {
 	} {
 		k := &workflowCase{file: c.file, runs: map[string]bool{c.persona: true},
 			modules: map[string]bool{"artipacked": true}}
-		got, err := negatives(dir, k, ours)
+		got, err := falsePositives(dir, k, ours)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,8 +54,8 @@ type report struct {
 // Exit codes of merlon scan with which there is a report.
 var reported = []int{0, 1, 2}
 
-// scan runs merlon scan with the options, without a cache, and reads its report.
-func (b *bench) scan(ctx context.Context, target string, options ...string) (*report, process.Cost, error) {
+// scanTarget runs merlon scan with the options, without a cache, and reads its report.
+func (b *bench) scanTarget(ctx context.Context, target string, options ...string) (*report, process.Cost, error) {
 	args := append([]string{b.merlon, "scan", target, "--format", "json", "--fail-on", "none", "--no-cache"},
 		options...)
 	out, err := process.Command{Args: args, Timeout: b.timeout}.Run(ctx)
@@ -74,8 +74,8 @@ func (b *bench) scan(ctx context.Context, target string, options ...string) (*re
 	return &r, out.Cost, nil
 }
 
-// peer runs another scanner of the folder of peers. Its exit codes are its own
+// runPeer runs another scanner of the folder of peers. Its exit codes are its own
 // matter; an error is a program that does not start or does not end.
-func (b *bench) peer(ctx context.Context, name string, args ...string) (*process.Output, error) {
+func (b *bench) runPeer(ctx context.Context, name string, args ...string) (*process.Output, error) {
 	return process.Command{Args: append([]string{filepath.Join(b.peers, name)}, args...), Timeout: b.timeout}.Run(ctx)
 }

@@ -26,7 +26,7 @@ const (
 // leaks are the different lines of each file on which a scanner told something.
 type leaks map[string]map[int]bool
 
-func (l leaks) add(file string, line int) {
+func (l leaks) addLine(file string, line int) {
 	if l[file] == nil {
 		l[file] = map[int]bool{}
 	}
@@ -43,8 +43,8 @@ type label struct {
 	Gitleaks    int    `json:"gitleaks"`
 }
 
-func secrets(ctx context.Context, b *bench) ([]table.Row, error) {
-	rows, err := leaky(ctx, b)
+func measureSecrets(ctx context.Context, b *bench) ([]table.Row, error) {
+	rows, err := measureLeaky(ctx, b)
 	if err != nil {
 		return rows, err
 	}
@@ -54,7 +54,7 @@ func secrets(ctx context.Context, b *bench) ([]table.Row, error) {
 		return rows, err
 	}
 	for _, dir := range append([]string{shop}, quiet...) {
-		row, err := quietness(ctx, b, dir)
+		row, err := measureQuietness(ctx, b, dir)
 		if err != nil {
 			return rows, err
 		}
@@ -64,19 +64,19 @@ func secrets(ctx context.Context, b *bench) ([]table.Row, error) {
 	return append(rows, row), err
 }
 
-// leaky counts the labelled lines that are found. A file counts at most as many
+// measureLeaky counts the labelled lines that are found. A file counts at most as many
 // lines as are labelled as a risk.
-func leaky(ctx context.Context, b *bench) ([]table.Row, error) {
+func measureLeaky(ctx context.Context, b *bench) ([]table.Row, error) {
 	dir := filepath.Join(b.corpora, "leaky-repo")
 	labels, err := readLabels(filepath.Join(dir, ".leaky-meta", "secrets.csv"))
 	if err != nil {
 		return nil, err
 	}
-	r, _, err := b.scan(ctx, dir, "--analyses", "secret")
+	r, _, err := b.scanTarget(ctx, dir, "--analyses", "secret")
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := gitleaks(ctx, b, dir)
+	theirs, err := runGitleaks(ctx, b, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func leaky(ctx context.Context, b *bench) ([]table.Row, error) {
 		other += min(l.Gitleaks, l.Risk)
 		beyond += max(0, l.Merlon-l.Risk-l.Informative)
 	}
-	if err := keep(b, "leaky", labels); err != nil {
+	if err := writeCases(b, "leaky", labels); err != nil {
 		return nil, err
 	}
 	share := float64(found) / float64(max(risk, 1))
@@ -130,14 +130,14 @@ func linesOf(r *report) leaks {
 	out := leaks{}
 	for _, f := range r.Findings {
 		if f.Analysis == "secret" {
-			out.add(f.Location.Path, f.Location.StartLine)
+			out.addLine(f.Location.Path, f.Location.StartLine)
 		}
 	}
 	return out
 }
 
-// gitleaks runs the other scanner on the folder.
-func gitleaks(ctx context.Context, b *bench, dir string) (leaks, error) {
+// runGitleaks runs the other scanner on the folder.
+func runGitleaks(ctx context.Context, b *bench, dir string) (leaks, error) {
 	list, err := gitleaksFindings(ctx, b, dir)
 	out := leaks{}
 	for _, f := range list {
@@ -145,7 +145,7 @@ func gitleaks(ctx context.Context, b *bench, dir string) (leaks, error) {
 		if relErr != nil || !filepath.IsAbs(f.File) {
 			rel = f.File
 		}
-		out.add(filepath.ToSlash(rel), f.StartLine)
+		out.addLine(filepath.ToSlash(rel), f.StartLine)
 	}
 	return out, err
 }
@@ -158,7 +158,7 @@ type gitleak struct {
 
 func gitleaksFindings(ctx context.Context, b *bench, dir string) ([]gitleak, error) {
 	report := filepath.Join(b.out, "gitleaks.json")
-	out, err := b.peer(ctx, "gitleaks", "dir", dir, "--no-banner", "--log-level", "error", "--exit-code", "0",
+	out, err := b.runPeer(ctx, "gitleaks", "dir", dir, "--no-banner", "--log-level", "error", "--exit-code", "0",
 		"--report-format", "json", "--report-path", report)
 	if err != nil {
 		return nil, err
@@ -174,12 +174,12 @@ func gitleaksFindings(ctx context.Context, b *bench, dir string) ([]gitleak, err
 	return list, nil
 }
 
-// quietness compares how much is told about a tree in which little is to be found.
-func quietness(ctx context.Context, b *bench, dir string) (table.Row, error) {
+// measureQuietness compares how much is told about a tree in which little is to be found.
+func measureQuietness(ctx context.Context, b *bench, dir string) (table.Row, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return table.Row{}, err
 	}
-	r, _, err := b.scan(ctx, dir, "--analyses", "secret")
+	r, _, err := b.scanTarget(ctx, dir, "--analyses", "secret")
 	if err != nil {
 		return table.Row{}, err
 	}
@@ -187,7 +187,7 @@ func quietness(ctx context.Context, b *bench, dir string) (table.Row, error) {
 	if err != nil {
 		return table.Row{}, err
 	}
-	if err := keep(b, "secrets-"+filepath.Base(dir), r.Findings); err != nil {
+	if err := writeCases(b, "secrets-"+filepath.Base(dir), r.Findings); err != nil {
 		return table.Row{}, err
 	}
 	return table.Row{Measure: "secrets told in " + filepath.Base(dir), Floor: "≤ gitleaks",
@@ -203,7 +203,7 @@ func secretSpeed(ctx context.Context, b *bench, dir string) (table.Row, error) {
 	}
 	var best process.Cost
 	for i := range speedRuns {
-		_, cost, err := b.scan(ctx, dir, "--analyses", "secret")
+		_, cost, err := b.scanTarget(ctx, dir, "--analyses", "secret")
 		if err != nil {
 			return table.Row{}, err
 		}

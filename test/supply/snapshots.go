@@ -119,14 +119,14 @@ type workflowCase struct {
 	modules map[string]bool
 }
 
-// develop reports whether the case belongs to the half that rules are made on.
-func (c *workflowCase) develop() bool {
+// isDevelopment reports whether the case belongs to the half that rules are made on.
+func (c *workflowCase) isDevelopment() bool {
 	sum := sha256.Sum256([]byte(c.file))
 	return hex.EncodeToString(sum[:1])[0] <= '7'
 }
 
-// cases joins the runs by file.
-func cases(all []snapshot) []*workflowCase {
+// joinRuns joins the runs by file.
+func joinRuns(all []snapshot) []*workflowCase {
 	by := map[string]*workflowCase{}
 	var out []*workflowCase
 	for _, s := range all {

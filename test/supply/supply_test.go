@@ -20,7 +20,7 @@ func TestRecallsCountTheMostOfEachResource(t *testing.T) {
 		{Scanner: "kics", File: "b.tf", Block: 0, Rule: "q"},
 	}
 	want := map[string]float64{"merlon": .5, "trivy": .5, "kics": .25}
-	if diff := cmp.Diff(want, recalls(flaws)); diff != "" {
+	if diff := cmp.Diff(want, recallByScanner(flaws)); diff != "" {
 		t.Errorf("recalls (-want +got):\n%s", diff)
 	}
 }
@@ -41,7 +41,7 @@ func TestPlaceFindsTheResource(t *testing.T) {
 		{File: "stack.yaml", Line: 8},
 		{File: "pods.yaml", Line: 1}, {File: "pods.yaml", Line: 5}, {File: "Dockerfile", Line: 2},
 		{File: "absent", Line: 3}}
-	place(dir, flaws)
+	locateResources(dir, flaws)
 	var got []int
 	for _, f := range flaws {
 		got = append(got, f.Block)
@@ -53,14 +53,14 @@ func TestPlaceFindsTheResource(t *testing.T) {
 
 func TestWhatIsNotThereIsSaid(t *testing.T) {
 	var out strings.Builder
-	err := run(context.Background(), []string{"-corpora", t.TempDir(), "-out", t.TempDir(), "-only", "goats"}, &out)
+	err := runMeasures(context.Background(), []string{"-corpora", t.TempDir(), "-out", t.TempDir(), "-only", "goats"}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "| goats |  | not measured |") {
 		t.Errorf("the table does not say that goats are not measured:\n%s", out.String())
 	}
-	if err := run(context.Background(), []string{"-corpora", t.TempDir(), "-only", "sheep"}, &out); err == nil ||
+	if err := runMeasures(context.Background(), []string{"-corpora", t.TempDir(), "-only", "sheep"}, &out); err == nil ||
 		!strings.Contains(err.Error(), "sheep") {
 		t.Errorf("an unknown measure: %v", err)
 	}
@@ -122,7 +122,7 @@ func TestDoubtfulLooksAtTheLine(t *testing.T) {
 		}{Name: p.name, Path: "x.lock", Line: p.line})
 	}
 	want := []string{"x.lock:1 flask-login", "x.lock:2 other", "x.lock:9 one"}
-	if diff := cmp.Diff(want, doubtful(dir, r)); diff != "" {
+	if diff := cmp.Diff(want, doubtfulLines(dir, r)); diff != "" {
 		t.Errorf("doubtful (-want +got):\n%s", diff)
 	}
 }

@@ -23,29 +23,29 @@ const (
 	mostFirst       = time.Second
 )
 
-func whole(ctx context.Context, b *bench) ([]table.Row, error) {
+func measureWhole(ctx context.Context, b *bench) ([]table.Row, error) {
 	tree := filepath.Join(b.corpora, "repos", wholeTree)
 	if _, err := os.Stat(tree); err != nil {
 		return nil, err
 	}
-	data, err := b.data(ctx)
+	data, err := b.importAdvisories(ctx)
 	if err != nil {
 		return nil, err
 	}
 	load := table.Load()
-	r, cost, err := b.scan(ctx, tree, "--advisories", data)
+	r, cost, err := b.scanTarget(ctx, tree, "--advisories", data)
 	if err != nil {
 		return nil, err
 	}
 	rows := []table.Row{{Measure: fmt.Sprintf("one scan with everything, %s", wholeTree), Floor: "≤ 15 s, ≤ 800 MB",
 		Measured: table.Spent(cost), Met: table.Verdict(cost.Wall <= mostWholeTime, cost.Peak <= mostWholeMemory),
 		Note: fmt.Sprintf("%d packages, %d findings; load %s before", len(r.Packages), len(r.Findings), load)}}
-	first, err := b.first(ctx)
+	first, err := b.measureFirstScan(ctx)
 	return append(rows, first...), err
 }
 
-// data imports the vulnerability records once and returns the data file.
-func (b *bench) data(ctx context.Context) (string, error) {
+// importAdvisories imports the vulnerability records once and returns the data file.
+func (b *bench) importAdvisories(ctx context.Context) (string, error) {
 	file := filepath.Join(b.out, "advisories.data")
 	if _, err := os.Stat(b.advisories); err != nil {
 		return "", err
@@ -61,9 +61,9 @@ func (b *bench) data(ctx context.Context) (string, error) {
 	return file, nil
 }
 
-// first measures the time from the start of the process to the end of a scan of one
+// measureFirstScan measures the time from the start of the process to the end of a scan of one
 // small file of infrastructure code, for several formats.
-func (b *bench) first(ctx context.Context) ([]table.Row, error) {
+func (b *bench) measureFirstScan(ctx context.Context) ([]table.Row, error) {
 	files := map[string]string{
 		"main.tf": "resource \"aws_s3_bucket\" \"b\" {\n  bucket = \"b\"\n  acl    = \"public-read\"\n}\n",
 		"pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\nspec:\n  containers:\n    - name: c\n      " +
@@ -79,7 +79,7 @@ func (b *bench) first(ctx context.Context) ([]table.Row, error) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			return nil, err
 		}
-		r, cost, err := b.scan(ctx, dir, "--analyses", "iac")
+		r, cost, err := b.scanTarget(ctx, dir, "--analyses", "iac")
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 
 func TestWholeNeedsItsTree(t *testing.T) {
 	b := &bench{corpora: t.TempDir(), out: t.TempDir()}
-	if _, err := whole(t.Context(), b); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := measureWhole(t.Context(), b); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -61,7 +61,7 @@ func Run[B any](ctx context.Context, measures []Measure[B], bench B, out string,
 	machine, began := Machine(), time.Now()
 	for _, m := range measures {
 		from := time.Now()
-		rows, err := m.run(ctx, bench)
+		rows, err := m.runMeasure(ctx, bench)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -76,15 +76,15 @@ func Run[B any](ctx context.Context, measures []Measure[B], bench B, out string,
 		took = append(took, fmt.Sprintf("%s %s", m.Name, spent))
 		fmt.Fprintf(os.Stderr, "%s %s: %d rows, %s\n", time.Now().Format(time.TimeOnly), m.Name, len(rows), spent)
 		if err := Write(filepath.Join(out, "table.md"), machine, all,
-			summary(all, took, time.Since(began))); err != nil {
+			summarize(all, took, time.Since(began))); err != nil {
 			return err
 		}
 	}
-	return Print(stdout, machine, all, summary(all, took, time.Since(began)))
+	return Print(stdout, machine, all, summarize(all, took, time.Since(began)))
 }
 
-// run takes the measure; a crash is an error.
-func (m Measure[B]) run(ctx context.Context, bench B) (rows []Row, err error) {
+// runMeasure takes the measure; a crash is an error.
+func (m Measure[B]) runMeasure(ctx context.Context, bench B) (rows []Row, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("the measure crashed: %v\n%s", v, debug.Stack())
@@ -93,8 +93,8 @@ func (m Measure[B]) run(ctx context.Context, bench B) (rows []Row, err error) {
 	return m.Run(ctx, bench)
 }
 
-// summary says which floors were not met, what was not measured, and what took how long.
-func summary(rows []Row, took []string, whole time.Duration) string {
+// summarize says which floors were not met, what was not measured, and what took how long.
+func summarize(rows []Row, took []string, whole time.Duration) string {
 	var missed, absent []string
 	met := 0
 	for _, r := range rows {

@@ -67,8 +67,8 @@ func Write(path, heading string, rows []Row, closing string) error {
 
 // Machine says when and where, and how busy the machine is.
 func Machine() string {
-	model := value("/proc/cpuinfo", "model name")
-	memory := value("/proc/meminfo", "MemTotal")
+	model := readValue("/proc/cpuinfo", "model name")
+	memory := readValue("/proc/meminfo", "MemTotal")
 	if kb, err := strconv.ParseFloat(strings.TrimSuffix(memory, " kB"), 64); err == nil {
 		memory = fmt.Sprintf("%.0f GiB", kb/(1<<20))
 	}
@@ -86,8 +86,8 @@ func Load() string {
 	return first
 }
 
-// value returns the first value of a key in a file of "key : value" lines.
-func value(path, key string) string {
+// readValue returns the first value of a key in a file of "key : value" lines.
+func readValue(path, key string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return "unknown"

@@ -129,16 +129,16 @@ func (r *Report) Close() error {
 	}
 	out := bufio.NewWriter(r.w)
 	_, _ = out.WriteString("],\n\"rules\":[") // Flush has the first error of all writes
-	if err := elements(out, r.rules); err != nil {
+	if err := writeElements(out, r.rules); err != nil {
 		return err
 	}
 	_, _ = out.WriteString("],\n\"packages\":[")
-	if err := elements(out, r.seen); err != nil {
+	if err := writeElements(out, r.seen); err != nil {
 		return err
 	}
 	if r.Setup.Target != "" || len(r.offered) > 0 {
 		_, _ = out.WriteString("],\n\"operations\":[")
-		if err := elements(out, r.offered); err != nil {
+		if err := writeElements(out, r.offered); err != nil {
 			return err
 		}
 	}
@@ -147,9 +147,9 @@ func (r *Report) Close() error {
 	return out.Flush()
 }
 
-// elements writes the elements of a list one by one: there may be hundreds of
+// writeElements writes the elements of a list one by one: there may be hundreds of
 // thousands.
-func elements[T any](w io.Writer, list []T) error {
+func writeElements[T any](w io.Writer, list []T) error {
 	for i, v := range list {
 		b, err := json.Marshal(v)
 		if err != nil {

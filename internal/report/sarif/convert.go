@@ -16,8 +16,8 @@ import (
 // base stands for the scanned folder.
 const base = "%SRCROOT%"
 
-// describe returns the rule as SARIF describes it.
-func describe(r *finding.Rule) reportingDescriptor {
+// describeRule returns the rule as SARIF describes it.
+func describeRule(r *finding.Rule) reportingDescriptor {
 	help := strings.TrimSpace(r.Description)
 	if r.HowToPrevent != "" {
 		help += "\n\n## How to fix\n\n" + strings.TrimSpace(r.HowToPrevent)
@@ -28,12 +28,12 @@ func describe(r *finding.Rule) reportingDescriptor {
 		ShortDescription: &text{Text: cmp.Or(r.ShortDescription, r.Name, r.ID)},
 		FullDescription:  &text{Text: cmp.Or(strings.TrimSpace(r.Description), r.ShortDescription, r.Name, r.ID)},
 		Help:             &text{Text: cmp.Or(help, r.Name, r.ID), Markdown: help},
-		HelpURI:          address(r.Link),
-		Configuration:    configuration{Level: level(r.Severity)},
+		HelpURI:          absoluteURL(r.Link),
+		Configuration:    configuration{Level: levelOf(r.Severity)},
 		Properties: map[string]any{
-			"tags":              tags(r),
+			"tags":              ruleTags(r),
 			"security-severity": securitySeverity(r),
-			"precision":         precision(r.Confidence),
+			"precision":         precisionOf(r.Confidence),
 		},
 	}
 	if a := r.Advisory; a != nil && a.EPSS != nil {
@@ -45,8 +45,8 @@ func describe(r *finding.Rule) reportingDescriptor {
 	return d
 }
 
-// tags returns the words by which code hosts filter.
-func tags(r *finding.Rule) []string {
+// ruleTags returns the words by which code hosts filter.
+func ruleTags(r *finding.Rule) []string {
 	tags := []string{"security", string(r.Analysis)}
 	for _, cwe := range r.CWE {
 		tags = append(tags, "external/cwe/"+strings.ToLower(cwe))
@@ -74,7 +74,7 @@ func securitySeverity(r *finding.Rule) string {
 	return "3.0"
 }
 
-func precision(c finding.Confidence) string {
+func precisionOf(c finding.Confidence) string {
 	switch c {
 	case finding.HighConfidence:
 		return "high"
@@ -84,7 +84,7 @@ func precision(c finding.Confidence) string {
 	return "medium"
 }
 
-func level(s finding.Severity) string {
+func levelOf(s finding.Severity) string {
 	switch s {
 	case finding.Critical, finding.High:
 		return "error"
@@ -94,8 +94,8 @@ func level(s finding.Severity) string {
 	return "note"
 }
 
-// address returns the link if it is an absolute web address.
-func address(link string) string {
+// absoluteURL returns the link if it is an absolute web address.
+func absoluteURL(link string) string {
 	u, err := url.Parse(link)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return ""
@@ -103,14 +103,14 @@ func address(link string) string {
 	return u.String()
 }
 
-// result returns the finding of the rule at the index.
-func result(f *finding.Finding, index int) resultObject {
+// newResult returns the finding of the rule at the index.
+func newResult(f *finding.Finding, index int) resultObject {
 	r := resultObject{
 		RuleID:    f.RuleID,
 		RuleIndex: index,
-		Level:     level(f.Severity),
+		Level:     levelOf(f.Severity),
 		Message:   text{Text: f.Message},
-		Locations: []location{{Physical: physical(f.Location, f.Snippet)}},
+		Locations: []location{{Physical: newPhysicalLocation(f.Location, f.Snippet)}},
 		Properties: map[string]any{
 			"severity": f.Severity, "analyzer": f.Analyzer, "analysis": f.Analysis, "language": f.Language,
 		},
@@ -122,7 +122,7 @@ func result(f *finding.Finding, index int) resultObject {
 		r.Fingerprints = map[string]string{"merlonPlace/v1": f.Fingerprint.Place, "merlonFlaw/v1": f.Fingerprint.Flaw}
 	}
 	for _, at := range f.Also {
-		r.Related = append(r.Related, location{Physical: physical(at, nil), Message: &text{Text: "the same flaw"}})
+		r.Related = append(r.Related, location{Physical: newPhysicalLocation(at, nil), Message: &text{Text: "the same flaw"}})
 	}
 	if f.Package != nil {
 		r.Properties["package"] = f.Package
@@ -142,7 +142,7 @@ func result(f *finding.Finding, index int) resultObject {
 		r.Properties["entry"] = f.Entry
 	}
 	if f.Live != nil {
-		r.live(f)
+		r.addLiveEvidence(f)
 	}
 	if len(f.EquivalentRules) > 0 {
 		r.Properties["same"] = f.EquivalentRules // other rules that say it
@@ -150,7 +150,7 @@ func result(f *finding.Finding, index int) resultObject {
 	if len(f.Steps) > 0 {
 		flow := threadFlow{}
 		for _, s := range f.Steps {
-			at := location{Physical: physical(s.Location, s.Snippet)}
+			at := location{Physical: newPhysicalLocation(s.Location, s.Snippet)}
 			if s.Message != "" {
 				at.Message = &text{Text: s.Message}
 			}
@@ -161,8 +161,8 @@ func result(f *finding.Finding, index int) resultObject {
 	return r
 }
 
-// stand adds what a service knows of the finding.
-func (r *resultObject) stand(s Standing) {
+// addStanding adds what a service knows of the finding.
+func (r *resultObject) addStanding(s Standing) {
 	if s.ID == "" {
 		return
 	}
@@ -177,9 +177,9 @@ func (r *resultObject) stand(s Standing) {
 	}
 }
 
-// physical returns the place with its code and the lines around it.
-func physical(at finding.Location, s *finding.Snippet) physicalLocation {
-	p := physicalLocation{Artifact: artifact(at.Path)}
+// newPhysicalLocation returns the place with its code and the lines around it.
+func newPhysicalLocation(at finding.Location, s *finding.Snippet) physicalLocation {
+	p := physicalLocation{Artifact: artifactURI(at.Path)}
 	if at.StartLine <= 0 {
 		return p
 	}
@@ -191,25 +191,25 @@ func physical(at finding.Location, s *finding.Snippet) physicalLocation {
 	if s == nil || len(s.Lines) == 0 {
 		return p
 	}
-	p.Context = &region{StartLine: s.StartLine, EndLine: s.StartLine + len(s.Lines) - 1, Snippet: joined(s.Lines)}
+	p.Context = &region{StartLine: s.StartLine, EndLine: s.StartLine + len(s.Lines) - 1, Snippet: joinLines(s.Lines)}
 	// The snippet of a region is its text exactly; of a region that begins inside
 	// a line only the lines around it are at hand.
 	first, last := at.StartLine-s.StartLine, min(p.Region.EndLine-s.StartLine+1, len(s.Lines))
 	if p.Region.StartColumn == 0 && first >= 0 && first < last {
-		p.Region.Snippet = joined(s.Lines[first:last])
+		p.Region.Snippet = joinLines(s.Lines[first:last])
 	}
 	return p
 }
 
-func joined(lines []string) *text { return &text{Text: strings.Join(lines, "\n")} }
+func joinLines(lines []string) *text { return &text{Text: strings.Join(lines, "\n")} }
 
-// artifact returns the address of a file below the scanned folder.
-func artifact(path string) artifactAddress {
+// artifactURI returns the address of a file below the scanned folder.
+func artifactURI(path string) artifactAddress {
 	return artifactAddress{URI: (&url.URL{Path: path}).String(), Base: base}
 }
 
-// invoked tells how the scan went.
-func invoked(s *scan.Summary) invocation {
+// newInvocation tells how the scan went.
+func newInvocation(s *scan.Summary) invocation {
 	inv := invocation{Successful: s.Complete(), Start: s.Setup.Started.UTC(), Notifications: []notification{}}
 	for _, warning := range s.Setup.Sandbox {
 		inv.Notifications = append(inv.Notifications, notification{Level: "warning", Message: text{Text: warning},
@@ -228,7 +228,7 @@ func invoked(s *scan.Summary) invocation {
 				Message:    text{Text: fmt.Sprintf("%s %s: %s", st.Analyzer, st.State, r.Message)},
 				Properties: map[string]any{"analyzer": st.Analyzer, "state": st.State}}
 			if r.Path != "" {
-				n.Locations = []location{{Physical: physical(finding.Location{Path: r.Path, StartLine: r.Line}, nil)}}
+				n.Locations = []location{{Physical: newPhysicalLocation(finding.Location{Path: r.Path, StartLine: r.Line}, nil)}}
 			}
 			inv.Notifications = append(inv.Notifications, n)
 		}
@@ -241,14 +241,14 @@ func invoked(s *scan.Summary) invocation {
 	for _, r := range s.Skipped() {
 		inv.Notifications = append(inv.Notifications, notification{Level: "note", Descriptor: &reference{r.Code},
 			Message:   text{Text: "skipped: " + r.Message},
-			Locations: []location{{Physical: physical(finding.Location{Path: r.Path}, nil)}}})
+			Locations: []location{{Physical: newPhysicalLocation(finding.Location{Path: r.Path}, nil)}}})
 	}
 	return inv
 }
 
-// properties tells what was looked at, by what, and how old the vulnerability
+// runProperties tells what was looked at, by what, and how old the vulnerability
 // data was.
-func properties(s *scan.Summary) map[string]any {
+func runProperties(s *scan.Summary) map[string]any {
 	p := map[string]any{"analyses": s.Setup.Analyses, "analyzers": s.Statuses}
 	if s.Setup.Files > 0 { // a scan of a tree
 		p["files"], p["packages"] = s.Setup.Files, s.Packages
@@ -264,13 +264,13 @@ func properties(s *scan.Summary) map[string]any {
 		}
 	}
 	if len(s.Created) > 0 {
-		p["created"] = created(s.Created)
+		p["created"] = createdObjects(s.Created)
 	}
 	return p
 }
 
-// created are the objects that the scan has created in the application, by request.
-func created(operations []finding.Operation) []map[string]any {
+// createdObjects are the objects that the scan has created in the application, by request.
+func createdObjects(operations []finding.Operation) []map[string]any {
 	var out []map[string]any
 	for _, o := range operations {
 		out = append(out, map[string]any{"request": o.Method + " " + o.URL, "objects": o.Created})

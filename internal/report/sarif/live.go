@@ -32,10 +32,10 @@ type webResponse struct {
 	Body     *text             `json:"body,omitempty"`
 }
 
-// live adds the evidence of a running application. Where the flaw is known in the
+// addLiveEvidence adds the evidence of a running application. Where the flaw is known in the
 // source, that is where it is mended, so it is the result's location; the address is
 // beside it.
-func (r *resultObject) live(f *finding.Finding) {
+func (r *resultObject) addLiveEvidence(f *finding.Finding) {
 	l := f.Live
 	r.Properties["live"] = l
 	if u, err := url.Parse(l.URL); err == nil && u.Host != "" {
@@ -48,21 +48,21 @@ func (r *resultObject) live(f *finding.Finding) {
 	if l.Code == nil {
 		return
 	}
-	handler := location{Physical: physical(l.Code.Handler, nil), Message: &text{Text: "the code that answers"}}
+	handler := location{Physical: newPhysicalLocation(l.Code.Handler, nil), Message: &text{Text: "the code that answers"}}
 	r.Related = append(r.Related, handler)
 	if flaw := l.Code.Flaw; flaw != nil {
 		at := r.Locations[0]
 		at.Message = &text{Text: "proven here in the running application: " + l.Method + " " + l.URL}
 		r.Related = append(r.Related, at)
-		r.Locations[0] = location{Physical: physical(flaw.Location, nil)}
+		r.Locations[0] = location{Physical: newPhysicalLocation(flaw.Location, nil)}
 		r.Message.Text += fmt.Sprintf(" In the code: %s:%d (%s).", flaw.Location.Path, flaw.Location.StartLine,
 			flaw.RuleID)
 	}
 }
 
-// split cuts a message of HTTP/1.1 into its first line, headers and body. Of a header
+// splitMessage cuts a message of HTTP/1.1 into its first line, headers and body. Of a header
 // that comes several times the values are joined (RFC 9110, section 5.3).
-func split(message string) (first string, headers map[string]string, body string) {
+func splitMessage(message string) (first string, headers map[string]string, body string) {
 	head, body, _ := strings.Cut(message, "\r\n\r\n")
 	first, rest, _ := strings.Cut(head, "\r\n")
 	headers = map[string]string{}
@@ -78,20 +78,20 @@ func split(message string) (first string, headers map[string]string, body string
 	return first, headers, body
 }
 
-// version cuts "HTTP/1.1" into its parts.
-func version(s string) (protocol, number string) {
+// splitProtocol cuts "HTTP/1.1" into its parts.
+func splitProtocol(s string) (protocol, number string) {
 	protocol, number, _ = strings.Cut(s, "/")
 	return protocol, number
 }
 
 func readRequest(message string, l *finding.Live) *webRequest {
-	first, headers, body := split(message)
+	first, headers, body := splitMessage(message)
 	parts := strings.SplitN(first, " ", 3)
 	if len(parts) != 3 {
 		return nil
 	}
 	out := &webRequest{Method: parts[0], Target: parts[1], Headers: headers}
-	out.Protocol, out.Version = version(parts[2])
+	out.Protocol, out.Version = splitProtocol(parts[2])
 	if body != "" {
 		out.Body = &text{Text: body}
 	}
@@ -102,7 +102,7 @@ func readRequest(message string, l *finding.Live) *webRequest {
 }
 
 func readResponse(message string) *webResponse {
-	first, headers, body := split(message)
+	first, headers, body := splitMessage(message)
 	parts := strings.SplitN(first, " ", 3)
 	if len(parts) < 2 {
 		return nil
@@ -112,7 +112,7 @@ func readResponse(message string) *webResponse {
 		return nil
 	}
 	out := &webResponse{Status: status, Headers: headers}
-	out.Protocol, out.Version = version(parts[0])
+	out.Protocol, out.Version = splitProtocol(parts[0])
 	if len(parts) == 3 {
 		out.Phrase = parts[2]
 	}

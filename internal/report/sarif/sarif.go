@@ -50,7 +50,7 @@ func (r *Report) Config(m *scan.Config) error {
 func (r *Report) Rule(m *finding.Rule) error {
 	if _, ok := r.index[m.ID]; !ok {
 		r.index[m.ID] = len(r.rules)
-		r.rules = append(r.rules, describe(m))
+		r.rules = append(r.rules, describeRule(m))
 	}
 	return nil
 }
@@ -85,9 +85,9 @@ func (r *Report) Kept(m *finding.Finding, s Standing) error {
 		separator = "\n"
 	}
 	r.results++
-	out := result(m, index)
-	out.stand(s)
-	return r.write(separator, out)
+	out := newResult(m, index)
+	out.addStanding(s)
+	return r.writeValue(separator, out)
 }
 
 // Close ends the document.
@@ -103,8 +103,8 @@ func (r *Report) Close() error {
 	}{
 		Tool:       tool{component{Name: r.Setup.Tool, Version: r.Setup.Version, Rules: r.rules}},
 		Bases:      map[string]artifactAddress{base: {Description: &text{Text: "the scanned folder"}}},
-		Invocation: []invocation{invoked(&r.Summary)},
-		Properties: properties(&r.Summary),
+		Invocation: []invocation{newInvocation(&r.Summary)},
+		Properties: runProperties(&r.Summary),
 	}
 	if tail.Tool.Driver.Rules == nil {
 		tail.Tool.Driver.Rules = []reportingDescriptor{}
@@ -118,7 +118,7 @@ func (r *Report) Close() error {
 	return err
 }
 
-func (r *Report) write(separator string, v any) error {
+func (r *Report) writeValue(separator string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("write SARIF: %w", err)

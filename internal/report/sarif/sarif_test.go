@@ -101,13 +101,13 @@ func TestSchemaRefuses(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	for path, want := range map[string]string{"a/b.go": "a/b.go", "ä b%.py": "%C3%A4%20b%25.py", "a:b": "./a:b",
 		"x?y#z": "x%3Fy%23z"} {
-		if got := artifact(path).URI; got != want {
+		if got := artifactURI(path).URI; got != want {
 			t.Errorf("%q is %q, want %q", path, got, want)
 		}
 	}
 	for link, want := range map[string]string{"https://x.example/a b": "https://x.example/a%20b",
 		"javascript:alert(1)": "", "x": "", "": ""} {
-		if got := address(link); got != want {
+		if got := absoluteURL(link); got != want {
 			t.Errorf("link %q is %q, want %q", link, got, want)
 		}
 	}

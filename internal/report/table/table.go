@@ -42,22 +42,22 @@ func (r *Report) Config(m *scan.Config) error {
 	if err := r.Summary.Config(m); err != nil {
 		return err
 	}
-	what := count(m.Files, "file")
+	what := countNoun(m.Files, "file")
 	if i := m.Image; i != nil {
-		what = fmt.Sprintf("%s %s, %s", plain(i.Platform), plain(cmp.Or(i.Digest, i.ID)), count(i.Layers, "layer"))
+		what = fmt.Sprintf("%s %s, %s", stripControls(i.Platform), stripControls(cmp.Or(i.Digest, i.ID)), countNoun(i.Layers, "layer"))
 		if i.Base != "" {
-			what += ", built from " + plain(i.Base)
+			what += ", built from " + stripControls(i.Base)
 		}
 	}
 	if m.Target != "" {
 		what = "running application"
 	}
-	fmt.Fprintf(&r.page, "%s: %s\n", plain(m.Root), what)
-	return r.flush()
+	fmt.Fprintf(&r.page, "%s: %s\n", stripControls(m.Root), what)
+	return r.flushPage()
 }
 
-// flush writes what is on the page.
-func (r *Report) flush() error {
+// flushPage writes what is on the page.
+func (r *Report) flushPage() error {
 	_, err := io.WriteString(r.out, r.page.String())
 	r.page.Reset()
 	if err != nil {
@@ -77,16 +77,16 @@ func (r *Report) Rule(m *finding.Rule) error {
 
 // Finding keeps a row.
 func (r *Report) Finding(m *finding.Finding) error {
-	r.rows = append(r.rows, row{m.Severity, m.RuleID, m.Location.Path, m.Location.StartLine, evidence(m)})
+	r.rows = append(r.rows, row{m.Severity, m.RuleID, m.Location.Path, m.Location.StartLine, describeEvidence(m)})
 	return r.Summary.Finding(m)
 }
 
-// evidence returns what tells a finding from others of its rule.
-func evidence(f *finding.Finding) string {
+// describeEvidence returns what tells a finding from others of its rule.
+func describeEvidence(f *finding.Finding) string {
 	if f.Layer != nil {
 		inner := *f
 		inner.Layer = nil
-		text := fmt.Sprintf("%s, in layer %d", evidence(&inner), f.Layer.Index)
+		text := fmt.Sprintf("%s, in layer %d", describeEvidence(&inner), f.Layer.Index)
 		if f.Layer.Deleted {
 			text += " (a later layer hides the file)"
 		}
@@ -113,13 +113,13 @@ func evidence(f *finding.Finding) string {
 		return f.Secret.Redacted
 	}
 	if l := f.Live; l != nil {
-		return f.Message + code(l.Code)
+		return f.Message + describeCode(l.Code)
 	}
 	return f.Message
 }
 
-// code tells where the source has what was seen of a running application.
-func code(c *finding.Code) string {
+// describeCode tells where the source has what was seen of a running application.
+func describeCode(c *finding.Code) string {
 	switch {
 	case c == nil:
 		return ""
@@ -142,18 +142,18 @@ func (r *Report) Close() error {
 			fmt.Fprintf(&r.page, "\n%s (%d)\n", strings.ToUpper(string(f.severity)), r.Findings[f.severity])
 		}
 		if f.severity != before.severity || f.rule != before.rule {
-			fmt.Fprintf(&r.page, "  %s  [%s]\n", plain(cmp.Or(r.rules[f.rule], f.rule)), plain(f.rule))
+			fmt.Fprintf(&r.page, "  %s  [%s]\n", stripControls(cmp.Or(r.rules[f.rule], f.rule)), stripControls(f.rule))
 		}
-		fmt.Fprintf(&r.page, "    %s  %s\n", plain(place(f)), plain(f.text))
+		fmt.Fprintf(&r.page, "    %s  %s\n", stripControls(describeLocation(f)), stripControls(f.text))
 		before = f
 	}
-	r.incomplete()
-	r.skipped()
-	r.totals()
-	return r.flush()
+	r.writeIncomplete()
+	r.writeSkipped()
+	r.writeTotals()
+	return r.flushPage()
 }
 
-func place(f row) string {
+func describeLocation(f row) string {
 	if f.line == 0 {
 		return f.path
 	}
@@ -163,10 +163,10 @@ func place(f row) string {
 // shown bounds the reasons that are listed for one analyzer.
 const shown = 20
 
-// incomplete lists what was not looked at.
-func (r *Report) incomplete() {
+// writeIncomplete lists what was not looked at.
+func (r *Report) writeIncomplete() {
 	for _, warning := range r.Setup.Sandbox {
-		fmt.Fprintf(&r.page, "\nWARNING: %s\n", plain(warning))
+		fmt.Fprintf(&r.page, "\nWARNING: %s\n", stripControls(warning))
 	}
 	missing := r.Incomplete()
 	if len(missing) == 0 {
@@ -179,9 +179,9 @@ func (r *Report) incomplete() {
 		for _, reason := range reasons[:min(shown, len(reasons))] {
 			at := ""
 			if reason.Path != "" {
-				at = plain(place(row{path: reason.Path, line: reason.Line})) + ": "
+				at = stripControls(describeLocation(row{path: reason.Path, line: reason.Line})) + ": "
 			}
-			fmt.Fprintf(&r.page, "    %s%s (%s)\n", at, plain(reason.Message), reason.Code)
+			fmt.Fprintf(&r.page, "    %s%s (%s)\n", at, stripControls(reason.Message), reason.Code)
 		}
 		if more := max(len(reasons)-shown, 0) + st.Omitted; more > 0 {
 			fmt.Fprintf(&r.page, "    and %d more\n", more)
@@ -189,53 +189,53 @@ func (r *Report) incomplete() {
 	}
 }
 
-// skipped lists what was passed over by design.
-func (r *Report) skipped() {
+// writeSkipped lists what was passed over by design.
+func (r *Report) writeSkipped() {
 	reasons := r.Skipped()
 	if len(reasons) == 0 {
 		return
 	}
 	fmt.Fprint(&r.page, "\nSkipped by design, not code of this project:\n")
 	for _, reason := range reasons[:min(shown, len(reasons))] {
-		fmt.Fprintf(&r.page, "  %s (%s)\n", plain(reason.Path), reason.Code)
+		fmt.Fprintf(&r.page, "  %s (%s)\n", stripControls(reason.Path), reason.Code)
 	}
 	if more := len(reasons) - shown; more > 0 {
 		fmt.Fprintf(&r.page, "  and %d more\n", more)
 	}
 }
 
-// totals writes the counts.
-func (r *Report) totals() {
+// writeTotals writes the counts.
+func (r *Report) writeTotals() {
 	parts := make([]string, 0, len(finding.Severities))
 	for _, s := range finding.Severities {
 		parts = append(parts, fmt.Sprintf("%d %s", r.Findings[s], s))
 	}
-	fmt.Fprintf(&r.page, "\n%s: %s.", count(r.Total(), "finding"), strings.Join(parts, ", "))
+	fmt.Fprintf(&r.page, "\n%s: %s.", countNoun(r.Total(), "finding"), strings.Join(parts, ", "))
 	for _, st := range r.Statuses {
 		if st.Ignored > 0 {
-			fmt.Fprintf(&r.page, " %s suppressed %s.", scan.IgnoreFile, count(st.Ignored, "finding"))
+			fmt.Fprintf(&r.page, " %s suppressed %s.", scan.IgnoreFile, countNoun(st.Ignored, "finding"))
 		}
 		// Analyzers that had nothing to look at are not listed.
 		if st.State != scan.Failed && st.Files > 0 && r.Setup.Target == "" {
-			fmt.Fprintf(&r.page, " %s: %s.", st.Analyzer, count(st.Files, "file"))
+			fmt.Fprintf(&r.page, " %s: %s.", st.Analyzer, countNoun(st.Files, "file"))
 		}
 	}
 	if r.Setup.Target != "" {
 		fmt.Fprintf(&r.page, " %s reached, %d refused, %d not "+
-			"reached.", count(r.Operations[finding.Reached], "operation"), r.Operations[finding.Refused],
+			"reached.", countNoun(r.Operations[finding.Reached], "operation"), r.Operations[finding.Refused],
 			r.Operations[finding.NotReached])
 	}
-	r.created()
-	r.authorization()
+	r.writeCreated()
+	r.writeAuthorization()
 	if n := r.Operations[finding.Declared]; n > 0 {
-		fmt.Fprintf(&r.page, " %s in the code.", count(n, "route"))
+		fmt.Fprintf(&r.page, " %s in the code.", countNoun(n, "route"))
 	}
 	if r.Packages > 0 {
-		fmt.Fprintf(&r.page, " %s.", count(r.Packages, "package"))
+		fmt.Fprintf(&r.page, " %s.", countNoun(r.Packages, "package"))
 	}
 	if a := r.Setup.Advisories; a != nil {
 		ages := a.Freshness(r.Setup.Started)
-		fmt.Fprintf(&r.page, "\nVulnerability data: %s %s", count(a.Records, "record"), upTo(a.Newest, ages.Records))
+		fmt.Fprintf(&r.page, "\nVulnerability data: %s %s", countNoun(a.Records, "record"), upTo(a.Newest, ages.Records))
 		for _, f := range []struct {
 			name string
 			data *scan.FeedData
@@ -261,8 +261,8 @@ func (r *Report) totals() {
 	fmt.Fprintln(&r.page)
 }
 
-// created lists the objects that the scan has created in the application.
-func (r *Report) created() {
+// writeCreated lists the objects that the scan has created in the application.
+func (r *Report) writeCreated() {
 	for _, o := range r.Created {
 		left := 0
 		var last finding.CreatedObject
@@ -273,7 +273,7 @@ func (r *Report) created() {
 			}
 		}
 		fmt.Fprintf(&r.page, "\nCreated by %s %s: %s with the mark %s, %d removed at the end.", o.Method, o.URL,
-			count(len(o.Created), "object"), o.Created[0].Mark, len(o.Created)-left)
+			countNoun(len(o.Created), "object"), o.Created[0].Mark, len(o.Created)-left)
 		if left > 0 {
 			fmt.Fprintf(&r.page, " %d left: %s.", left, last.Reason)
 			if last.Where != "" {
@@ -286,9 +286,9 @@ func (r *Report) created() {
 // maxUntested bounds the reasons that are listed for operations that were not tested.
 const maxUntested = 10
 
-// authorization says for how many operations of an API it was tested that other users are kept
+// writeAuthorization says for how many operations of an API it was tested that other users are kept
 // out, and why not for the others.
-func (r *Report) authorization() {
+func (r *Report) writeAuthorization() {
 	if len(r.Authorization) == 0 {
 		return
 	}
@@ -300,7 +300,7 @@ func (r *Report) authorization() {
 			untested += n
 		}
 	}
-	fmt.Fprintf(&r.page, "\nAccess of other users: %s tested, %d not tested", count(r.Authorization[""], "operation"),
+	fmt.Fprintf(&r.page, "\nAccess of other users: %s tested, %d not tested", countNoun(r.Authorization[""], "operation"),
 		untested)
 	slices.SortFunc(reasons, func(a, b string) int {
 		return cmp.Or(r.Authorization[b]-r.Authorization[a], strings.Compare(a, b))
@@ -322,18 +322,18 @@ func upTo(newest time.Time, age *int) string {
 	case age == nil:
 		return "up to " + newest.UTC().Format(time.DateOnly)
 	}
-	return fmt.Sprintf("up to %s (%s old)", newest.UTC().Format(time.DateOnly), count(*age, "day"))
+	return fmt.Sprintf("up to %s (%s old)", newest.UTC().Format(time.DateOnly), countNoun(*age, "day"))
 }
 
-func count(n int, noun string) string {
+func countNoun(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// plain removes what a terminal would act on: a file's name is somebody else's.
-func plain(s string) string {
+// stripControls removes what a terminal would act on: a file's name is somebody else's.
+func stripControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' || r == '\n' {
 			return ' '

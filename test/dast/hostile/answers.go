@@ -29,66 +29,66 @@ const some = 50
 
 var hanging = []Trap{
 	{Name: "dies in the middle", Says: gone, build: func(s *Site) http.Handler {
-		return s.after(some, ordinary(""), func(http.ResponseWriter, *http.Request) { s.die() })
+		return s.afterRequests(some, ordinarySite(""), func(http.ResponseWriter, *http.Request) { s.killSite() })
 	}},
-	{Name: "never answers", Says: gone, build: func(*Site) http.Handler { return http.HandlerFunc(silent) }},
+	{Name: "never answers", Says: gone, build: func(*Site) http.Handler { return http.HandlerFunc(neverRespond) }},
 	{Name: "answers no more", Says: late, build: func(s *Site) http.Handler {
-		return s.after(some, ordinary(""), silent)
+		return s.afterRequests(some, ordinarySite(""), neverRespond)
 	}},
 	{Name: "sends a head and nothing else", Says: gone, build: func(*Site) http.Handler {
 		return http.HandlerFunc(headOnly)
 	}},
 	{Name: "sends heads and nothing else from a moment on", Says: late, build: func(s *Site) http.Handler {
-		return s.after(some, ordinary(""), headOnly)
+		return s.afterRequests(some, ordinarySite(""), headOnly)
 	}},
 	{Name: "one byte a second", Says: late, build: func(s *Site) http.Handler {
-		return s.after(some, ordinary(""), drip)
+		return s.afterRequests(some, ordinarySite(""), dripResponse)
 	}},
 	{Name: "one byte a second on every page", Says: part, build: func(*Site) http.Handler {
-		return http.HandlerFunc(drip)
+		return http.HandlerFunc(dripResponse)
 	}},
 	{Name: "events without end", Says: part, build: func(*Site) http.Handler {
-		return beside("/events",
+		return withPrefix("/events",
 			`<a href="/events?id=1">events</a><script>for (let i = 0; i < 20; i++) new EventSource('/events?id=' + i).onmessage = e => { document.title += e.data }</script>`, func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/event-stream")
-				for write(w, "data: "+strings.Repeat("x", 100)+"\n\n") && flush(w) &&
-					pause(r.Context(), 10*time.Millisecond) {
+				for writeText(w, "data: "+strings.Repeat("x", 100)+"\n\n") && flushResponse(w) &&
+					sleepContext(r.Context(), 10*time.Millisecond) {
 				}
 			})
 	}},
 	{Name: "one page hangs", Says: late, build: func(*Site) http.Handler {
-		return beside("/slow", `<a href="/slow?a=1">slow</a>`, silent)
+		return withPrefix("/slow", `<a href="/slow?a=1">slow</a>`, neverRespond)
 	}},
 	{Name: "one byte of a head a second", Says: late, build: func(s *Site) http.Handler {
-		return s.after(some, ordinary(""), raw(func(c net.Conn) {
-			for i := 0; write(c, fmt.Sprintf("X-%d: 1\r\n", i)); i++ {
+		return s.afterRequests(some, ordinarySite(""), hijackConnection(func(c net.Conn) {
+			for i := 0; writeText(c, fmt.Sprintf("X-%d: 1\r\n", i)); i++ {
 				time.Sleep(time.Second)
 			}
 		}))
 	}},
 	{Name: "closes every third connection, as if by chance", Says: broken, build: func(s *Site) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if word("drop", s.Requests())[0]%3 == 0 {
-				says("")(w, r)
+			if numberedWord("drop", s.Requests())[0]%3 == 0 {
+				rawResponse("")(w, r)
 				return
 			}
-			ordinary("")(w, r)
+			ordinarySite("")(w, r)
 		})
 	}},
 }
 
-func silent(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+func neverRespond(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 func headOnly(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Length", "1000")
 	w.WriteHeader(http.StatusOK)
-	flush(w)
+	flushResponse(w)
 	<-r.Context().Done()
 }
 
-func drip(w http.ResponseWriter, r *http.Request) {
-	guard(w)
-	for write(w, "x") && flush(w) && pause(r.Context(), time.Second) {
+func dripResponse(w http.ResponseWriter, r *http.Request) {
+	setSecurityHeaders(w)
+	for writeText(w, "x") && flushResponse(w) && sleepContext(r.Context(), time.Second) {
 	}
 }
 
@@ -100,65 +100,65 @@ const links = `<a href="/x">x</a> <a href="/x/page?id=1">page</a> <form action="
 
 var huge = []Trap{
 	{Name: "1 GB with its length", Says: cut, build: func(*Site) http.Handler {
-		return beside("/x", links, func(w http.ResponseWriter, _ *http.Request) {
-			guard(w)
+		return withPrefix("/x", links, func(w http.ResponseWriter, _ *http.Request) {
+			setSecurityHeaders(w)
 			w.Header().Set("Content-Length", fmt.Sprint(gigabyte))
-			fill(w)
+			writeGigabyte(w)
 		})
 	}},
 	{Name: "1 GB in chunks", Says: cut, build: func(*Site) http.Handler {
-		return beside("/x", links, func(w http.ResponseWriter, _ *http.Request) { guard(w); fill(w) })
+		return withPrefix("/x", links, func(w http.ResponseWriter, _ *http.Request) { setSecurityHeaders(w); writeGigabyte(w) })
 	}},
 	{Name: "1 GB on every page", Says: cut, build: func(*Site) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { guard(w); fill(w) })
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { setSecurityHeaders(w); writeGigabyte(w) })
 	}},
-	{Name: "1 GB of gzip", Says: cut, build: func(*Site) http.Handler { return beside("/x", links, packed("gzip")) }},
+	{Name: "1 GB of gzip", Says: cut, build: func(*Site) http.Handler { return withPrefix("/x", links, compressionBomb("gzip")) }},
 	{Name: "1 GB of deflate", Says: cut, build: func(*Site) http.Handler {
-		return beside("/x", links, packed("deflate"))
+		return withPrefix("/x", links, compressionBomb("deflate"))
 	}},
 	{Name: "1 GB of gzip in gzip", Says: broken, build: func(*Site) http.Handler {
-		return beside("/x", links, func(w http.ResponseWriter, r *http.Request) {
+		return withPrefix("/x", links, func(w http.ResponseWriter, r *http.Request) {
 			outer := gzip.NewWriter(w)
 			w.Header().Set("Content-Encoding", "gzip, gzip")
-			packed("gzip")(&within{w, outer}, r)
+			compressionBomb("gzip")(&within{w, outer}, r)
 			_ = outer.Close() // the client may be gone
 		})
 	}},
 	{Name: "1 GB of zstd for browsers", Whole: true, build: func(*Site) http.Handler {
-		return beside("/x", links, func(w http.ResponseWriter, r *http.Request) {
-			guard(w)
+		return withPrefix("/x", links, func(w http.ResponseWriter, r *http.Request) {
+			setSecurityHeaders(w)
 			if !strings.Contains(r.Header.Get("Accept-Encoding"), "zstd") {
-				page(w, "<p>hello</p>")
+				writePage(w, "<p>hello</p>")
 				return
 			}
 			w.Header().Set("Content-Encoding", "zstd")
-			write(w, repeatedByte(gigabyte))
+			writeText(w, repeatedByte(gigabyte))
 		})
 	}},
 	{Name: "1 GB said to be brotli and zstd", Says: broken, build: func(*Site) http.Handler {
-		return beside("/x", links, func(w http.ResponseWriter, r *http.Request) {
-			guard(w)
+		return withPrefix("/x", links, func(w http.ResponseWriter, r *http.Request) {
+			setSecurityHeaders(w)
 			w.Header().Set("Content-Encoding", []string{"br", "zstd"}[len(r.URL.RawQuery)%2])
-			fill(w)
+			writeGigabyte(w)
 		})
 	}},
 }
 
-// fill writes a gigabyte of markup.
-func fill(w io.Writer) {
+// writeGigabyte writes a gigabyte of markup.
+func writeGigabyte(w io.Writer) {
 	block := strings.Repeat(`<p>lorem ipsum <a href="/about">about</a></p>`, 1000)
-	for n := 0; n < gigabyte && write(w, block); n += len(block) {
+	for n := 0; n < gigabyte && writeText(w, block); n += len(block) {
 	}
 }
 
-// packed answers with a gigabyte that is compressed to a millionth.
-func packed(coding string) http.HandlerFunc {
+// compressionBomb answers with a gigabyte that is compressed to a millionth.
+func compressionBomb(coding string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		guard(w)
+		setSecurityHeaders(w)
 		w.Header().Set("Content-Encoding", coding)
 		if coding == "gzip" {
 			z := gzip.NewWriter(w)
-			fill(z)
+			writeGigabyte(z)
 			_ = z.Close() // the client may be gone
 			return
 		}
@@ -166,7 +166,7 @@ func packed(coding string) http.HandlerFunc {
 		if err != nil {
 			return
 		}
-		fill(z)
+		writeGigabyte(z)
 		_ = z.Close() // likewise
 	}
 }
@@ -202,91 +202,91 @@ const ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
 var wrong = []Trap{
 	{Name: "chunks that are none", Says: broken, build: func(*Site) http.Handler {
-		return beside("/x", links, says(ok+"Transfer-Encoding: "+
+		return withPrefix("/x", links, rawResponse(ok+"Transfer-Encoding: "+
 			"chunked\r\n\r\nzz\r\n<p>hello</p>\r\nffffffffffffffff\r\n"))
 	}},
 	{Name: "chunks that break off", Says: cut, build: func(*Site) http.Handler {
-		return beside("/x", links, says(ok+"Transfer-Encoding: chunked\r\n\r\n5\r\n<p>he\r\nff\r\nllo"))
+		return withPrefix("/x", links, rawResponse(ok+"Transfer-Encoding: chunked\r\n\r\n5\r\n<p>he\r\nff\r\nllo"))
 	}},
 	{Name: "less than its length says", Says: cut, build: func(*Site) http.Handler {
-		return beside("/x", links, says(ok+"Content-Length: 5000\r\n\r\n<p>short</p>"))
+		return withPrefix("/x", links, rawResponse(ok+"Content-Length: 5000\r\n\r\n<p>short</p>"))
 	}},
 	{Name: "more than its length says", Whole: true, build: func(*Site) http.Handler {
-		return beside("/x", links, says(ok+"Content-Length: 3\r\n\r\n<p>HTTP/1.1 200 OK\r\nContent-Length: "+
+		return withPrefix("/x", links, rawResponse(ok+"Content-Length: 3\r\n\r\n<p>HTTP/1.1 200 OK\r\nContent-Length: "+
 			"9\r\nSet-Cookie: a=b\r\n\r\n<p>hello</p>"))
 	}},
 	{Name: "two lengths", Says: broken, build: func(*Site) http.Handler {
-		return beside("/x", links, says(ok+"Content-Length: 12\r\nContent-Length: 1\r\n\r\n<p>hello</p>"))
+		return withPrefix("/x", links, rawResponse(ok+"Content-Length: 12\r\nContent-Length: 1\r\n\r\n<p>hello</p>"))
 	}},
 	{Name: "a negative and a huge length", Says: broken, build: func(*Site) http.Handler {
-		return beside("/x", links, says(ok+"Content-Length: -1\r\n\r\n<p>hello</p>"))
+		return withPrefix("/x", links, rawResponse(ok+"Content-Length: -1\r\n\r\n<p>hello</p>"))
 	}},
 	{Name: "HTTP/0.9", Says: broken, build: func(*Site) http.Handler {
-		return beside("/x", links, says("<html><p>hello</p></html>"))
+		return withPrefix("/x", links, rawResponse("<html><p>hello</p></html>"))
 	}},
 	{Name: "no HTTP at all", Says: regexp.MustCompile(`does not answer`), build: func(*Site) http.Handler {
-		return says("SSH-2.0-OpenSSH_9.2\r\n\x00\xff\xfe")
+		return rawResponse("SSH-2.0-OpenSSH_9.2\r\n\x00\xff\xfe")
 	}},
 	{Name: "gzip that is none", Says: broken, build: func(*Site) http.Handler {
-		return beside("/x", links, says(ok+"Content-Encoding: gzip\r\nContent-Length: 12\r\n\r\n<p>hello</p>"))
+		return withPrefix("/x", links, rawResponse(ok+"Content-Encoding: gzip\r\nContent-Length: 12\r\n\r\n<p>hello</p>"))
 	}},
 	{Name: "interim answers without end", Says: broken, build: func(*Site) http.Handler {
-		return beside("/x", links, raw(func(c net.Conn) {
-			for write(c, "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n") {
+		return withPrefix("/x", links, hijackConnection(func(c net.Conn) {
+			for writeText(c, "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n") {
 			}
 		}))
 	}},
 	{Name: "a head without end", Says: broken, build: func(*Site) http.Handler {
-		return beside("/x", links, raw(func(c net.Conn) {
-			for more := write(c, ok); more; more = write(c, "X-More: "+strings.Repeat("a", 8000)+"\r\n") {
+		return withPrefix("/x", links, hijackConnection(func(c net.Conn) {
+			for more := writeText(c, ok); more; more = writeText(c, "X-More: "+strings.Repeat("a", 8000)+"\r\n") {
 			}
 		}))
 	}},
 	{Name: "900 KB of headers", Whole: true, build: func(*Site) http.Handler {
-		return beside("/x", links, raw(func(c net.Conn) {
-			write(c, ok)
+		return withPrefix("/x", links, hijackConnection(func(c net.Conn) {
+			writeText(c, ok)
 			for i := range 900 {
-				write(c, fmt.Sprintf("X-More-%d: %s\r\n", i, strings.Repeat("a", 1000)))
+				writeText(c, fmt.Sprintf("X-More-%d: %s\r\n", i, strings.Repeat("a", 1000)))
 			}
-			write(c, "Content-Length: 12\r\n\r\n<p>hello</p>")
+			writeText(c, "Content-Length: 12\r\n\r\n<p>hello</p>")
 		}))
 	}},
 	{Name: "trailers without end", Says: cut, build: func(*Site) http.Handler {
-		return beside("/x", links, raw(func(c net.Conn) {
-			for more := write(c, ok+"Transfer-Encoding: chunked\r\nTrailer: "+
-				"X-More\r\n\r\n5\r\n<p>he\r\n0\r\n"); more; more = write(c, "X-More: "+strings.Repeat("a", 8000)+
+		return withPrefix("/x", links, hijackConnection(func(c net.Conn) {
+			for more := writeText(c, ok+"Transfer-Encoding: chunked\r\nTrailer: "+
+				"X-More\r\n\r\n5\r\n<p>he\r\n0\r\n"); more; more = writeText(c, "X-More: "+strings.Repeat("a", 8000)+
 				"\r\n") {
 			}
 		}))
 	}},
 	{Name: "a chunk with an extension without end", Says: broken, build: func(*Site) http.Handler {
-		return beside("/x", links, raw(func(c net.Conn) {
-			for more := write(c, ok+"Transfer-Encoding: chunked\r\n\r\n5;a="); more; more = write(c,
+		return withPrefix("/x", links, hijackConnection(func(c net.Conn) {
+			for more := writeText(c, ok+"Transfer-Encoding: chunked\r\n\r\n5;a="); more; more = writeText(c,
 				strings.Repeat("a", 8000)) {
 			}
 		}))
 	}},
 	{Name: "chunks of one byte with long extensions", Says: cut, build: func(*Site) http.Handler {
-		return beside("/x", links, raw(func(c net.Conn) {
-			for more := write(c, ok+"Transfer-Encoding: chunked\r\n\r\n"); more; more = write(c,
+		return withPrefix("/x", links, hijackConnection(func(c net.Conn) {
+			for more := writeText(c, ok+"Transfer-Encoding: chunked\r\n\r\n"); more; more = writeText(c,
 				"1;a="+strings.Repeat("a", 3000)+"\r\nx\r\n") {
 			}
 		}))
 	}},
 	{Name: "a length of twenty digits", Says: broken, build: func(*Site) http.Handler {
-		return beside("/x", links, says(ok+"Content-Length: 99999999999999999999\r\n\r\n<p>hello</p>"))
+		return withPrefix("/x", links, rawResponse(ok+"Content-Length: 99999999999999999999\r\n\r\n<p>hello</p>"))
 	}},
 	{Name: "a length of nine exabytes", Says: part, build: func(*Site) http.Handler {
-		return beside("/x", links, says(ok+"Content-Length: 9223372036854775807\r\n\r\n<p>hello</p>"))
+		return withPrefix("/x", links, rawResponse(ok+"Content-Length: 9223372036854775807\r\n\r\n<p>hello</p>"))
 	}},
 	{Name: "100 Continue without end", Says: broken, build: func(*Site) http.Handler {
-		return beside("/x", links, raw(func(c net.Conn) {
-			for write(c, strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100)) {
+		return withPrefix("/x", links, hijackConnection(func(c net.Conn) {
+			for writeText(c, strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100)) {
 			}
 		}))
 	}},
 	{Name: "100,000 cookies", Says: regexp.MustCompile(`too many cookies`), build: func(s *Site) http.Handler {
-		rest := ordinary("")
+		rest := ordinarySite("")
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			for i := range 2000 { // as many as fit into a head; others with each answer
 				http.SetCookie(w, &http.Cookie{Name: fmt.Sprintf("c%d_%d", s.Requests()%50, i),
@@ -297,7 +297,7 @@ var wrong = []Trap{
 		})
 	}},
 	{Name: "odd statuses and names", Whole: true, build: func(*Site) http.Handler {
-		return beside("/x", links, says("HTTP/1.1 799 \x01\xff\r\nContent-Type: text/html; "+
+		return withPrefix("/x", links, rawResponse("HTTP/1.1 799 \x01\xff\r\nContent-Type: text/html; "+
 			"charset=\"utf-7\r\nSet-Cookie: ;;;=\r\nLocation: \x00\r\nLocation: http://[::1\r\nContent-Length: "+
 			"12\r\n\r\n<p>hello</p>"))
 	}},
@@ -305,37 +305,37 @@ var wrong = []Trap{
 
 var refusing = []Trap{
 	{Name: "429 always", Says: refused, build: func(*Site) http.Handler {
-		return status(http.StatusTooManyRequests, "")
+		return statusHandler(http.StatusTooManyRequests, "")
 	}},
 	{Name: "429 always, Retry-After: 999999", Says: refused, build: func(*Site) http.Handler {
-		return status(http.StatusTooManyRequests, "999999")
+		return statusHandler(http.StatusTooManyRequests, "999999")
 	}},
 	{Name: "429 from a moment on, Retry-After: 999999", Says: refused, build: func(s *Site) http.Handler {
-		return s.after(some, ordinary(""), status(http.StatusTooManyRequests, "999999"))
+		return s.afterRequests(some, ordinarySite(""), statusHandler(http.StatusTooManyRequests, "999999"))
 	}},
-	{Name: "401 always", Says: refused, build: func(*Site) http.Handler { return status(http.StatusUnauthorized, "") }},
+	{Name: "401 always", Says: refused, build: func(*Site) http.Handler { return statusHandler(http.StatusUnauthorized, "") }},
 	{Name: "500 always", Says: refused, build: func(*Site) http.Handler {
-		return status(http.StatusInternalServerError, "")
+		return statusHandler(http.StatusInternalServerError, "")
 	}},
 	{Name: "503 always, Retry-After: 999999", Says: refused, build: func(*Site) http.Handler {
-		return status(http.StatusServiceUnavailable, "999999")
+		return statusHandler(http.StatusServiceUnavailable, "999999")
 	}},
 	{Name: "503 from a moment on", Says: refused, build: func(s *Site) http.Handler {
-		return s.after(some, ordinary(""), status(http.StatusServiceUnavailable, ""))
+		return s.afterRequests(some, ordinarySite(""), statusHandler(http.StatusServiceUnavailable, ""))
 	}},
 	{Name: "403 after 50 requests", Says: refused, build: func(s *Site) http.Handler {
-		return s.after(some, ordinary(""), status(http.StatusForbidden, ""))
+		return s.afterRequests(some, ordinarySite(""), statusHandler(http.StatusForbidden, ""))
 	}},
 }
 
-// status answers everything with one status.
-func status(code int, after string) http.HandlerFunc {
+// statusHandler answers everything with one status.
+func statusHandler(code int, after string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		guard(w)
+		setSecurityHeaders(w)
 		if after != "" {
 			w.Header().Set("Retry-After", after)
 		}
 		w.WriteHeader(code)
-		page(w, fmt.Sprintf("<h1>%d %s</h1>", code, http.StatusText(code)))
+		writePage(w, fmt.Sprintf("<h1>%d %s</h1>", code, http.StatusText(code)))
 	}
 }

@@ -11,18 +11,18 @@ import (
 
 // This file holds traps that lie in descriptions of APIs.
 
-// described serves a description, and answers everything else with a small object.
-func described(path string, text func() string) func(*Site) http.Handler {
+// serveDescription serves a description, and answers everything else with a small object.
+func serveDescription(path string, text func() string) func(*Site) http.Handler {
 	return func(*Site) http.Handler {
 		text := sync.OnceValue(text)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			guard(w)
+			setSecurityHeaders(w)
 			w.Header().Set("Content-Type", "application/json")
 			if r.URL.Path == path {
-				write(w, text())
+				writeText(w, text())
 				return
 			}
-			write(w, `{"id":1,"name":"thing"}`)
+			writeText(w, `{"id":1,"name":"thing"}`)
 		})
 	}
 }
@@ -36,14 +36,14 @@ var (
 
 var descriptions = []Trap{
 	{Name: "schemas that hold themselves", API: true, Whole: true, Descriptions: []string{"/openapi.json"},
-		build: described("/openapi.json", func() string {
+		build: serveDescription("/openapi.json", func() string {
 			return openapi + `"paths":{"/a/{id}":{"parameters":[{"$ref":"#/components/parameters/P"}],"get":{"responses":{"200":{"$ref":"#/components/responses/R"}}},"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}},"responses":{"200":{"description":"d","content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}}}}},"/b":{"$ref":"#/paths/~1b"}},
 "components":{"parameters":{"P":{"$ref":"#/components/parameters/Q"},"Q":{"$ref":"#/components/parameters/P"}},"responses":{"R":{"$ref":"#/components/responses/R"}},
 "schemas":{"A":{"type":"object","required":["a","b","c"],"properties":{"a":{"$ref":"#/components/schemas/A"},"b":{"type":"array","minItems":1000000000,"items":{"$ref":"#/components/schemas/B"}},"c":{"type":"string","minLength":2000000000,"pattern":"(a+)+$"}}},
 "B":{"allOf":[{"$ref":"#/components/schemas/A"},{"$ref":"#/components/schemas/B"}],"oneOf":[{"$ref":"#/components/schemas/B"}]}}}}`
 		})},
 	{Name: "schemas that double forty times", API: true, Whole: true, Descriptions: []string{"/openapi.json"},
-		build: described("/openapi.json", func() string {
+		build: serveDescription("/openapi.json", func() string {
 			var b strings.Builder
 			b.WriteString(openapi +
 				`"paths":{"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/S0"}}}},"responses":{"200":{"description":"d"}}}}},"components":{"schemas":{`)
@@ -54,11 +54,11 @@ var descriptions = []Trap{
 			return b.String() + `"S40":{"type":"string"}}}}`
 		})},
 	{Name: "20,000 operations", API: true, Whole: true, Descriptions: []string{"/openapi.json"},
-		build: described("/openapi.json", func() string { return operations(20_000) })},
+		build: serveDescription("/openapi.json", func() string { return manyOperations(20_000) })},
 	{Name: "100,000 operations", API: true, Says: tooLarge, Descriptions: []string{"/openapi.json"},
-		build: described("/openapi.json", func() string { return operations(100_000) })},
+		build: serveDescription("/openapi.json", func() string { return manyOperations(100_000) })},
 	{Name: "aliases that multiply", API: true, Says: deep, Descriptions: []string{"/openapi.yaml"},
-		build: described("/openapi.yaml", func() string {
+		build: serveDescription("/openapi.yaml", func() string {
 			var b strings.Builder
 			b.WriteString("openapi: 3.0.0\ninfo: {title: t, version: '1'}\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
 			for i := range 12 {
@@ -68,50 +68,50 @@ var descriptions = []Trap{
 			return b.String() + "paths: {/a: {get: {responses: {'200': {description: d}}, x: *a12}}}\n"
 		})},
 	{Name: "a description 1,000,000 lists deep", API: true, Says: regexp.MustCompile(`not read`),
-		Descriptions: []string{"/openapi.json"}, build: described("/openapi.json", func() string {
+		Descriptions: []string{"/openapi.json"}, build: serveDescription("/openapi.json", func() string {
 			return openapi + `"paths":` + strings.Repeat(`{"a":`, 500_000)
 		})},
 	{Name: "GraphQL, types that hold each other", API: true, Whole: true, Descriptions: []string{"/graphql"},
-		build: graph(100, 30)},
+		build: serveGraphQL(100, 30)},
 	{Name: "GraphQL, 5,000 types", API: true, Says: tooLarge, Descriptions: []string{"/graphql"},
-		build: graph(5000, 4)},
+		build: serveGraphQL(5000, 4)},
 	{Name: "an API that answers with itself without end", API: true, Whole: true,
 		Descriptions: []string{"/openapi.json"}, build: func(*Site) http.Handler {
 			text := openapi + `"paths":{"/items":{"get":{"parameters":[{"name":"cursor","in":"query","schema":{"type":"string"}}],"responses":{"200":{"description":"d"}}},"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"name":{"type":"string"}}}}}},"responses":{"201":{"description":"d"}}}},"/items/{id}":{"get":{"parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"d"}}}}}}`
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				guard(w)
+				setSecurityHeaders(w)
 				w.Header().Set("Content-Type", "application/json")
 				switch {
 				case r.URL.Path == "/openapi.json":
-					write(w, text)
+					writeText(w, text)
 				case r.URL.Path == "/items":
-					next := word(r.URL.RawQuery, 1)
+					next := numberedWord(r.URL.RawQuery, 1)
 					w.Header().Set("Link", "</items?cursor="+next+`>; rel="next"`)
-					write(w, `{"next":"/items?cursor=`+next+`","items":[`+
+					writeText(w, `{"next":"/items?cursor=`+next+`","items":[`+
 						strings.Repeat(fmt.Sprintf(`{"id":%q,"self":"/items/%s"},`, next, next), 1000)+`{}]}`)
 				default:
-					write(w, strings.Repeat(`{"item":`, 5000)+`1`+strings.Repeat(`}`, 5000))
+					writeText(w, strings.Repeat(`{"item":`, 5000)+`1`+strings.Repeat(`}`, 5000))
 				}
 			})
 		}},
 }
 
-// operations is a description of many operations.
-func operations(n int) string {
+// manyOperations is a description of many operations.
+func manyOperations(n int) string {
 	var b strings.Builder
 	b.WriteString(openapi + `"paths":{`)
 	for i := range n {
-		fmt.Fprintf(&b, `"/%s/{id}":{"get":{}},`, word("operation", i))
+		fmt.Fprintf(&b, `"/%s/{id}":{"get":{}},`, numberedWord("operation", i))
 	}
 	return b.String() + `"/z":{"get":{}}}}`
 }
 
-// graph serves a schema of types each of which has fields of others.
-func graph(types, fields int) func(*Site) http.Handler {
+// serveGraphQL serves a schema of types each of which has fields of others.
+func serveGraphQL(types, fields int) func(*Site) http.Handler {
 	return func(*Site) http.Handler {
-		schema := sync.OnceValue(func() string { return introspection(types, fields) })
+		schema := sync.OnceValue(func() string { return introspectionText(types, fields) })
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			guard(w)
+			setSecurityHeaders(w)
 			w.Header().Set("Content-Type", "application/json")
 			var q struct {
 				Query string `json:"query"`
@@ -121,15 +121,15 @@ func graph(types, fields int) func(*Site) http.Handler {
 			case r.URL.Path != "/graphql":
 				http.NotFound(w, r)
 			case strings.Contains(q.Query, "__schema"):
-				write(w, schema())
+				writeText(w, schema())
 			default:
-				write(w, `{"data":null,"errors":[{"message":"no"}]}`)
+				writeText(w, `{"data":null,"errors":[{"message":"no"}]}`)
 			}
 		})
 	}
 }
 
-func introspection(types, fields int) string {
+func introspectionText(types, fields int) string {
 	type ref = map[string]any
 	object := func(i int) ref {
 		return ref{"kind": "NON_NULL", "ofType": ref{"kind": "OBJECT", "name": fmt.Sprintf("T%d", i%types)}}

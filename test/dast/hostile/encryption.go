@@ -21,9 +21,9 @@ import (
 // This file holds traps that lie below the answers: handshakes that do not end, and
 // connections of HTTP/2 (RFC 9113), which browsers speak, that break its rules.
 
-// encrypted serves by TLS, with a certificate that nobody knows; HTTP/2 is offered if it is
+// listenTLS serves by TLS, with a certificate that nobody knows; HTTP/2 is offered if it is
 // to be.
-func encrypted(l net.Listener, second bool) net.Listener {
+func listenTLS(l net.Listener, second bool) net.Listener {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		panic(err) // there is always a random number
@@ -42,8 +42,8 @@ func encrypted(l net.Listener, second bool) net.Listener {
 	return tls.NewListener(l, config)
 }
 
-// later gives the first connections to the application, and the others to f.
-func later(n int64, f func(net.Conn)) func(*Site, net.Conn) bool {
+// afterConnections gives the first connections to the application, and the others to f.
+func afterConnections(n int64, f func(net.Conn)) func(*Site, net.Conn) bool {
 	return func(s *Site, c net.Conn) bool {
 		if s.asked.Add(1) <= n {
 			return false
@@ -56,27 +56,27 @@ func later(n int64, f func(net.Conn)) func(*Site, net.Conn) bool {
 	}
 }
 
-// mute reads, and never says anything.
-func mute(c net.Conn) { _, _ = io.Copy(io.Discard, c) } // until it is closed
+// readForever reads, and never says anything.
+func readForever(c net.Conn) { _, _ = io.Copy(io.Discard, c) } // until it is closed
 
-// dripped sends the beginning of a handshake, one byte a second.
-func dripped(c net.Conn) {
-	go mute(c)
+// dripHandshake sends the beginning of a handshake, one byte a second.
+func dripHandshake(c net.Conn) {
+	go readForever(c)
 	for text := "\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03" + strings.Repeat("x", 16_000); text != "" &&
-		write(c, text[:1]); text = text[1:] {
+		writeText(c, text[:1]); text = text[1:] {
 		time.Sleep(time.Second)
 	}
 }
 
-// refuses answers each handshake with the alert handshake_failure.
-func refuses(c net.Conn) {
+// refuseHandshake answers each handshake with the alert handshake_failure.
+func refuseHandshake(c net.Conn) {
 	_, _ = c.Read(make([]byte, 1)) // whatever it says
-	write(c, "\x15\x03\x03\x00\x02\x02\x28")
+	writeText(c, "\x15\x03\x03\x00\x02\x02\x28")
 }
 
-// closing is an ordinary application that wants a new connection for each request.
-func closing(*Site) http.Handler {
-	pages := ordinary("")
+// closeEachConnection is an ordinary application that wants a new connection for each request.
+func closeEachConnection(*Site) http.Handler {
+	pages := ordinarySite("")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 		w.Header().Set("Strict-Transport-Security", "max-age=63072000")
@@ -84,9 +84,9 @@ func closing(*Site) http.Handler {
 	})
 }
 
-// second serves ordinary pages by HTTP/1.1, and whoever speaks HTTP/2 is given to f after
+// serveHTTP2 serves ordinary pages by HTTP/1.1, and whoever speaks HTTP/2 is given to f after
 // the settings were told: for each head of a request once.
-func second(f func(*http2.Framer, *http2.HeadersFrame) error) func(s *Site) http.Handler {
+func serveHTTP2(f func(*http2.Framer, *http2.HeadersFrame) error) func(s *Site) http.Handler {
 	return func(s *Site) http.Handler {
 		s.second = func(c *tls.Conn) {
 			if _, err := io.ReadFull(c, make([]byte, len(http2.ClientPreface))); err != nil {
@@ -115,12 +115,12 @@ func second(f func(*http2.Framer, *http2.HeadersFrame) error) func(s *Site) http
 				}
 			}
 		}
-		return closing(s)
+		return closeEachConnection(s)
 	}
 }
 
-// head writes the head of an answer, as HPACK wants it.
-func head(fields ...string) []byte {
+// encodeHeaders writes the head of an answer, as HPACK wants it.
+func encodeHeaders(fields ...string) []byte {
 	var out strings.Builder
 	e := hpack.NewEncoder(&out)
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -129,24 +129,24 @@ func head(fields ...string) []byte {
 	return []byte(out.String())
 }
 
-// answer writes the head of a page.
-func answer(f *http2.Framer, stream uint32, more bool) error {
+// writePageHeaders writes the head of a page.
+func writePageHeaders(f *http2.Framer, stream uint32, more bool) error {
 	return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream,
-		BlockFragment: head(":status", "200", "content-type", "text/html; charset=utf-8"), EndHeaders: true,
+		BlockFragment: encodeHeaders(":status", "200", "content-type", "text/html; charset=utf-8"), EndHeaders: true,
 		EndStream: !more})
 }
 
 var encryption = []Trap{
-	{Name: "handshakes that hang", TLS: true, Says: gone, build: closing, takes: later(0, mute)},
-	{Name: "handshakes that hang from a moment on", TLS: true, Says: late, build: closing, takes: later(some, mute)},
-	{Name: "handshakes of one byte a second", TLS: true, Says: gone, build: closing, takes: later(0, dripped)},
-	{Name: "handshakes of one byte a second from a moment on", TLS: true, Says: late, build: closing,
-		takes: later(some, dripped)},
-	{Name: "an alert at each handshake", TLS: true, Says: gone, build: closing, takes: later(0, refuses)},
+	{Name: "handshakes that hang", TLS: true, Says: gone, build: closeEachConnection, takes: afterConnections(0, readForever)},
+	{Name: "handshakes that hang from a moment on", TLS: true, Says: late, build: closeEachConnection, takes: afterConnections(some, readForever)},
+	{Name: "handshakes of one byte a second", TLS: true, Says: gone, build: closeEachConnection, takes: afterConnections(0, dripHandshake)},
+	{Name: "handshakes of one byte a second from a moment on", TLS: true, Says: late, build: closeEachConnection,
+		takes: afterConnections(some, dripHandshake)},
+	{Name: "an alert at each handshake", TLS: true, Says: gone, build: closeEachConnection, takes: afterConnections(0, refuseHandshake)},
 	{Name: "an alert at each handshake from a moment on", TLS: true,
-		Says: regexp.MustCompile(late.String() + `|got no answer`), build: closing, takes: later(some, refuses)},
+		Says: regexp.MustCompile(late.String() + `|got no answer`), build: closeEachConnection, takes: afterConnections(some, refuseHandshake)},
 	{Name: "HTTP/2 that resets each stream", TLS: true, Whole: true,
-		build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
+		build: serveHTTP2(func(f *http2.Framer, h *http2.HeadersFrame) error {
 			for range 1000 {
 				if err := f.WriteRSTStream(h.StreamID, http2.ErrCodeRefusedStream); err != nil {
 					return err
@@ -155,30 +155,30 @@ var encryption = []Trap{
 			return nil
 		})},
 	{Name: "HTTP/2 that goes away at each request", TLS: true, Whole: true,
-		build: second(func(f *http2.Framer, _ *http2.HeadersFrame) error {
+		build: serveHTTP2(func(f *http2.Framer, _ *http2.HeadersFrame) error {
 			if err := f.WriteGoAway(0, http2.ErrCodeNo, []byte("later")); err != nil {
 				return err
 			}
 			return io.EOF
 		})},
 	{Name: "HTTP/2 with a head without end", TLS: true, Whole: true,
-		build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
-			err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: h.StreamID, BlockFragment: head(":status", "200")})
-			for more := head("x-more", strings.Repeat("a", 8000)); err == nil; {
+		build: serveHTTP2(func(f *http2.Framer, h *http2.HeadersFrame) error {
+			err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: h.StreamID, BlockFragment: encodeHeaders(":status", "200")})
+			for more := encodeHeaders("x-more", strings.Repeat("a", 8000)); err == nil; {
 				err = f.WriteContinuation(h.StreamID, false, more)
 			}
 			return err
 		})},
 	{Name: "HTTP/2 with a window of nothing", TLS: true, Whole: true,
-		build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
+		build: serveHTTP2(func(f *http2.Framer, h *http2.HeadersFrame) error {
 			if err := f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}); err != nil {
 				return err
 			}
-			return answer(f, h.StreamID, true) // and no body, for ever
+			return writePageHeaders(f, h.StreamID, true) // and no body, for ever
 		})},
 	{Name: "HTTP/2 with pings and settings without end", TLS: true, Whole: true,
-		build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
-			err := answer(f, h.StreamID, true)
+		build: serveHTTP2(func(f *http2.Framer, h *http2.HeadersFrame) error {
+			err := writePageHeaders(f, h.StreamID, true)
 			for err == nil {
 				if err = f.WritePing(false, [8]byte{}); err == nil {
 					err = f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1})
@@ -187,8 +187,8 @@ var encryption = []Trap{
 			return err
 		})},
 	{Name: "HTTP/2 with an empty body without end", TLS: true, Whole: true,
-		build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
-			err := answer(f, h.StreamID, true)
+		build: serveHTTP2(func(f *http2.Framer, h *http2.HeadersFrame) error {
+			err := writePageHeaders(f, h.StreamID, true)
 			for err == nil {
 				err = f.WriteData(h.StreamID, false, nil)
 			}

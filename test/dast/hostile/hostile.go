@@ -84,26 +84,26 @@ func Serve(t Trap) (*Site, error) {
 			return nil, err
 		}
 		s.others = append(s.others, o)
-		go s.watch(o)
+		go s.recordVisitors(o)
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		s.Close()
 		return nil, err
 	}
-	s.start(l, t)
+	s.startTrap(l, t)
 	return s, nil
 }
 
-// start serves the trap where l listens.
-func (s *Site) start(l net.Listener, t Trap) {
+// startTrap serves the trap where l listens.
+func (s *Site) startTrap(l net.Listener, t Trap) {
 	pages := t.build(s)
 	s.listener = l
 	if t.takes != nil {
 		l = &chooser{l, func(c net.Conn) bool { return t.takes(s, c) }}
 	}
 	if t.TLS {
-		l = encrypted(l, s.second != nil)
+		l = listenTLS(l, s.second != nil)
 	}
 	s.server = &http.Server{ErrorLog: log.New(io.Discard, "", 0), TLSNextProto: map[string]func(*http.Server, *tls.Conn,
 		http.Handler){}, ReadHeaderTimeout: time.Minute,
@@ -133,8 +133,8 @@ func (c *chooser) Accept() (net.Conn, error) {
 	}
 }
 
-// watch keeps who comes to an address that nobody may reach.
-func (s *Site) watch(l net.Listener) {
+// recordVisitors keeps who comes to an address that nobody may reach.
+func (s *Site) recordVisitors(l net.Listener) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -165,20 +165,20 @@ func (s *Site) Close() {
 	for _, o := range s.others {
 		_ = o.Close() // nobody waits for it
 	}
-	s.die()
+	s.killSite()
 }
 
-// die ends the application as a process that is killed: connections break off, and
+// killSite ends the application as a process that is killed: connections break off, and
 // nobody listens any more.
-func (s *Site) die() {
+func (s *Site) killSite() {
 	if s.server != nil {
 		_ = s.listener.Close() // likewise
 		_ = s.server.Close()   // likewise
 	}
 }
 
-// after serves the first n requests by one handler, and all others by another one.
-func (s *Site) after(n int64, first, then http.HandlerFunc) http.Handler {
+// afterRequests serves the first n requests by one handler, and all others by another one.
+func (s *Site) afterRequests(n int64, first, then http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.asked.Add(1) <= n {
 			first(w, r)
@@ -188,26 +188,26 @@ func (s *Site) after(n int64, first, then http.HandlerFunc) http.Handler {
 	})
 }
 
-// ordinary is a small application without flaws whose first page holds the given markup
+// ordinarySite is a small application without flaws whose first page holds the given markup
 // as well.
-func ordinary(markup string) http.HandlerFunc {
+func ordinarySite(markup string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		guard(w)
+		setSecurityHeaders(w)
 		switch r.URL.Path {
 		case "/":
-			page(w, `<a href="/item?id=1">one</a> <a href="/item?id=2">two</a> <a href="/about">about</a>
+			writePage(w, `<a href="/item?id=1">one</a> <a href="/item?id=2">two</a> <a href="/about">about</a>
 				<form action="/search"><input name="q"><input type="submit"></form>`+markup)
 		case "/item", "/search", "/about":
-			page(w, "<p>Nothing about "+html.EscapeString(r.URL.RawQuery)+`</p> <a href="/">back</a>`)
+			writePage(w, "<p>Nothing about "+html.EscapeString(r.URL.RawQuery)+`</p> <a href="/">back</a>`)
 		default:
 			http.NotFound(w, r)
 		}
 	}
 }
 
-// beside serves paths with a prefix by one handler, and all others as ordinary does.
-func beside(prefix, markup string, h http.HandlerFunc) http.Handler {
-	rest := ordinary(markup)
+// withPrefix serves paths with a prefix by one handler, and all others as ordinary does.
+func withPrefix(prefix, markup string, h http.HandlerFunc) http.Handler {
+	rest := ordinarySite(markup)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, prefix) {
 			h(w, r)
@@ -217,8 +217,8 @@ func beside(prefix, markup string, h http.HandlerFunc) http.Handler {
 	})
 }
 
-// guard sets the headers that a careful application sets.
-func guard(w http.ResponseWriter) {
+// setSecurityHeaders sets the headers that a careful application sets.
+func setSecurityHeaders(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -226,21 +226,21 @@ func guard(w http.ResponseWriter) {
 	h.Set("Cache-Control", "no-store")
 }
 
-func page(w io.Writer, markup string) {
-	write(w, "<!doctype html><html><head><title>Shop</title></head><body>"+markup+"</body></html>")
+func writePage(w io.Writer, markup string) {
+	writeText(w, "<!doctype html><html><head><title>Shop</title></head><body>"+markup+"</body></html>")
 }
 
-// write writes to somebody who may be gone.
-func write(w io.Writer, text string) bool {
+// writeText writes to somebody who may be gone.
+func writeText(w io.Writer, text string) bool {
 	_, err := io.WriteString(w, text)
 	return err == nil
 }
 
-// flush sends what was written.
-func flush(w http.ResponseWriter) bool { return http.NewResponseController(w).Flush() == nil }
+// flushResponse sends what was written.
+func flushResponse(w http.ResponseWriter) bool { return http.NewResponseController(w).Flush() == nil }
 
-// pause waits, and reports whether the client is still there.
-func pause(ctx context.Context, d time.Duration) bool {
+// sleepContext waits, and reports whether the client is still there.
+func sleepContext(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
 		return true
@@ -249,8 +249,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// raw hands the connection over to f, which writes what it wants, and closes it.
-func raw(f func(net.Conn)) http.HandlerFunc {
+// hijackConnection hands the connection over to f, which writes what it wants, and closes it.
+func hijackConnection(f func(net.Conn)) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		c, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
@@ -261,9 +261,9 @@ func raw(f func(net.Conn)) http.HandlerFunc {
 	}
 }
 
-// says makes a raw answer of a fixed text.
-func says(text string) http.HandlerFunc {
-	return raw(func(c net.Conn) { write(c, text) })
+// rawResponse makes a raw answer of a fixed text.
+func rawResponse(text string) http.HandlerFunc {
+	return hijackConnection(func(c net.Conn) { writeText(c, text) })
 }
 
 // Traps lists all.

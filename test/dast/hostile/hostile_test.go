@@ -39,7 +39,7 @@ func TestFirstPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.start(l, trap)
+		s.startTrap(l, trap)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(trap.Base(), address)+
 			l.Addr().String()+"/", nil)
@@ -68,9 +68,9 @@ func TestFirstPages(t *testing.T) {
 func TestWords(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range 1000 {
-		seen[word("a", i)] = true
+		seen[numberedWord("a", i)] = true
 	}
-	if len(seen) != 1000 || word("b", 1) == word("a", 1) {
+	if len(seen) != 1000 || numberedWord("b", 1) == numberedWord("a", 1) {
 		t.Errorf("%d words of 1000", len(seen))
 	}
 }

@@ -32,8 +32,8 @@ var forbidden = []string{
 	"view-source:http://127.0.0.1:9090/", "data:text/html,<script>fetch('http://127.0.0.1:9090/')</script>",
 }
 
-// quoted are the same, as a list of JavaScript.
-func quoted() string {
+// quotedPaths are the same, as a list of JavaScript.
+func quotedPaths() string {
 	text, err := json.Marshal(forbidden)
 	if err != nil {
 		panic(err) // texts can be written
@@ -48,9 +48,9 @@ var leading = []Trap{
 	{Name: "the first page leads to another port", Says: outside, build: func(*Site) http.Handler {
 		return http.RedirectHandler("http://localhost:9090/", http.StatusFound)
 	}},
-	{Name: "links and redirects to what is not the application's", Whole: true, build: leads},
+	{Name: "links and redirects to what is not the application's", Whole: true, build: redirectForbidden},
 	{Name: "script that asks for what is not the application's", Whole: true, build: func(*Site) http.Handler {
-		return ordinary(reaching())
+		return ordinarySite(forbiddenRequests())
 	}},
 	{Name: "every page leads to the next", Says: refused, build: func(*Site) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,17 +59,17 @@ var leading = []Trap{
 		})
 	}},
 	{Name: "pages that lead to themselves and to each other", Whole: true, build: func(*Site) http.Handler {
-		return beside("/l/", `<a href="/l/self">self</a> <a href="/l/a?x=1">a</a> <a href="/l/meta">m</a> <a href="/l/script">s</a>`, func(w http.ResponseWriter, r *http.Request) {
-			guard(w)
+		return withPrefix("/l/", `<a href="/l/self">self</a> <a href="/l/a?x=1">a</a> <a href="/l/meta">m</a> <a href="/l/script">s</a>`, func(w http.ResponseWriter, r *http.Request) {
+			setSecurityHeaders(w)
 			switch r.URL.Path {
 			case "/l/a":
 				http.Redirect(w, r, "/l/b?x=1", http.StatusMovedPermanently)
 			case "/l/b":
 				http.Redirect(w, r, "/l/a?x=1", http.StatusTemporaryRedirect)
 			case "/l/meta":
-				page(w, `<meta http-equiv="refresh" content="0; url=/l/meta">`)
+				writePage(w, `<meta http-equiv="refresh" content="0; url=/l/meta">`)
 			case "/l/script":
-				page(w, `<script>location.reload()</script>`)
+				writePage(w, `<script>location.reload()</script>`)
 			default:
 				http.Redirect(w, r, r.URL.Path, http.StatusFound)
 			}
@@ -77,17 +77,17 @@ var leading = []Trap{
 	}},
 }
 
-// leads answers each of its pages with a redirect to another forbidden address.
-func leads(*Site) http.Handler {
+// redirectForbidden answers each of its pages with a redirect to another forbidden address.
+func redirectForbidden(*Site) http.Handler {
 	var markup strings.Builder
 	for i, address := range forbidden {
 		fmt.Fprintf(&markup, `<a href="/to/%d?id=1">r</a> <a href="%s">l</a> <form action="%s" method="post"><input name="a"><input type="submit"></form> <img src="%s"><iframe src="/to/%d"></iframe>`,
 			i, address, address, address, i)
 	}
-	rest := ordinary(markup.String())
+	rest := ordinarySite(markup.String())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
-			write(w, "User-agent: *\nSitemap: http://127.0.0.1:9090/sitemap.xml\nSitemap: /to/0\nSitemap: "+
+			writeText(w, "User-agent: *\nSitemap: http://127.0.0.1:9090/sitemap.xml\nSitemap: /to/0\nSitemap: "+
 				"http://169.254.169.254/\n")
 			return
 		}
@@ -97,17 +97,17 @@ func leads(*Site) http.Handler {
 			rest(w, r)
 			return
 		}
-		guard(w)
+		setSecurityHeaders(w)
 		w.Header().Set("Location", forbidden[n])
 		w.Header().Set("Refresh", "0; url="+forbidden[n])
 		w.WriteHeader([]int{301, 302, 303, 307, 308}[n%5])
 	})
 }
 
-// reaching is script that tries every way of a browser to ask for an address.
-func reaching() string {
+// forbiddenRequests is script that tries every way of a browser to ask for an address.
+func forbiddenRequests() string {
 	return `<script>
-for (const a of ` + quoted() + `) {
+for (const a of ` + quotedPaths() + `) {
 	const tries = [() => fetch(a, {mode: 'no-cors'}), () => { const x = new XMLHttpRequest(); x.open('POST', a); x.send('x') }, () => navigator.sendBeacon(a, 'x'),
 		() => new WebSocket(a.replace('http', 'ws')), () => new EventSource(a), () => { new Image().src = a }, () => import(a), () => new Worker(a), () => window.open(a),
 		() => { const f = document.createElement('iframe'); f.src = a; document.body.append(f) }, () => { const l = document.createElement('link'); l.rel = 'preconnect'; l.href = a; document.head.append(l) },
@@ -121,8 +121,8 @@ setTimeout(() => { location = 'http://127.0.0.1:9090/' }, 1500)
 </script>`
 }
 
-// word is a name made of letters, another one for each number.
-func word(of string, n int) string {
+// numberedWord is a name made of letters, another one for each number.
+func numberedWord(of string, n int) string {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%s %d", of, n) // a hash takes everything
 	v := h.Sum64()
@@ -134,140 +134,140 @@ func word(of string, n int) string {
 	return string(out[:])
 }
 
-// maze answers every page below a prefix with links that its address determines.
-func maze(prefix, start string, link func(r *http.Request, i int) string) http.Handler {
-	return beside(prefix, `<a href="`+start+`">in</a>`, func(w http.ResponseWriter, r *http.Request) {
-		guard(w)
+// serveMaze answers every page below a prefix with links that its address determines.
+func serveMaze(prefix, start string, link func(r *http.Request, i int) string) http.Handler {
+	return withPrefix(prefix, `<a href="`+start+`">in</a>`, func(w http.ResponseWriter, r *http.Request) {
+		setSecurityHeaders(w)
 		var b strings.Builder
 		for i := range 10 {
 			fmt.Fprintf(&b, `<a href="%s">%d</a> `, link(r, i), i)
 		}
-		page(w, b.String())
+		writePage(w, b.String())
 	})
 }
 
 var mazes = []Trap{
 	{Name: "a calendar", Whole: true, build: func(*Site) http.Handler {
-		return maze("/cal", "/cal?year=2026&month=1", func(r *http.Request, i int) string {
+		return serveMaze("/cal", "/cal?year=2026&month=1", func(r *http.Request, i int) string {
 			year, _ := strconv.Atoi(r.URL.Query().Get("year")) // 0 for others
 			return fmt.Sprintf("/cal?year=%d&month=%d", year+i, i+1)
 		})
 	}},
 	{Name: "a new session in every path", Says: many, build: func(*Site) http.Handler {
-		return maze("/s/", "/s/aaaa/shop", func(r *http.Request, i int) string {
-			return "/s/" + word(r.URL.Path, i) + "/shop"
+		return serveMaze("/s/", "/s/aaaa/shop", func(r *http.Request, i int) string {
+			return "/s/" + numberedWord(r.URL.Path, i) + "/shop"
 		})
 	}},
 	{Name: "ever deeper paths", Says: many, build: func(*Site) http.Handler {
-		return maze("/d/", "/d/a/", func(r *http.Request, i int) string { return word(r.URL.Path, i) + "/" })
+		return serveMaze("/d/", "/d/a/", func(r *http.Request, i int) string { return numberedWord(r.URL.Path, i) + "/" })
 	}},
 	{Name: "new parameters on every page", Says: many, build: func(*Site) http.Handler {
-		return maze("/p", "/p?a=1", func(r *http.Request, i int) string {
-			return "/p?" + word(r.URL.RawQuery, i) + "=1"
+		return serveMaze("/p", "/p?a=1", func(r *http.Request, i int) string {
+			return "/p?" + numberedWord(r.URL.RawQuery, i) + "=1"
 		})
 	}},
 	{Name: "new forms on every page", Says: many, build: func(*Site) http.Handler {
-		return beside("/f/", `<a href="/f/a">in</a>`, func(w http.ResponseWriter, r *http.Request) {
-			guard(w)
+		return withPrefix("/f/", `<a href="/f/a">in</a>`, func(w http.ResponseWriter, r *http.Request) {
+			setSecurityHeaders(w)
 			var b strings.Builder
 			for i := range 10 {
 				fmt.Fprintf(&b, `<form method="post" action="/f/%s"><input name="%s"><input type="submit"></form>`,
-					word(r.URL.Path, i), word(r.URL.Path, i+10))
+					numberedWord(r.URL.Path, i), numberedWord(r.URL.Path, i+10))
 			}
-			page(w, b.String())
+			writePage(w, b.String())
 		})
 	}},
 	{Name: "style sheets that import each other", Whole: true, build: func(*Site) http.Handler {
-		return beside("/css/", `<link rel="stylesheet" href="/css/a.css">`,
+		return withPrefix("/css/", `<link rel="stylesheet" href="/css/a.css">`,
 			func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/css")
 				for i := range 5 {
-					write(w, fmt.Sprintf("@import url(/css/%s.css);\n", word(r.URL.Path, i)))
+					writeText(w, fmt.Sprintf("@import url(/css/%s.css);\n", numberedWord(r.URL.Path, i)))
 				}
 			})
 	}},
 	{Name: "a robots.txt of 1,000,000 lines", Whole: true, build: func(*Site) http.Handler {
-		return beside("/robots.txt", "", func(w http.ResponseWriter, _ *http.Request) {
+		return withPrefix("/robots.txt", "", func(w http.ResponseWriter, _ *http.Request) {
 			for i := range 1_000_000 {
-				if !write(w, "Disallow: /"+word("robots", i)+"/\n") {
+				if !writeText(w, "Disallow: /"+numberedWord("robots", i)+"/\n") {
 					return
 				}
 			}
 		})
 	}},
 	{Name: "a sitemap whose entities multiply", Whole: true, build: func(*Site) http.Handler {
-		return beside("/sitemap.xml", "", func(w http.ResponseWriter, _ *http.Request) {
+		return withPrefix("/sitemap.xml", "", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/xml")
-			write(w, `<?xml version="1.0"?><!DOCTYPE urlset [<!ENTITY e0 "http://127.0.0.1:8080/x">`)
+			writeText(w, `<?xml version="1.0"?><!DOCTYPE urlset [<!ENTITY e0 "http://127.0.0.1:8080/x">`)
 			for i := range 12 {
-				write(w, fmt.Sprintf(`<!ENTITY e%d "%s">`, i+1, strings.Repeat(fmt.Sprintf("&e%d;", i), 10)))
+				writeText(w, fmt.Sprintf(`<!ENTITY e%d "%s">`, i+1, strings.Repeat(fmt.Sprintf("&e%d;", i), 10)))
 			}
-			write(w, `<!ENTITY file SYSTEM "file:///etc/passwd"><!ENTITY other SYSTEM "http://127.0.0.1:9090/">]><urlset><url><loc>&e12;</loc></url><url><loc>/&file;&other;</loc></url></urlset>`)
+			writeText(w, `<!ENTITY file SYSTEM "file:///etc/passwd"><!ENTITY other SYSTEM "http://127.0.0.1:9090/">]><urlset><url><loc>&e12;</loc></url><url><loc>/&file;&other;</loc></url></urlset>`)
 		})
 	}},
-	{Name: "sitemaps of sitemaps", Says: many, build: sitemaps},
+	{Name: "sitemaps of sitemaps", Says: many, build: serveSitemaps},
 }
 
-func sitemaps(*Site) http.Handler {
-	rest := ordinary("")
+func serveSitemaps(*Site) http.Handler {
+	rest := ordinarySite("")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/robots.txt":
-			write(w, "Sitemap: http://"+r.Host+"/sitemap-a.xml\n")
+			writeText(w, "Sitemap: http://"+r.Host+"/sitemap-a.xml\n")
 		case strings.HasPrefix(r.URL.Path, "/sitemap"):
 			w.Header().Set("Content-Type", "application/xml")
-			write(w, `<?xml version="1.0"?><sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
+			writeText(w, `<?xml version="1.0"?><sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
 			for i := range 50 {
-				write(w, fmt.Sprintf("<sitemap><loc>http://%s/sitemap-%s.xml</loc></sitemap>", r.Host,
-					word(r.URL.Path, i)))
+				writeText(w, fmt.Sprintf("<sitemap><loc>http://%s/sitemap-%s.xml</loc></sitemap>", r.Host,
+					numberedWord(r.URL.Path, i)))
 			}
-			write(w, `</sitemapindex>`)
+			writeText(w, `</sitemapindex>`)
 		default:
 			rest(w, r)
 		}
 	})
 }
 
-// repeated serves one page that is a part, a text many times, and another part.
-func repeated(before, part string, n int, after string) http.Handler {
-	return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
-		guard(w)
-		page(w, before+strings.Repeat(part, n)+after)
+// serveRepeated serves one page that is a part, a text many times, and another part.
+func serveRepeated(before, part string, n int, after string) http.Handler {
+	return withPrefix("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+		setSecurityHeaders(w)
+		writePage(w, before+strings.Repeat(part, n)+after)
 	})
 }
 
 var documents = []Trap{
 	{Name: "markup 500,000 elements deep", Says: regexp.MustCompile(`was not read`), build: func(*Site) http.Handler {
-		return repeated("", "<div>", 500_000, "")
+		return serveRepeated("", "<div>", 500_000, "")
 	}},
 	{Name: "tables and formatting within each other", Says: regexp.MustCompile(`was not read`),
 		build: func(*Site) http.Handler {
-			return repeated("", "<table><tr><td><b><i><a>", 100_000, "")
+			return serveRepeated("", "<table><tr><td><b><i><a>", 100_000, "")
 		}},
 	{Name: "20,000 forms", Says: many, build: func(*Site) http.Handler {
-		return beside("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
-			guard(w)
+		return withPrefix("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+			setSecurityHeaders(w)
 			for i := range 20_000 {
-				write(w, fmt.Sprintf(`<form method="post" action="/big/%s"><input name="a"><input name="b"><input type="submit"></form>`, word("form", i)))
+				writeText(w, fmt.Sprintf(`<form method="post" action="/big/%s"><input name="a"><input name="b"><input type="submit"></form>`, numberedWord("form", i)))
 			}
 		})
 	}},
 	{Name: "a form of 50,000 fields", Says: regexp.MustCompile(`the first 500 of its query and body`),
 		build: func(*Site) http.Handler {
-			return beside("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
-				guard(w)
-				write(w, `<form method="post" action="/big/send">`)
+			return withPrefix("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+				setSecurityHeaders(w)
+				writeText(w, `<form method="post" action="/big/send">`)
 				for i := range 50_000 {
-					write(w, fmt.Sprintf(`<input name="f%d" value="1">`, i))
+					writeText(w, fmt.Sprintf(`<input name="f%d" value="1">`, i))
 				}
-				write(w, `<input type="submit"></form>`)
+				writeText(w, `<input type="submit"></form>`)
 			})
 		}},
 	{Name: "100,000 links of one page", Says: many, build: func(*Site) http.Handler {
-		return beside("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
-			guard(w)
+		return withPrefix("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+			setSecurityHeaders(w)
 			for i := range 100_000 {
-				write(w, fmt.Sprintf(`<a href="/big/%s/%s">x</a>`, word("a", i%1000), word("b", i)))
+				writeText(w, fmt.Sprintf(`<a href="/big/%s/%s">x</a>`, numberedWord("a", i%1000), numberedWord("b", i)))
 			}
 		})
 	}},
@@ -276,73 +276,73 @@ var documents = []Trap{
 		for i := range 100 {
 			fmt.Fprintf(&tags, `<script src="/big/%d.js"></script>`, i)
 		}
-		return beside("/big/", tags.String(), func(w http.ResponseWriter, r *http.Request) {
+		return withPrefix("/big/", tags.String(), func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/javascript")
 			for i := range 40_000 {
-				if !write(w, fmt.Sprintf("function f%d(a) { return fetch('/api/%s?a=' + a + "+
-					"%q) }\n", i, word(r.URL.Path, i%50), r.URL.Path)) {
+				if !writeText(w, fmt.Sprintf("function f%d(a) { return fetch('/api/%s?a=' + a + "+
+					"%q) }\n", i, numberedWord(r.URL.Path, i%50), r.URL.Path)) {
 					return
 				}
 			}
 		})
 	}},
 	{Name: "a map of sources in itself", Whole: true, build: func(*Site) http.Handler {
-		return beside("/app.js", `<script src="/app.js"></script>`, func(w http.ResponseWriter, r *http.Request) {
+		return withPrefix("/app.js", `<script src="/app.js"></script>`, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/app.js" {
 				w.Header().Set("Content-Type", "text/javascript")
-				write(w, "var a = 1\n//# sourceMappingURL=/app.js.map\n")
+				writeText(w, "var a = 1\n//# sourceMappingURL=/app.js.map\n")
 				return
 			}
 			w.Header().Set("Content-Type", "application/json")
-			write(w, `{"version":3,"mappings":"`+strings.Repeat("AAAA;", 500_000)+
+			writeText(w, `{"version":3,"mappings":"`+strings.Repeat("AAAA;", 500_000)+
 				`","sources":["/app.js.map","file:///etc/passwd","http://127.0.0.1:9090/"],"sections":`+
 				strings.Repeat(`[{"offset":{"line":0,"column":0},"map":{"sections":`, 20_000))
 		})
 	}},
 	{Name: "50,000 elements that listen", Whole: true, build: func(*Site) http.Handler {
-		return repeated("", `<a href="#" onclick="x()" onmouseover="y()">a</a><button onclick="fetch('/about?n='+Math.random())">b</button>`, 25_000, "")
+		return serveRepeated("", `<a href="#" onclick="x()" onmouseover="y()">a</a><button onclick="fetch('/about?n='+Math.random())">b</button>`, 25_000, "")
 	}},
 	{Name: "20,000 scripts and frames", Whole: true, build: func(*Site) http.Handler {
-		return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
-			guard(w)
+		return withPrefix("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+			setSecurityHeaders(w)
 			for i := range 10_000 {
-				write(w, fmt.Sprintf(`<script src="/about?s=%d"></script><iframe src="/about?f=%d"></iframe>`, i, i))
+				writeText(w, fmt.Sprintf(`<script src="/about?s=%d"></script><iframe src="/about?f=%d"></iframe>`, i, i))
 			}
 		})
 	}},
 	{Name: "tags and comments that nobody closes", Whole: true, build: func(*Site) http.Handler {
-		return repeated("", `<script><!--<a href="<textarea><style>&#x`, 50_000, "")
+		return serveRepeated("", `<script><!--<a href="<textarea><style>&#x`, 50_000, "")
 	}},
 	{Name: "JSON of 200,000 members", Whole: true, build: func(*Site) http.Handler {
-		return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
-			guard(w)
+		return withPrefix("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+			setSecurityHeaders(w)
 			w.Header().Set("Content-Type", "application/json")
-			write(w, "{")
+			writeText(w, "{")
 			for i := range 200_000 {
-				write(w, fmt.Sprintf(`"%s":%d,`, word("member", i), i))
+				writeText(w, fmt.Sprintf(`"%s":%d,`, numberedWord("member", i), i))
 			}
-			write(w, `"id":1}`)
+			writeText(w, `"id":1}`)
 		})
 	}},
 	{Name: "4 MB that nearly match what is searched for, other ones each time", Whole: true,
 		build: func(s *Site) http.Handler {
-			return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
-				guard(w)
+			return withPrefix("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+				setSecurityHeaders(w)
 				w.Header().Set("Content-Type", "text/plain")
 				for i := range 30_000 { // 3.9 MB
-					write(w, "You have an error in your SQ -----BEGIN RSA PRIVATE KE eyJhbGciOiJIUzI1NiJ9.eyJ. "+
-						"AKIAABCDEFGHIJKLMNO root:x:0:0:roo at "+word("near", s.Requests()*30_000+i)+"(\n")
+					writeText(w, "You have an error in your SQ -----BEGIN RSA PRIVATE KE eyJhbGciOiJIUzI1NiJ9.eyJ. "+
+						"AKIAABCDEFGHIJKLMNO root:x:0:0:roo at "+numberedWord("near", s.Requests()*30_000+i)+"(\n")
 				}
 			})
 		}},
 	{Name: "4 MB of script in one expression", Whole: true, build: func(*Site) http.Handler {
-		return repeated("<script>x=", "[(", 1_000_000, "</script>")
+		return serveRepeated("<script>x=", "[(", 1_000_000, "</script>")
 	}},
 	{Name: "JSON 1,000,000 lists deep", Whole: true, build: func(*Site) http.Handler {
-		return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
-			guard(w)
+		return withPrefix("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+			setSecurityHeaders(w)
 			w.Header().Set("Content-Type", "application/json")
-			write(w, strings.Repeat(`[`, 1_000_000))
+			writeText(w, strings.Repeat(`[`, 1_000_000))
 		})
 	}},
 }

@@ -12,9 +12,9 @@ import (
 // This file holds traps that lie in chance: what a scan compares, counts and times means
 // nothing there, and it has to tell no flaw.
 
-// chance is a number below n that the number of the request decides.
-func (s *Site) chance(of string, n int) int {
-	text := word(of, s.Requests())
+// randomBelow is a number below n that the number of the request decides.
+func (s *Site) randomBelow(of string, n int) int {
+	text := numberedWord(of, s.Requests())
 	value := 0
 	for i := range len(text) {
 		value = (value*26 + int(text[i]-'a')) % n
@@ -32,11 +32,11 @@ var complaints = []string{
 	"TemplateSyntaxError: unexpected '}'", "XPathException: expected token",
 }
 
-// noisy serves an application whose pages with values are what the function makes of them.
-func noisy(answer func(s *Site, w http.ResponseWriter, r *http.Request)) func(*Site) http.Handler {
+// serveNoise serves an application whose pages with values are what the function makes of them.
+func serveNoise(answer func(s *Site, w http.ResponseWriter, r *http.Request)) func(*Site) http.Handler {
 	return func(s *Site) http.Handler {
-		return beside("/x", links, func(w http.ResponseWriter, r *http.Request) {
-			guard(w)
+		return withPrefix("/x", links, func(w http.ResponseWriter, r *http.Request) {
+			setSecurityHeaders(w)
 			answer(s, w, r)
 		})
 	}
@@ -44,42 +44,42 @@ func noisy(answer func(s *Site, w http.ResponseWriter, r *http.Request)) func(*S
 
 var chances = []Trap{
 	{Name: "answers that change at random", Whole: true,
-		build: noisy(func(s *Site, w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader([]int{200, 200, 200, 404, 500, 302}[s.chance("status", 6)])
-			page(w, strings.Repeat("<p>"+word("text", s.Requests())+"</p>", s.chance("length", 20)))
+		build: serveNoise(func(s *Site, w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader([]int{200, 200, 200, 404, 500, 302}[s.randomBelow("status", 6)])
+			writePage(w, strings.Repeat("<p>"+numberedWord("text", s.Requests())+"</p>", s.randomBelow("length", 20)))
 		})},
 	{Name: "two answers that take turns at random", Whole: true,
-		build: noisy(func(s *Site, w http.ResponseWriter, _ *http.Request) {
-			page(w, []string{"<p>There is one result.</p>", "<p>There are no results.</p>"}[s.chance("turn", 2)])
+		build: serveNoise(func(s *Site, w http.ResponseWriter, _ *http.Request) {
+			writePage(w, []string{"<p>There is one result.</p>", "<p>There are no results.</p>"}[s.randomBelow("turn", 2)])
 		})},
 	{Name: "errors of libraries at random", Whole: true,
-		build: noisy(func(s *Site, w http.ResponseWriter, _ *http.Request) {
-			if s.chance("error", 3) > 0 {
-				page(w, "<p>There is one result.</p>")
+		build: serveNoise(func(s *Site, w http.ResponseWriter, _ *http.Request) {
+			if s.randomBelow("error", 3) > 0 {
+				writePage(w, "<p>There is one result.</p>")
 				return
 			}
 			w.WriteHeader(http.StatusInternalServerError)
-			page(w, "<p>"+html.EscapeString(complaints[s.chance("complaint", len(complaints))])+"</p>")
+			writePage(w, "<p>"+html.EscapeString(complaints[s.randomBelow("complaint", len(complaints))])+"</p>")
 		})},
-	{Name: "delays at random", Whole: true, build: noisy(func(s *Site, w http.ResponseWriter, r *http.Request) {
-		if pause(r.Context(), time.Duration(s.chance("delay", 8))*250*time.Millisecond) {
-			page(w, "<p>There is one result.</p>")
+	{Name: "delays at random", Whole: true, build: serveNoise(func(s *Site, w http.ResponseWriter, r *http.Request) {
+		if sleepContext(r.Context(), time.Duration(s.randomBelow("delay", 8))*250*time.Millisecond) {
+			writePage(w, "<p>There is one result.</p>")
 		}
 	})},
 	{Name: "an echo of the whole request, as text", Whole: true,
-		build: noisy(func(_ *Site, w http.ResponseWriter, r *http.Request) {
+		build: serveNoise(func(_ *Site, w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Header().Set("Content-Security-Policy", "default-src 'none'")
-			write(w, r.Method+" "+r.URL.String()+"\n")
+			writeText(w, r.Method+" "+r.URL.String()+"\n")
 			_ = r.Header.Write(w)                                    // somebody may be gone
 			_, _ = io.Copy(w, http.MaxBytesReader(w, r.Body, 1<<20)) // likewise
 		})},
 	{Name: "an echo of the whole request, encoded", Whole: true,
-		build: noisy(func(_ *Site, w http.ResponseWriter, r *http.Request) {
+		build: serveNoise(func(_ *Site, w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 			if err != nil {
 				return // it is gone
 			}
-			page(w, "<pre>"+html.EscapeString(fmt.Sprint(r.Method, " ", r.URL, r.Header, string(body)))+"</pre>")
+			writePage(w, "<pre>"+html.EscapeString(fmt.Sprint(r.Method, " ", r.URL, r.Header, string(body)))+"</pre>")
 		})},
 }

@@ -14,74 +14,74 @@ import (
 
 var scripted = regexp.MustCompile(`script was not run`)
 
-// running serves a page with script beside the ordinary ones.
-func running(script string) func(*Site) http.Handler {
+// servePageScript serves a page with script beside the ordinary ones.
+func servePageScript(script string) func(*Site) http.Handler {
 	return func(*Site) http.Handler {
-		return beside("/js", `<a href="/js?id=1">script</a>`, func(w http.ResponseWriter, _ *http.Request) {
-			guard(w)
-			page(w, `<p id="p">hello</p><script>`+script+`</script>`)
+		return withPrefix("/js", `<a href="/js?id=1">script</a>`, func(w http.ResponseWriter, _ *http.Request) {
+			setSecurityHeaders(w)
+			writePage(w, `<p id="p">hello</p><script>`+script+`</script>`)
 		})
 	}
 }
 
 var scripts = []Trap{
-	{Name: "script that never ends", Says: scripted, build: running(`for (;;) {}`)},
+	{Name: "script that never ends", Says: scripted, build: servePageScript(`for (;;) {}`)},
 	{Name: "the first page's script never ends", Says: scripted, build: func(*Site) http.Handler {
-		return ordinary(`<script>for (;;) {}</script>`)
+		return ordinarySite(`<script>for (;;) {}</script>`)
 	}},
-	{Name: "dialogs without end", Says: scripted, build: running(`for (;;) { alert(1); confirm(2); prompt(3) }`)},
+	{Name: "dialogs without end", Says: scripted, build: servePageScript(`for (;;) { alert(1); confirm(2); prompt(3) }`)},
 	{Name: "a dialog when the page is left", Whole: true,
-		build: running(`onbeforeunload = e => { e.preventDefault(); e.returnValue = 'stay'; return 'stay' }; setInterval(() => alert(1), 10)`)},
+		build: servePageScript(`onbeforeunload = e => { e.preventDefault(); e.returnValue = 'stay'; return 'stay' }; setInterval(() => alert(1), 10)`)},
 	{Name: "windows without end", Whole: true,
-		build: running(`setInterval(() => { for (let i = 0; i < 50; i++) window.open('/about?w=' + Math.random()) }, 10)`)},
+		build: servePageScript(`setInterval(() => { for (let i = 0; i < 50; i++) window.open('/about?w=' + Math.random()) }, 10)`)},
 	{Name: "downloads without end", Whole: true,
-		build: running(`setInterval(() => { const a = document.createElement('a'); a.href = URL.createObjectURL(new Blob(['x'.repeat(1e6)])); a.download = 'x' + Math.random(); document.body.append(a); a.click() }, 5)`)},
+		build: servePageScript(`setInterval(() => { const a = document.createElement('a'); a.href = URL.createObjectURL(new Blob(['x'.repeat(1e6)])); a.download = 'x' + Math.random(); document.body.append(a); a.click() }, 5)`)},
 	{Name: "a document that grows", Whole: true,
-		build: running(`setInterval(() => { for (let i = 0; i < 5000; i++) { const d = document.createElement('div'); d.textContent = 'x'.repeat(100); document.body.append(d) } }, 5)`)},
+		build: servePageScript(`setInterval(() => { for (let i = 0; i < 5000; i++) { const d = document.createElement('div'); d.textContent = 'x'.repeat(100); document.body.append(d) } }, 5)`)},
 	{Name: "memory that grows", Whole: true,
-		build: running(`const kept = []; setInterval(() => { kept.push(new Uint8Array(5e7).fill(7)) }, 5)`)},
+		build: servePageScript(`const kept = []; setInterval(() => { kept.push(new Uint8Array(5e7).fill(7)) }, 5)`)},
 	{Name: "requests without end", Whole: true,
-		build: running(`let n = 0; setInterval(() => { for (let i = 0; i < 50; i++) fetch('/about?n' + (n++) + '=' + Math.random()) }, 10)`)},
+		build: servePageScript(`let n = 0; setInterval(() => { for (let i = 0; i < 50; i++) fetch('/about?n' + (n++) + '=' + Math.random()) }, 10)`)},
 	{Name: "new routes without end", Whole: true,
-		build: running(`setInterval(() => { history.pushState({}, '', '/js/' + Math.random().toString(36).replace(/[^a-z]/g, '')); document.body.innerHTML += '<a href="#/' + Math.random() + '" onclick="x()">more</a>' }, 10)`)},
+		build: servePageScript(`setInterval(() => { history.pushState({}, '', '/js/' + Math.random().toString(36).replace(/[^a-z]/g, '')); document.body.innerHTML += '<a href="#/' + Math.random() + '" onclick="x()">more</a>' }, 10)`)},
 	{Name: "pages that leave by themselves", Whole: true,
-		build: running(`setTimeout(() => { location = '/js?id=' + Math.random() }, 20)`)},
+		build: servePageScript(`setTimeout(() => { location = '/js?id=' + Math.random() }, 20)`)},
 	{Name: "workers and frames without end", Whole: true,
-		build: running(`setInterval(() => { new Worker(URL.createObjectURL(new Blob(['for(;;){}']))); const f = document.createElement('iframe'); f.src = '/js?id=1'; document.body.append(f) }, 50)`)},
+		build: servePageScript(`setInterval(() => { new Worker(URL.createObjectURL(new Blob(['for(;;){}']))); const f = document.createElement('iframe'); f.src = '/js?id=1'; document.body.append(f) }, 50)`)},
 	{Name: "a page that undoes what a browser offers", Whole: true,
-		build: running(`Object.defineProperty(Array.prototype, 'map', {get() { throw 1 }}); JSON.stringify = () => { for (;;) {} }; Element.prototype.querySelectorAll = document.querySelectorAll = () => { throw 2 }; window.fetch = null; Promise = null`)},
+		build: servePageScript(`Object.defineProperty(Array.prototype, 'map', {get() { throw 1 }}); JSON.stringify = () => { for (;;) {} }; Element.prototype.querySelectorAll = document.querySelectorAll = () => { throw 2 }; window.fetch = null; Promise = null`)},
 	{Name: "WebAssembly that never ends", Says: scripted,
-		build: running(`new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array([0,97,115,109,1,0,0,0,1,4,1,96,0,0,3,2,1,0,7,5,1,1,102,0,0,10,9,1,7,0,3,64,12,0,11,11]))).exports.f()`)},
+		build: servePageScript(`new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array([0,97,115,109,1,0,0,0,1,4,1,96,0,0,3,2,1,0,7,5,1,1,102,0,0,10,9,1,7,0,3,64,12,0,11,11]))).exports.f()`)},
 	{Name: "a service worker that answers nothing", Whole: true, build: func(*Site) http.Handler {
-		return beside("/worker.js", `<script>navigator.serviceWorker.register('/worker.js')</script>`,
+		return withPrefix("/worker.js", `<script>navigator.serviceWorker.register('/worker.js')</script>`,
 			func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "text/javascript")
-				write(w, `oninstall = () => skipWaiting(); onactivate = e => e.waitUntil(clients.claim()); onfetch = e => e.respondWith(new Promise(() => {})); for (const c of [1, 2]) setInterval(() => { for (;;) {} }, 1000)`)
+				writeText(w, `oninstall = () => skipWaiting(); onactivate = e => e.waitUntil(clients.claim()); onfetch = e => e.respondWith(new Promise(() => {})); for (const c of [1, 2]) setInterval(() => { for (;;) {} }, 1000)`)
 			})
 	}},
 	{Name: "sockets that flood", Whole: true, build: func(*Site) http.Handler {
-		return beside("/flood",
-			`<script>for (let i = 0; i < 20; i++) { const s = new WebSocket('ws://' + location.host + '/flood'); s.onmessage = e => { document.title += e.data.length; s.send(e.data) } }</script>`, flood)
+		return withPrefix("/flood",
+			`<script>for (let i = 0; i < 20; i++) { const s = new WebSocket('ws://' + location.host + '/flood'); s.onmessage = e => { document.title += e.data.length; s.send(e.data) } }</script>`, floodWebSocket)
 	}},
 	{Name: "shadows and slots within each other", Whole: true,
-		build: running(`let e = document.body; for (let i = 0; i < 20000; i++) { const d = document.createElement('div'); e.append(d); e = d.attachShadow({mode: 'open'}) }`)},
+		build: servePageScript(`let e = document.body; for (let i = 0; i < 20000; i++) { const d = document.createElement('div'); e.append(d); e = d.attachShadow({mode: 'open'}) }`)},
 	{Name: "a page that answers each event with another", Whole: true,
-		build: running(`for (const n of ['click', 'focus', 'mouseover', 'input', 'change', 'submit', 'scroll', 'hashchange', 'popstate']) addEventListener(n, e => { history.pushState({}, '', '/js?id=' + Math.random()); for (const x of document.querySelectorAll('*')) setTimeout(() => x.dispatchEvent(new Event(n, {bubbles: true}))) }, true); document.getElementById('p').innerHTML = '<a href="#a" onclick="x()">a</a><input onchange="y()"><button>b</button>'`)},
+		build: servePageScript(`for (const n of ['click', 'focus', 'mouseover', 'input', 'change', 'submit', 'scroll', 'hashchange', 'popstate']) addEventListener(n, e => { history.pushState({}, '', '/js?id=' + Math.random()); for (const x of document.querySelectorAll('*')) setTimeout(() => x.dispatchEvent(new Event(n, {bubbles: true}))) }, true); document.getElementById('p').innerHTML = '<a href="#a" onclick="x()">a</a><input onchange="y()"><button>b</button>'`)},
 }
 
-// flood answers a handshake of a WebSocket (RFC 6455) with messages without end.
-func flood(w http.ResponseWriter, r *http.Request) {
+// floodWebSocket answers a handshake of a WebSocket (RFC 6455) with messages without end.
+func floodWebSocket(w http.ResponseWriter, r *http.Request) {
 	key := r.Header.Get("Sec-WebSocket-Key")
 	if key == "" {
 		http.Error(w, "a socket", http.StatusUpgradeRequired)
 		return
 	}
 	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) // as the standard says
-	raw(func(c net.Conn) {
-		write(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: "+
+	hijackConnection(func(c net.Conn) {
+		writeText(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: "+
 			"Upgrade\r\nSec-WebSocket-Accept: "+base64.StdEncoding.EncodeToString(sum[:])+"\r\n\r\n")
 		frames := string(bytes.Repeat(append([]byte{0x81, 100}, strings.Repeat("x", 100)...), 100))
-		for write(c, frames) {
+		for writeText(c, frames) {
 		}
 	})(w, r)
 }

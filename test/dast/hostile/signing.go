@@ -12,9 +12,9 @@ import (
 // jane is who signs in by the form of sessions.
 var jane = map[string]any{"name": "jane", "form": map[string]any{"url": "/login", "user": "jane", "password": "secret"}}
 
-// sessions serves pages to who has signed in, as often as the session has uses; enter
+// serveSessions serves pages to who has signed in, as often as the session has uses; enter
 // answers a sign-in in its place, when it is set.
-func sessions(uses int, enter http.HandlerFunc) func(*Site) http.Handler {
+func serveSessions(uses int, enter http.HandlerFunc) func(*Site) http.Handler {
 	return func(*Site) http.Handler {
 		var mu sync.Mutex
 		left := map[string]int{}
@@ -31,13 +31,13 @@ func sessions(uses int, enter http.HandlerFunc) func(*Site) http.Handler {
 		begin := func() string {
 			mu.Lock()
 			defer mu.Unlock()
-			sid := "s" + strconv.Itoa(len(left)) + word("session", len(left))
+			sid := "s" + strconv.Itoa(len(left)) + numberedWord("session", len(left))
 			left[sid] = uses
 			return sid
 		}
-		pages := ordinary("<p>Welcome, jane.</p>")
+		pages := ordinarySite("<p>Welcome, jane.</p>")
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			guard(w)
+			setSecurityHeaders(w)
 			switch {
 			case r.URL.Path == "/login" && r.Method == http.MethodPost && enter != nil:
 				enter(w, r)
@@ -47,7 +47,7 @@ func sessions(uses int, enter http.HandlerFunc) func(*Site) http.Handler {
 					SameSite: http.SameSiteStrictMode})
 				http.Redirect(w, r, "/", http.StatusSeeOther)
 			case r.URL.Path == "/login":
-				page(w, `<form method="post" action="/login"><input name="user"><input type="password" name="password"><input type="submit"></form>`)
+				writePage(w, `<form method="post" action="/login"><input name="user"><input type="password" name="password"><input type="submit"></form>`)
 			case use(r):
 				pages(w, r)
 			default:
@@ -60,10 +60,10 @@ func sessions(uses int, enter http.HandlerFunc) func(*Site) http.Handler {
 var signing = []Trap{
 	{Name: "a session that ends with each answer", Identity: jane,
 		Says:  regexp.MustCompile(`signing in as "jane" did not work|session of "jane" was lost`),
-		build: sessions(1, nil)},
+		build: serveSessions(1, nil)},
 	{Name: "a session that ends with every tenth answer", Identity: jane,
-		Says: regexp.MustCompile(`session of "jane" was lost .* at 20\d\d-`), build: sessions(10, nil)},
+		Says: regexp.MustCompile(`session of "jane" was lost .* at 20\d\d-`), build: serveSessions(10, nil)},
 	{Name: "a sign-in that hangs", Identity: jane, Says: regexp.MustCompile(`the scan goes on without it`),
-		build: sessions(1, silent)},
-	{Name: "a sign-in of one byte a second", Identity: jane, Says: part, build: sessions(1, drip)},
+		build: serveSessions(1, neverRespond)},
+	{Name: "a sign-in of one byte a second", Identity: jane, Says: part, build: serveSessions(1, dripResponse)},
 }

@@ -53,9 +53,9 @@ func SameClass(want, got int) bool {
 	return false
 }
 
-// numbers reads weaknesses as truths write them: "CWE-022", " CWE-23", "79".
+// parseCWEs reads weaknesses as truths write them: "CWE-022", " CWE-23", "79".
 // What is no number is left out.
-func numbers(names []string) []int {
+func parseCWEs(names []string) []int {
 	var out []int
 	for _, name := range names {
 		if n, err := Number(name); err == nil {

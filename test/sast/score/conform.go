@@ -20,7 +20,7 @@ type RuleTest struct {
 
 // Conforms reports whether the sets of lines are equal.
 func Conforms(expect, got []int) bool {
-	return slices.Equal(set(expect), set(got))
+	return slices.Equal(sortedSet(expect), sortedSet(got))
 }
 
 // Without returns the lines that are not among those given.
@@ -28,7 +28,7 @@ func Without(lines, other []int) []int {
 	return slices.DeleteFunc(slices.Clone(lines), func(n int) bool { return slices.Contains(other, n) })
 }
 
-func set(lines []int) []int { return slices.Compact(slices.Sorted(slices.Values(lines))) }
+func sortedSet(lines []int) []int { return slices.Compact(slices.Sorted(slices.Values(lines))) }
 
 // languages are the names that rules use for the languages whose rules must run,
 // each with the name of its group.

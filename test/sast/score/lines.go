@@ -43,21 +43,21 @@ func ReadJSONL[T any](r io.Reader) ([]T, error) {
 // Lines judges each label by the findings at most tolerance lines away from it,
 // of whatever weakness.
 func Lines(truth []Label, findings []Finding, tolerance int) []Case {
-	return judge(truth, findings, func(l Label, f Finding) bool {
-		return near(f.Line, l.Line, tolerance)
+	return judgeCases(truth, findings, func(l Label, f Finding) bool {
+		return withinTolerance(f.Line, l.Line, tolerance)
 	})
 }
 
 // Files judges each label by the findings in its file, of whatever weakness.
 func Files(truth []Label, findings []Finding) []Case {
-	return judge(truth, findings, func(Label, Finding) bool { return true })
+	return judgeCases(truth, findings, func(Label, Finding) bool { return true })
 }
 
 // Queries judges each label by the findings at most one line away that name one
 // of its weaknesses or one of the same class.
 func Queries(truth []Label, findings []Finding) []Case {
-	return judge(truth, findings, func(l Label, f Finding) bool {
-		return near(f.Line, l.Line, 1) && names(l, f)
+	return judgeCases(truth, findings, func(l Label, f Finding) bool {
+		return withinTolerance(f.Line, l.Line, 1) && matchesWeakness(l, f)
 	})
 }
 
@@ -68,14 +68,14 @@ func Queries(truth []Label, findings []Finding) []Case {
 func Claims(truth []Label, findings []Finding) []Case {
 	labelled := map[string][]Label{}
 	for _, l := range truth {
-		labelled[path.Dir(clean(l.File))] = append(labelled[path.Dir(clean(l.File))], l)
+		labelled[path.Dir(cleanPath(l.File))] = append(labelled[path.Dir(cleanPath(l.File))], l)
 	}
 	var out []Case
 	for _, f := range findings {
-		file := clean(f.File)
-		about := slices.DeleteFunc(slices.Clone(labelled[path.Dir(file)]), func(l Label) bool { return !names(l, f) })
+		file := cleanPath(f.File)
+		about := slices.DeleteFunc(slices.Clone(labelled[path.Dir(file)]), func(l Label) bool { return !matchesWeakness(l, f) })
 		if len(about) == 0 || slices.ContainsFunc(about, func(l Label) bool {
-			return clean(l.File) == file && near(f.Line, l.Line, 1)
+			return cleanPath(l.File) == file && withinTolerance(f.Line, l.Line, 1)
 		}) {
 			continue
 		}
@@ -85,19 +85,19 @@ func Claims(truth []Label, findings []Finding) []Case {
 	return out
 }
 
-// names reports whether a finding names a weakness of the label, or one of its class.
-func names(l Label, f Finding) bool {
-	return slices.ContainsFunc(numbers(l.CWE), func(cwe int) bool {
+// matchesWeakness reports whether a finding names a weakness of the label, or one of its class.
+func matchesWeakness(l Label, f Finding) bool {
+	return slices.ContainsFunc(parseCWEs(l.CWE), func(cwe int) bool {
 		return slices.ContainsFunc(f.CWE, func(got int) bool { return SameClass(cwe, got) })
 	})
 }
 
-func judge(truth []Label, findings []Finding, hit func(Label, Finding) bool) []Case {
+func judgeCases(truth []Label, findings []Finding, hit func(Label, Finding) bool) []Case {
 	index := byFile(findings)
 	var out []Case
 	for _, l := range truth {
 		var hits []Finding
-		for _, f := range index[clean(l.File)] {
+		for _, f := range index[cleanPath(l.File)] {
 			if hit(l, f) {
 				hits = append(hits, f)
 			}
@@ -106,10 +106,10 @@ func judge(truth []Label, findings []Finding, hit func(Label, Finding) bool) []C
 		if l.Line > 0 {
 			id += ":" + strconv.Itoa(l.Line)
 		}
-		out = append(out, Case{ID: id, Group: l.Group, Real: l.Vuln, Found: len(hits) > 0, Rules: rules(hits),
+		out = append(out, Case{ID: id, Group: l.Group, Real: l.Vuln, Found: len(hits) > 0, Rules: ruleNames(hits),
 			Line: l.Line})
 	}
 	return out
 }
 
-func near(a, b, tolerance int) bool { return a-b <= tolerance && b-a <= tolerance }
+func withinTolerance(a, b, tolerance int) bool { return a-b <= tolerance && b-a <= tolerance }

@@ -60,7 +60,7 @@ func RealVuln(app App, findings []Finding, visibleOnly bool) []Case {
 	taken := make([][]Finding, len(app.Findings))
 	var out []Case
 	for _, f := range findings {
-		if i := app.match(f, taken); i >= 0 {
+		if i := app.matchFinding(f, taken); i >= 0 {
 			taken[i] = append(taken[i], f)
 			continue
 		}
@@ -77,16 +77,16 @@ func RealVuln(app App, findings []Finding, visibleOnly bool) []Case {
 		}
 		out = append(out, Case{ID: flaw.ID + " " + flaw.File, Group: flaw.Class, Real: flaw.IsVulnerable,
 			Found: len(taken[i]) > 0,
-			Rules: rules(taken[i]), Line: line})
+			Rules: ruleNames(taken[i]), Line: line})
 	}
 	return out
 }
 
-// match returns the label that the finding takes, or -1.
-func (a App) match(f Finding, taken [][]Finding) int {
+// matchFinding returns the label that the finding takes, or -1.
+func (a App) matchFinding(f Finding, taken [][]Finding) int {
 	best := -1
 	for i, flaw := range a.Findings {
-		if len(taken[i]) > 0 || clean(flaw.File) != clean(f.File) || !flaw.accepts(f) {
+		if len(taken[i]) > 0 || cleanPath(flaw.File) != cleanPath(f.File) || !flaw.acceptsFinding(f) {
 			continue
 		}
 		if best < 0 || flaw.IsVulnerable && !a.Findings[best].IsVulnerable {
@@ -96,8 +96,8 @@ func (a App) match(f Finding, taken [][]Finding) int {
 	return best
 }
 
-func (f Flaw) accepts(got Finding) bool {
-	accepted := numbers(f.CWE)
+func (f Flaw) acceptsFinding(got Finding) bool {
+	accepted := parseCWEs(f.CWE)
 	if !slices.ContainsFunc(got.CWE, func(c int) bool { return slices.Contains(accepted, c) }) {
 		return false
 	}

@@ -56,18 +56,18 @@ func (n *Counts) Add(c Case) {
 }
 
 // Recall is the share of the flaws that were found; 0 without flaws.
-func (n Counts) Recall() float64 { return ratio(n.TP, n.TP+n.FN) }
+func (n Counts) Recall() float64 { return ratioOf(n.TP, n.TP+n.FN) }
 
 // Precision is the share of what was found that are flaws; 0 if nothing was.
-func (n Counts) Precision() float64 { return ratio(n.TP, n.TP+n.FP) }
+func (n Counts) Precision() float64 { return ratioOf(n.TP, n.TP+n.FP) }
 
 // FPR is the share of the non-flaws that were called flaws; 0 without any.
-func (n Counts) FPR() float64 { return ratio(n.FP, n.FP+n.TN) }
+func (n Counts) FPR() float64 { return ratioOf(n.FP, n.FP+n.TN) }
 
 // Accuracy is the share of cases that were right.
-func (n Counts) Accuracy() float64 { return ratio(n.TP+n.TN, n.TP+n.FN+n.TN+n.FP) }
+func (n Counts) Accuracy() float64 { return ratioOf(n.TP+n.TN, n.TP+n.FN+n.TN+n.FP) }
 
-func ratio(a, b int) float64 {
+func ratioOf(a, b int) float64 {
 	if b == 0 {
 		return 0
 	}
@@ -116,19 +116,19 @@ func Means(groups []Group) (tpr, fpr float64) {
 func byFile(findings []Finding) map[string][]Finding {
 	out := map[string][]Finding{}
 	for _, f := range findings {
-		name := clean(f.File)
+		name := cleanPath(f.File)
 		out[name] = append(out[name], f)
 	}
 	return out
 }
 
-// clean normalises a path of a truth or of a report: no leading slash, dot or space.
-func clean(name string) string {
+// cleanPath normalises a path of a truth or of a report: no leading slash, dot or space.
+func cleanPath(name string) string {
 	return strings.TrimPrefix(path.Clean(strings.TrimSpace(name)), "/")
 }
 
-// rules returns the names of the findings' rules, each once.
-func rules(findings []Finding) []string {
+// ruleNames returns the names of the findings' rules, each once.
+func ruleNames(findings []Finding) []string {
 	var out []string
 	for _, f := range findings {
 		out = append(out, f.Rule)

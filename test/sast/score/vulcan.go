@@ -35,7 +35,7 @@ func (p Package) Locate(root string) {
 		if l.Sink == nil {
 			continue
 		}
-		for path, more := clean(l.Sink.File), true; more; _, path, more = strings.Cut(path, "/") {
+		for path, more := cleanPath(l.Sink.File), true; more; _, path, more = strings.Cut(path, "/") {
 			if info, err := os.Stat(filepath.Join(root, filepath.FromSlash(path))); err == nil &&
 				info.Mode().IsRegular() {
 				l.Sink.File = path
@@ -61,7 +61,7 @@ func Vulcan(p Package, findings []Finding) Case {
 			out.Line = l.Sink.Line
 		}
 		for _, f := range findings {
-			if clean(l.Sink.File) != clean(f.File) || !near(f.Line, l.Sink.Line, sinkTolerance) {
+			if cleanPath(l.Sink.File) != cleanPath(f.File) || !withinTolerance(f.Line, l.Sink.Line, sinkTolerance) {
 				continue
 			}
 			beside = append(beside, f)
@@ -71,9 +71,9 @@ func Vulcan(p Package, findings []Finding) Case {
 		}
 	}
 	out.Found = len(hits) > 0
-	out.Rules = rules(hits)
+	out.Rules = ruleNames(hits)
 	if !out.Found {
-		out.Rules = rules(beside)
+		out.Rules = ruleNames(beside)
 	}
 	return out
 }
@@ -90,7 +90,7 @@ func (p Package) Sinks() []string {
 }
 
 func ofClass(want []string, got []int) bool {
-	return slices.ContainsFunc(numbers(want), func(w int) bool {
+	return slices.ContainsFunc(parseCWEs(want), func(w int) bool {
 		return slices.ContainsFunc(got, func(g int) bool { return SameClass(w, g) })
 	})
 }

@@ -41,17 +41,17 @@ const (
 // Scan runs the static analysis with the default rules on a folder; more options
 // may follow.
 func (m Merlon) Scan(ctx context.Context, dir string, options ...string) (*Scan, error) {
-	return m.scan(ctx, dir, append(options, "--analyses", "sast"))
+	return m.runScan(ctx, dir, append(options, "--analyses", "sast"))
 }
 
 // Match runs nothing but the rules of a file or folder.
 func (m Merlon) Match(ctx context.Context, target, rules string) (*Scan, error) {
-	return m.scan(ctx, target, []string{"--rules", rules, "--only-rules"})
+	return m.runScan(ctx, target, []string{"--rules", rules, "--only-rules"})
 }
 
-// scan runs a scan. Without a cache among the options it uses none, so that what is
+// runScan runs a scan. Without a cache among the options it uses none, so that what is
 // measured is a whole scan.
-func (m Merlon) scan(ctx context.Context, dir string, options []string) (*Scan, error) {
+func (m Merlon) runScan(ctx context.Context, dir string, options []string) (*Scan, error) {
 	if !slices.Contains(options, "--cache") {
 		options = append(slices.Clone(options), "--no-cache")
 	}
@@ -63,7 +63,7 @@ func (m Merlon) scan(ctx context.Context, dir string, options []string) (*Scan, 
 	if out.Code != exitClean && out.Code != exitIncomplete {
 		return nil, fmt.Errorf("merlon scan %s: exit code %d: %s", dir, out.Code, process.Tail(out.Stderr))
 	}
-	scan, err := decode(out.Stdout)
+	scan, err := decodeScan(out.Stdout)
 	if err != nil {
 		return nil, fmt.Errorf("merlon scan %s: %w: %s", dir, err, process.Tail(out.Stderr))
 	}
@@ -99,7 +99,7 @@ type report struct {
 	} `json:"analyzers"`
 }
 
-func decode(b []byte) (*Scan, error) {
+func decodeScan(b []byte) (*Scan, error) {
 	var r report
 	if err := json.Unmarshal(b, &r); err != nil {
 		return nil, fmt.Errorf("decode report: %w", err)
