@@ -38,9 +38,9 @@ func examineImage(p *scan.ImagePass) error {
 	if err := e.readLayers(); err != nil {
 		return err
 	}
-	p.Looked(e.looked)
+	p.CountFiles(e.looked)
 	d := e.findDistribution()
-	p.System(d.describeOS())
+	p.ReportOS(d.describeOS())
 	packages := e.listPackages(d)
 	for _, item := range packages {
 		p.Package(item.Package)
