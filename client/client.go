@@ -193,10 +193,10 @@ func (c *Client) once(req *http.Request, out any) error {
 	defer func() { _ = resp.Body.Close() }() // was read, or is of no use
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return fmt.Errorf("read the answer to %s %s: %w", req.Method, req.URL.Path, err)
+		return fmt.Errorf("read the response to %s %s: %w", req.Method, req.URL.Path, err)
 	}
 	if len(body) > maxAnswer {
-		return fmt.Errorf("the answer to %s %s is too large", req.Method, req.URL.Path)
+		return fmt.Errorf("the response to %s %s is too large", req.Method, req.URL.Path)
 	}
 	if resp.StatusCode/100 != 2 {
 		return readError(resp, body)
@@ -205,7 +205,7 @@ func (c *Client) once(req *http.Request, out any) error {
 		return nil
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		return fmt.Errorf("the answer to %s %s is not what the API promises: %w", req.Method, req.URL.Path, err)
+		return fmt.Errorf("the response to %s %s does not match the API: %w", req.Method, req.URL.Path, err)
 	}
 	return nil
 }

@@ -332,7 +332,7 @@ func TestDevice(t *testing.T) {
 		"agreed": {[]string{"authorization_pending", "slow_down", "authorization_pending", ""}, "",
 			(5 + 5 + 10 + 10) * time.Second},
 		"refused":    {[]string{"authorization_pending", "access_denied"}, "said access_denied", 10 * time.Second},
-		"no answer":  {[]string{"authorization_pending"}, "nobody entered the code in time", 60 * time.Second},
+		"no answer":  {[]string{"authorization_pending"}, "the code was not entered in time", 60 * time.Second},
 		"code ended": {[]string{"expired_token"}, "said expired_token", 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {

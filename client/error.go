@@ -30,7 +30,7 @@ type Detail struct {
 func (e *Error) Error() string {
 	text := e.Message
 	if text == "" {
-		text = fmt.Sprintf("the service answers %d %s", e.Status, http.StatusText(e.Status))
+		text = fmt.Sprintf("the service responded with %d %s", e.Status, http.StatusText(e.Status))
 	}
 	for _, d := range e.Details {
 		text += "; " + d.Location + ": " + d.Message

@@ -136,10 +136,10 @@ func (i *Identity) Redeem(ctx context.Context, s SignIn, answer url.Values) (Tok
 		return Tokens{}, err
 	}
 	if subtle.ConstantTimeCompare([]byte(answer.Get("state")), []byte(s.State)) != 1 {
-		return Tokens{}, errors.New("the browser brought the answer to another sign-in")
+		return Tokens{}, errors.New("the browser returned the response to another sign-in")
 	}
 	if iss := answer.Get("iss"); iss != "" && iss != auth+"/oidc" {
-		return Tokens{}, fmt.Errorf("the browser brought the answer of another identity service, %s", iss)
+		return Tokens{}, fmt.Errorf("the browser returned the response of another identity service, %s", iss)
 	}
 	code := answer.Get("code")
 	if code == "" {
@@ -188,8 +188,8 @@ func (i *Identity) Device(ctx context.Context) (Device, error) {
 // WaitDevice polls until the person has agreed or refused, or the code ends.
 func (i *Identity) WaitDevice(ctx context.Context, d Device) (Tokens, error) {
 	every := time.Duration(d.Every) * time.Second
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(d.Seconds)*time.Second, errors.New("nobody entered "+
-		"the code in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(d.Seconds)*time.Second, errors.New("the code was not "+
+		"entered in time"))
 	defer cancel()
 	for {
 		if wait(ctx, every) != nil {
@@ -222,7 +222,7 @@ func (i *Identity) token(ctx context.Context, form url.Values) (Tokens, error) {
 		return Tokens{}, err
 	}
 	if b.Access == "" {
-		return Tokens{}, errors.New("the identity service answered without an access token")
+		return Tokens{}, errors.New("the response of the identity service has no access token")
 	}
 	return Tokens{Access: b.Access, Refresh: b.Refresh, Expires: asked.Add(time.Duration(b.Seconds) * time.Second)}, nil
 }

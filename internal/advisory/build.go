@@ -81,7 +81,7 @@ func Build(ctx context.Context, o BuildOptions) (*Report, error) {
 		return nil, err
 	}
 	if err := os.Rename(filepath.Join(dir, "out"), o.Output); err != nil {
-		return nil, fmt.Errorf("put the data file in its place: %w", err)
+		return nil, fmt.Errorf("replace the data file: %w", err)
 	}
 	return &b.report, nil
 }
@@ -166,7 +166,7 @@ func (b *builder) importSources(ctx context.Context, o BuildOptions) error {
 			return err
 		}
 		if b.report.Read+b.report.Feeds == before && len(b.report.Malformed) == 0 {
-			return errs.E(errs.Invalid, "%s holds no OSV records, EPSS scores or KEV catalogue", source)
+			return errs.E(errs.Invalid, "%s contains no OSV records, EPSS scores or KEV catalogue", source)
 		}
 	}
 	for i := range b.held {

@@ -191,8 +191,8 @@ func (b *builder) takeFeed(name string, f *feed) {
 			"one of %s", name, f.kind, formatDate(f.Date), formatDate(old.Date)))
 		return
 	case old != nil && len(f.entries) < len(old.entries)/2:
-		b.addMalformed(Malformed{name, fmt.Sprintf("holds %d entries where %d were known: "+
-			"not taken", len(f.entries), len(old.entries))})
+		b.addMalformed(Malformed{name, fmt.Sprintf("has %d entries where %d were known: not "+
+			"imported", len(f.entries), len(old.entries))})
 		return
 	case old != nil && len(f.bad) > 0: // what was known of the broken ones stays
 		known := feed{kind: f.kind, entries: f.entries}

@@ -103,10 +103,10 @@ func parseEPSS(text string) (*feed, error) {
 		}
 	}
 	if f.Date.IsZero() {
-		return nil, errors.New("it does not say of which day its scores are")
+		return nil, errors.New("it does not state the date of its scores")
 	}
 	if len(f.entries) == 0 {
-		return nil, errors.New("it holds no score")
+		return nil, errors.New("it contains no score")
 	}
 	return f, nil
 }
@@ -192,10 +192,10 @@ func parseKEV(data []byte) (*feed, error) {
 	f.Version = truncate(fmt.Sprint(doc.Version), 40)
 	var err error
 	if f.Date, err = parseDate(fmt.Sprint(doc.Released)); err != nil {
-		return nil, errors.New("the catalogue does not say when it was released")
+		return nil, errors.New("the catalogue has no release date")
 	}
 	if doc.Count != nil && *doc.Count != len(doc.Entries) {
-		return nil, fmt.Errorf("the catalogue holds %d entries and says that it has %d", len(doc.Entries), *doc.Count)
+		return nil, fmt.Errorf("the catalogue has %d entries and declares %d", len(doc.Entries), *doc.Count)
 	}
 	for i, raw := range doc.Entries {
 		var e kevEntry
@@ -206,7 +206,7 @@ func parseKEV(data []byte) (*feed, error) {
 		f.readKEV(fmt.Sprintf("entry %d", i+1), e)
 	}
 	if len(f.entries) == 0 {
-		return nil, errors.New("the catalogue holds no entry")
+		return nil, errors.New("the catalogue has no entry")
 	}
 	return f, nil
 }
@@ -250,7 +250,7 @@ func parseKEVTable(text []byte) (*feed, error) {
 		latest = max(latest, e.a>>16)
 	}
 	if latest == 0 {
-		return nil, errors.New("the catalogue holds no entry with a day")
+		return nil, errors.New("the catalogue has no entry with a date")
 	}
 	f.Date = time.Unix(int64(latest)*86400, 0).UTC()
 	return f, nil

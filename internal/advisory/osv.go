@@ -382,7 +382,7 @@ func (o *osvRange) toEvents(ecosystem string) ([]event, error) {
 		}
 	}
 	if !starts {
-		return nil, errors.New("a range does not say where it begins")
+		return nil, errors.New("a range has no introduced event")
 	}
 	if err := compare.sortEvents(events); err != nil && !errors.Is(err, errNoOrder) {
 		return nil, err

@@ -273,7 +273,7 @@ func (w *walker) addFile(f rawFile) error {
 	w.files++
 	w.bytes += int64(len(f.data))
 	if w.files > maxFiles || w.bytes > maxSourceSize {
-		return errs.E(errs.TooLarge, "the source holds more than %d files or %d GiB", maxFiles, maxSourceSize>>30)
+		return errs.E(errs.TooLarge, "the source has more than %d files or %d GiB", maxFiles, maxSourceSize>>30)
 	}
 	if w.next == nil {
 		w.next = &batch{done: make(chan struct{})}

@@ -236,7 +236,7 @@ func TestSkips(t *testing.T) {
 			"the archive"},
 		{"link to nothing", item{name: "l", mode: fs.ModeSymlink, link: "nothing"}, "", "a link to what is not in " +
 			"the archive"},
-		{"twice", item{name: "first", content: "other"}, "", "the archive holds this name more than once"},
+		{"twice", item{name: "first", content: "other"}, "", "the archive contains this name more than once"},
 		{"file as folder", item{name: "first/below", content: "x"}, "", "a file of the archive stands where its " +
 			"folder should be"},
 		{"too large", item{name: "large", content: strings.Repeat("x", 2000)}, "", "larger than 1024 bytes"},

@@ -55,7 +55,7 @@ func newExtractor(ctx context.Context, size int64, dst *os.Root, b Budget) *extr
 // countEntry counts an entry or a folder.
 func (x *extractor) countEntry() error {
 	if x.entries++; x.entries > x.budget.Files {
-		return errs.E(errs.Invalid, "the archive holds more than %d files and folders", x.budget.Files)
+		return errs.E(errs.Invalid, "the archive contains more than %d files and folders", x.budget.Files)
 	}
 	return x.ctx.Err()
 }
@@ -179,7 +179,7 @@ func (x *extractor) writeFile(e entry) error {
 	}
 	out, err := x.dst.OpenFile(e.name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) || errors.Is(err, syscall.EISDIR) {
-		x.skipEntry(e.name, "the archive holds this name more than once")
+		x.skipEntry(e.name, "the archive contains this name more than once")
 		return nil
 	}
 	if err != nil {
@@ -212,7 +212,8 @@ func (x *extractor) copyContent(out io.Writer, e entry) (int64, error) {
 			return total, over
 		}
 		if total += int64(n); total > e.size {
-			return total, errs.E(errs.Invalid, "the archive is damaged: %s is larger than it says", printableName(e.name))
+			return total, errs.E(errs.Invalid, "the archive is damaged: %s is larger than its declared size",
+				printableName(e.name))
 		}
 		if n > 0 {
 			if _, err := out.Write(x.buffer[:n]); err != nil {

@@ -108,7 +108,8 @@ func Start(o Options) (*scan.Chromium, error) {
 // handleOf begins to watch over the process, and returns what others see of it.
 func (p *process) handleOf(memory int64) *scan.Chromium {
 	go p.enforceMemoryLimit(memory)
-	return &scan.Chromium{Pipe: pipe{p.toR, p.toW}, Proxy: p.proxy, Stop: func() { p.killGroup("") }, ExitReason: p.exitReason}
+	return &scan.Chromium{Pipe: pipe{p.toR, p.toW}, Proxy: p.proxy, Stop: func() { p.killGroup("") },
+		ExitReason: p.exitReason}
 }
 
 // A pipe is what the browser writes and reads.
@@ -231,7 +232,7 @@ func (p *process) exitReason() error {
 	case <-p.exited:
 		return fmt.Errorf("the browser has ended (%s): %s", p.state(), p.output.mostTellingLine())
 	default:
-		return errors.New("the browser is gone")
+		return errors.New("the browser process has ended")
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-var errNoIsolation = errors.New("a browser can be held to least rights on Linux alone")
+var errNoIsolation = errors.New("a sandboxed browser is supported only on Linux")
 
 func runUnprivileged(*exec.Cmd, int, chan struct{}) error { return errNoIsolation }
 

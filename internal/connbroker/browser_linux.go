@@ -109,7 +109,7 @@ func (a *arrivals) endReason() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.reason == nil {
-		return errors.New("the browser is gone")
+		return errors.New("the browser process has ended")
 	}
 	return a.reason
 }

@@ -78,7 +78,7 @@ func firstYAML(text []byte, limits Limits) (*Node, error) {
 	for c := (converter{}); ; {
 		y, err := r.Followed()
 		if errors.Is(err, io.EOF) {
-			return nil, &Error{Message: "holds no document"}
+			return nil, &Error{Message: "contains no document"}
 		}
 		if err != nil {
 			return nil, err

@@ -115,7 +115,7 @@ func load(s store, o Options) (*Image, error) {
 		return nil, err
 	}
 	if n := len(img.Config.RootFS.DiffIDs); n != len(layers) {
-		return nil, errs.E(errs.Invalid, "the image has %d layers, and its configuration speaks of %d", len(layers), n)
+		return nil, errs.E(errs.Invalid, "the image has %d layers, and its configuration declares %d", len(layers), n)
 	}
 	if len(layers) > maxLayers || len(img.Config.History) > maxHistory {
 		return nil, errs.E(errs.TooLarge, "the image has %d layers and a history of %d steps; %d and %d "+

@@ -106,7 +106,7 @@ func walk(ctx context.Context, r *tar.Reader, b *Budget, visit func(*Entry) erro
 			return errs.E(errs.Invalid, "the layer cannot be read to its end: %v", err)
 		}
 		if b.Entries--; b.Entries < 0 {
-			return errs.E(errs.TooLarge, "the layers have more entries than a scan looks at")
+			return errs.E(errs.TooLarge, "the layers have more entries than the limit")
 		}
 		e, ok := entry(h)
 		if !ok {
@@ -191,7 +191,7 @@ func (c *counter) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	if c.budget.Bytes <= 0 {
-		return 0, errs.E(errs.TooLarge, "the layers hold more bytes than a scan may read")
+		return 0, errs.E(errs.TooLarge, "the layers have more bytes than the limit")
 	}
 	n, err := c.r.Read(p[:min(int64(len(p)), c.budget.Bytes)])
 	c.budget.Bytes -= int64(n)

@@ -80,7 +80,7 @@ func candidates(s store, list []v1.Descriptor, name string, depth int) ([]candid
 			}
 		}
 		if len(out) > maxLayers {
-			return nil, errs.E(errs.TooLarge, "the archive holds more than %d images", maxLayers)
+			return nil, errs.E(errs.TooLarge, "the archive contains more than %d images", maxLayers)
 		}
 	}
 	return out, nil
@@ -91,7 +91,7 @@ func choose(all []candidate, o Options) (*candidate, error) {
 	if o.Name != "" {
 		named := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !sameName(c.name, o.Name) })
 		if len(named) == 0 {
-			return nil, errs.E(errs.Invalid, "there is no image %q: the archive holds %s", o.Name, listNames(all))
+			return nil, errs.E(errs.Invalid, "there is no image %q: the archive contains %s", o.Name, listNames(all))
 		}
 		all = named
 	}
@@ -115,16 +115,16 @@ func choose(all []candidate, o Options) (*candidate, error) {
 		})
 		if len(fit) == 0 {
 			slices.Sort(seen)
-			return nil, errs.E(errs.Invalid, "there is no image for %s: the archive holds %s", platform,
+			return nil, errs.E(errs.Invalid, "there is no image for %s: the archive contains %s", platform,
 				strings.Join(slices.Compact(seen), ", "))
 		}
 		all = fit
 	}
 	switch {
 	case len(all) == 0:
-		return nil, errs.E(errs.Invalid, "the archive holds no container image")
+		return nil, errs.E(errs.Invalid, "the archive contains no container image")
 	case len(all) > 1 && !same(all):
-		return nil, errs.E(errs.Invalid, "the archive holds several images (%s): say which with #NAME after "+
+		return nil, errs.E(errs.Invalid, "the archive contains several images (%s): select one with #NAME after "+
 			"its path", listNames(all))
 	}
 	return &all[0], nil
@@ -230,9 +230,9 @@ func (i *Image) fromSaved(o Options) ([]layerBlob, error) {
 	switch {
 	case fit >= 0:
 	case o.Name != "":
-		return nil, errs.E(errs.Invalid, "there is no image %q: the archive holds %s", o.Name, listNames(names))
+		return nil, errs.E(errs.Invalid, "there is no image %q: the archive contains %s", o.Name, listNames(names))
 	case len(list) != 1:
-		return nil, errs.E(errs.Invalid, "the archive holds %d images (%s): say which with #NAME after "+
+		return nil, errs.E(errs.Invalid, "the archive contains %d images (%s): select one with #NAME after "+
 			"its path", len(list), listNames(names))
 	default:
 		fit, i.Name = 0, names[0].name
@@ -243,7 +243,7 @@ func (i *Image) fromSaved(o Options) ([]layerBlob, error) {
 	}
 	if want := o.Platform; want != "" && i.Config.Platform() != nil {
 		if p, err := v1.ParsePlatform(want); err != nil || !i.Config.Platform().Satisfies(*p) {
-			return nil, errs.E(errs.Invalid, "there is no image for %s: the archive holds %s", want,
+			return nil, errs.E(errs.Invalid, "there is no image for %s: the archive contains %s", want,
 				platformText(i.Config.Platform()))
 		}
 	}

@@ -43,7 +43,7 @@ func openStore(ctx context.Context, at string) (store, error) {
 		return nil, errs.E(errs.Invalid, "%s does not exist", at)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look at %s: %w", at, err)
+		return nil, fmt.Errorf("stat %s: %w", at, err)
 	}
 	if info.IsDir() {
 		root, err := os.OpenRoot(at)

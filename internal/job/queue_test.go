@@ -273,7 +273,7 @@ func TestFailureAndPanic(t *testing.T) {
 			r := b.await(b.ready(branch), "was put back", func(r run.Run) bool {
 				return r.State == run.Queued && r.Failure != nil
 			})
-			if r.Tries != 1 || r.Failure.Message != "internal error; the log says more" {
+			if r.Tries != 1 || r.Failure.Message != "internal error; see the log" {
 				t.Errorf("%s: put back as %+v, %+v", branch, r, r.Failure)
 			}
 		}

@@ -20,7 +20,7 @@ func (q *Queue) reapLoop(ctx context.Context) {
 		}
 		reaped, err := r.checkLeases(ctx)
 		if err != nil && ctx.Err() == nil && !away {
-			q.Log.LogAttrs(ctx, slog.LevelError, "looking at leases fails", slog.String("error", err.Error()))
+			q.Log.LogAttrs(ctx, slog.LevelError, "leases cannot be checked", slog.String("error", err.Error()))
 		}
 		away = err != nil
 		if reaped > 0 {

@@ -103,7 +103,7 @@ func (q *Queue) finishRun(working context.Context, r *run.Run, err error, log *s
 	var setback *run.RetryError
 	switch {
 	case errors.Is(cause, errLost) || errs.Is(err, errs.Conflict):
-		log.LogAttrs(working, slog.LevelWarn, "a scan was lost to another worker, or is gone")
+		log.LogAttrs(working, slog.LevelWarn, "a scan was lost to another worker, or was deleted")
 		return nil
 	case err == nil && r.State.Final():
 	case errors.Is(cause, errCancelled):
@@ -115,7 +115,7 @@ func (q *Queue) finishRun(working context.Context, r *run.Run, err error, log *s
 	case err == nil:
 		return fmt.Errorf("scan %s: the worker left it in state %s", r.ID, r.State)
 	default:
-		log.LogAttrs(working, slog.LevelError, "a scan is to be tried again", slog.String("error", err.Error()))
+		log.LogAttrs(working, slog.LevelError, "a scan will be retried", slog.String("error", err.Error()))
 		r.State, r.Failure = run.Queued, toFailure(err)
 	}
 	return q.persistRun(working, r, cause == nil)
@@ -131,7 +131,7 @@ func toFailure(err error) *run.Failure {
 	if errors.As(err, &e) && e.Kind != errs.Internal {
 		return run.Fail(run.CodeUnavailable, "%s", e.Message)
 	}
-	return run.Fail(run.CodeUnavailable, "internal error; the log says more")
+	return run.Fail(run.CodeUnavailable, "internal error; see the log")
 }
 
 // persistTime is how long a worker tries to write how a run ended. Afterwards the

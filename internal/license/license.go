@@ -47,14 +47,14 @@ func (c Category) Risk() string {
 func (c Category) RiskDescription() string {
 	switch c {
 	case Permissive:
-		return "May be used in closed programs; notices of copyright are kept."
+		return "May be used in proprietary programs; copyright notices must be preserved."
 	case WeakCopyleft:
 		return "Changes of the package itself are published under the same licence; the program around it need not be."
 	case StrongCopyleft:
 		return "A program that is distributed, or for some licences offered over a network, with the package may " +
 			"have to be published under the same licence."
 	}
-	return "Nobody has said what this licence asks: read it before the package is used."
+	return "The terms of this licence are unknown: read it before the package is used."
 }
 
 // A License is a licence and its category.

@@ -102,7 +102,7 @@ func parseAddress(text string) (*url.URL, error) {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return nil, fmt.Errorf("not an address that begins with http:// or https:// and a host")
 	case u.User != nil:
-		return nil, fmt.Errorf("an address holds no user and password: they belong into an identity")
+		return nil, fmt.Errorf("a URL must not contain a user and password: put them into an identity")
 	case strings.ContainsAny(u.Hostname(), "*?% ") || strings.ContainsFunc(u.Host, unicode.IsControl):
 		return nil, fmt.Errorf("not the name of a host")
 	}

@@ -80,7 +80,8 @@ func Listen(o Options) (*Listener, error) {
 			return nil, err
 		}
 	}
-	l := &Listener{o: o, limiter: rate.NewLimiter(interactionsPerSecond, interactionsPerSecond), peers: peers{most: o.Connections},
+	l := &Listener{o: o, limiter: rate.NewLimiter(interactionsPerSecond, interactionsPerSecond),
+		peers: peers{most: o.Connections},
 		scans: map[string]*Session{}}
 	var config net.ListenConfig
 	web, err := config.Listen(context.Background(), "tcp", o.Listen)
@@ -103,7 +104,8 @@ func Listen(o Options) (*Listener, error) {
 	}
 	l.names, err = config.ListenPacket(context.Background(), "udp", dns)
 	if err != nil && (o.DNS != "" || o.Domain != "") { // without a domain it is an extra
-		return nil, errors.Join(errs.Wrap(errs.Unavailable, err, "cannot listen for questions at %s", dns), web.Close())
+		return nil, errors.Join(errs.Wrap(errs.Unavailable, err, "cannot listen for DNS queries at %s", dns),
+			web.Close())
 	}
 	l.startServers()
 	return l, nil

@@ -178,7 +178,7 @@ func (c *Client) checkAddress(host string, ip netip.Addr) error {
 	}
 	own, err := c.own()
 	if err != nil {
-		return errs.Wrap(errs.Unavailable, err, "cannot tell the addresses of this machine")
+		return errs.Wrap(errs.Unavailable, err, "cannot determine the addresses of this machine")
 	}
 	what := classifyAddress(ip, own)
 	if what == "" {

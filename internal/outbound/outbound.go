@@ -152,7 +152,7 @@ func loadAuthorities(path string) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("read the system's certificate authorities: %w", err)
 	}
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, errs.E(errs.Invalid, "outbound-ca-file %s holds no certificate", path)
+		return nil, errs.E(errs.Invalid, "outbound-ca-file %s contains no certificate", path)
 	}
 	return pool, nil
 }
@@ -233,7 +233,7 @@ func (c *Client) explainError(req *http.Request, err error) error {
 	}
 	var timeout interface{ Timeout() bool }
 	if errors.As(err, &timeout) && timeout.Timeout() {
-		return errs.E(errs.Unavailable, "%s did not answer in time", req.URL.Host)
+		return errs.E(errs.Unavailable, "%s did not respond in time", req.URL.Host)
 	}
 	return errs.Wrap(errs.Unavailable, hideAddresses(err), "cannot reach %s", req.URL.Host)
 }
@@ -365,7 +365,7 @@ func (c *Client) dialWithGuard(ctx context.Context, network, address string,
 	}
 	own, err := c.own()
 	if err != nil {
-		return nil, errs.Wrap(errs.Unavailable, err, "cannot tell the addresses of this machine")
+		return nil, errs.Wrap(errs.Unavailable, err, "cannot determine the addresses of this machine")
 	}
 	closed := c.closedTo(ctx, address, own)
 	d := net.Dialer{Timeout: connectTime, Resolver: c.resolver}
@@ -554,5 +554,5 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 func tooLarge(host string, limit int64) error {
-	return errs.E(errs.TooLarge, "%s answers with more than %d bytes", host, limit)
+	return errs.E(errs.TooLarge, "%s responds with more than %d bytes", host, limit)
 }

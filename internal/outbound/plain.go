@@ -50,11 +50,11 @@ func networkReason(err error) string {
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return "the name has no address"
 	case errors.As(err, &dns) && dns.IsTimeout:
-		return "the DNS did not answer in time"
+		return "the DNS did not respond in time"
 	case errors.As(err, &dns):
 		return "the name cannot be resolved"
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return "no answer in time"
+		return "no response in time"
 	case errors.As(err, &number):
 		return number.Error()
 	case errors.As(err, &op) && op.Err != nil:

@@ -69,7 +69,7 @@ func TestSilentRegistry(t *testing.T) {
 	defer cancel()
 	r := Request{Reference: l.Addr().String() + "/app:1", Transport: guarded(t, "127.0.0.1")}
 	if _, err := Find(ctx, r); !errs.Is(err, errs.Unavailable) ||
-		!strings.Contains(err.Error(), l.Addr().String()+" does not answer in time") {
+		!strings.Contains(err.Error(), l.Addr().String()+" does not respond in time") {
 		t.Errorf("find: %v", err)
 	}
 	if _, err := Fetch(ctx, r, t.TempDir()); !errs.Is(err, errs.Unavailable) {

@@ -198,7 +198,7 @@ func explainError(ctx context.Context, ref name.Reference, err error) error {
 	host := ref.Context().RegistryStr()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return errs.E(errs.Unavailable, "%s does not answer in time", host)
+		return errs.E(errs.Unavailable, "%s does not respond in time", host)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &known):
@@ -213,7 +213,7 @@ func explainError(ctx context.Context, ref name.Reference, err error) error {
 	case t.StatusCode == http.StatusTooManyRequests:
 		return errs.E(errs.TooMany, "%s has had too many requests; try again later", host)
 	}
-	return errs.E(errs.Unavailable, "%s answers with status %d", host, t.StatusCode)
+	return errs.E(errs.Unavailable, "%s returned status %d", host, t.StatusCode)
 }
 
 // bareError is the error without the address of the request, and without the lines below

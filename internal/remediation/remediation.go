@@ -152,7 +152,7 @@ func planResult(id triage.ID, f *triage.Finding, needs []upgrade.VulnerablePacka
 	}
 	out.Advisory, out.Severity = advisoryOf(f), strings.ToUpper(string(f.Report.Severity))
 	if len(needs) == 0 {
-		out.ErrorMessage = optionalText("it is not of a package that a file of the project asks for")
+		out.ErrorMessage = optionalText("it is not in a package that a file of the project requires")
 		return out
 	}
 	if f.Rule.Advisory != nil {
@@ -312,7 +312,7 @@ func (j *Job) Message() string {
 	case Queued:
 		return "Waiting"
 	case Processing:
-		return fmt.Sprintf("Looked at %d of %d vulnerabilities", j.Processed, len(j.Request.Findings))
+		return fmt.Sprintf("Analyzed %d of %d vulnerabilities", j.Processed, len(j.Request.Findings))
 	case Completed:
 		return j.Answer.Message()
 	}

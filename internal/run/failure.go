@@ -78,7 +78,7 @@ func RetriesExhausted(tries int, last *Failure) *Failure {
 			"the scan was started %d times, and each time its worker stopped before the end", tries)
 	}
 	f := *last
-	f.Message = fmt.Sprintf("the scan was tried %d times, the last time: %s", tries, last.Message)
+	f.Message = fmt.Sprintf("the scan was attempted %d times, the last error: %s", tries, last.Message)
 	return &f
 }
 

@@ -25,11 +25,11 @@ const MaxUpload = 5 << 30
 const (
 	stepUpload = "waiting for the upload"
 	// StepQueued is the step of an uploaded run without a worker.
-	StepQueued = "waiting for a free place"
+	StepQueued = "waiting for a free worker"
 	// StepPaused is the step of a paused run.
 	StepPaused = "paused"
 	// stepSealed is that of a run that needs the master key.
-	stepSealed = "waiting for a free place at a worker that has the master key"
+	stepSealed = "waiting for a worker that has the master key"
 )
 
 // touchEvery is how often an upload under way says that it is alive; one that has
@@ -109,8 +109,8 @@ func tooLarge(cause error) error {
 // StorageFull is the error of an upload that would make an organization store more bytes than
 // it may, beside the present ones.
 func StorageFull(present, most int64) error {
-	e := rejectUpload(errs.TooLarge, "the organization has no room for this upload: its other scans that wait or run keep "+
-		"%d MiB of the %d MiB that it may store: start the scan again when some have ended", present>>20, most>>20)
+	e := rejectUpload(errs.TooLarge, "storage limit exceeded: the uploads of other queued or running scans use %d "+
+		"MiB of the %d MiB of the organization; start the scan again when some have ended", present>>20, most>>20)
 	e.Members = map[string]string{"retryAfter": roomWait}
 	return e
 }

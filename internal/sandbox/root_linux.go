@@ -32,7 +32,8 @@ func (s *stage) enterRoot() error {
 		if s.Family != nil {
 			return fmt.Errorf("hide the file tree: %w", err)
 		}
-		s.addWarning("the whole file tree can be seen (%v), though not read where Landlock is on", systemReason(err))
+		s.addWarning("the whole file tree is visible (%v), but not readable where Landlock is "+
+			"enabled", systemReason(err))
 		return nil
 	}
 	for _, dir := range []string{"/root", "/proc"} {

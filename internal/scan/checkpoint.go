@@ -49,7 +49,7 @@ func (k *checkpoints) savePart(analyzer string, part []byte) error {
 		return err
 	}
 	if len(text) > MaxCheckpoint {
-		return errs.E(errs.TooLarge, "what the scan keeps is longer than %d MiB", MaxCheckpoint>>20)
+		return errs.E(errs.TooLarge, "the checkpoint of the scan is larger than %d MiB", MaxCheckpoint>>20)
 	}
 	if err := k.save(text); err != nil {
 		return err

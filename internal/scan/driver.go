@@ -172,7 +172,7 @@ func (d *driver) planJobs() error {
 	if len(d.tree.files)+len(d.tree.large)+len(d.tree.gaps) == 0 {
 		for _, j := range d.jobs {
 			if !j.History || len(d.tree.repos) == 0 {
-				j.addReason(Reason{Code: "empty", Message: "there are no files: nothing was looked at"})
+				j.addReason(Reason{Code: "empty", Message: "there are no files: nothing was analyzed"})
 			}
 		}
 	}

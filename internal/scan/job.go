@@ -96,7 +96,7 @@ func (j *job) wantsFile(path string, o *outcome) (wanted bool) {
 func (j *job) callAnalyzer(ctx context.Context, limit time.Duration, at string, o *outcome,
 	fn func(context.Context) error) bool {
 	if j.stuck.Load() >= maxStuck {
-		o.addReason(Reason{Code: "timeout", Message: "not looked at: earlier calls of the analyzer " +
+		o.addReason(Reason{Code: "timeout", Message: "not analyzed: earlier calls of the analyzer " +
 			"never ended", Path: at})
 		return false
 	}
@@ -180,7 +180,7 @@ func panicOrigin() string {
 			return fmt.Sprintf("%s (%s:%d)", f.Function, filepath.Base(f.File), f.Line)
 		}
 		if !more {
-			return "an unknown place"
+			return "an unknown location"
 		}
 	}
 }

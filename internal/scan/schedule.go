@@ -69,7 +69,7 @@ func (d *driver) analyzeFiles(ctx context.Context) error {
 		if err := d.emitFileResult(v); err != nil {
 			return err
 		}
-		d.tracker.reportFiles(int(100*size/weight), fmt.Sprintf("looked at %d of %d files", n, len(d.tree.files)))
+		d.tracker.reportFiles(int(100*size/weight), fmt.Sprintf("analyzed %d of %d files", n, len(d.tree.files)))
 		if err := d.emitProgress(); err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (d *driver) analyzeFile(ctx context.Context, file File) *fileResult {
 func (d *driver) callWithFile(ctx context.Context, j *job, file File, read func() ([]byte, error), o *outcome) bool {
 	left := d.Limits.AnalyzerTime - time.Duration(j.spent.Load())
 	if left <= 0 {
-		o.addReason(Reason{Code: "timeout", Message: fmt.Sprintf("not looked at: the analyzer has used "+
+		o.addReason(Reason{Code: "timeout", Message: fmt.Sprintf("not analyzed: the analyzer has used "+
 			"up its %s", d.Limits.AnalyzerTime), Path: file.Path})
 		return false
 	}
@@ -271,7 +271,8 @@ func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 // analyzeProject runs one Project analyzer.
 func (d *driver) analyzeProject(ctx context.Context, j *job) *outcome {
 	o := &outcome{limit: d.Limits.Findings}
-	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: j.openableFiles(d.tree), Code: d.Code,
+	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: j.openableFiles(d.tree),
+		Code:   d.Code,
 		Verify: d.Verify, Workers: d.Workers,
 		Progress:  func(percent int, step string) { d.tracker.reportProject(j, percent, step) },
 		Operation: func(op finding.Operation) { o.addOperation(op, d.Limits.Operations) }, Reporter: o.newReporter("")}

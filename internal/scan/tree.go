@@ -57,7 +57,7 @@ func openTree(ctx context.Context, at string, limits Limits) (*tree, error) {
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return nil, fmt.Errorf("look at %s: %w", at, err)
+		return nil, fmt.Errorf("stat %s: %w", at, err)
 	}
 	t := &tree{name: filepath.Base(abs)}
 	switch {
@@ -111,7 +111,7 @@ func (t *tree) walkFiles(ctx context.Context, limits Limits) error {
 		}
 		if seen++; seen > limits.Files {
 			t.addGap("too-many-files", fmt.Sprintf("the tree has more than %d files; the rest was not "+
-				"looked at", limits.Files), "")
+				"analyzed", limits.Files), "")
 			return errFull
 		}
 		info, err := d.Info()
@@ -120,7 +120,7 @@ func (t *tree) walkFiles(ctx context.Context, limits Limits) error {
 			return nil
 		}
 		if total+info.Size() > limits.TotalSize {
-			t.addGap("too-large", fmt.Sprintf("the files before it hold the %d bytes that a scan "+
+			t.addGap("too-large", fmt.Sprintf("the files before it have the %d bytes that a scan "+
 				"may read", limits.TotalSize), name)
 			return nil
 		}
@@ -157,7 +157,7 @@ func (t *tree) addFile(f File, limits Limits) bool {
 		if f.Size <= limits.StreamSize {
 			t.large = append(t.large, f)
 		}
-		t.addGap("too-large", fmt.Sprintf("%d bytes; a scan looks at files up to %d", f.Size, limits.FileSize), f.Path)
+		t.addGap("too-large", fmt.Sprintf("%d bytes; larger than the limit of %d", f.Size, limits.FileSize), f.Path)
 		return false
 	}
 	t.files = append(t.files, f)

@@ -321,5 +321,5 @@ func (b *Box) Open(sealed []byte, label string) ([]byte, error) {
 			return plain, nil
 		}
 	}
-	return nil, errors.New("the sealed text does not open: another master key, another place, or damage")
+	return nil, errors.New("the sealed text cannot be decrypted: another master key, another location, or damage")
 }

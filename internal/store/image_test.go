@@ -279,7 +279,7 @@ func TestDeletedImages(t *testing.T) {
 		page, err := db.Findings(t.Context(), s.sc,
 			triage.Query{Filter: triage.Filter{Branch: "main", Statuses: []triage.Status{triage.Resolved}}, Limit: 1})
 		if err != nil || len(page.Findings[0].History) != 1 || page.Findings[0].History[0].Reason != "the image was "+
-			"deleted, and no other holds it" {
+			"deleted, and no other contains it" {
 			t.Errorf("history %+v, %v", page.Findings, err)
 		}
 		if err := db.DeleteImage(t.Context(), s.sc, s.image("main", "1")); !errs.Is(err, errs.NotFound) {

@@ -116,8 +116,8 @@ func truncateReason(s string) string {
 // runLimits returns what a run leaves out because of how it was started.
 func runLimits(r *run.Run, a finding.Analysis) (out []CoverageReason) {
 	if a == finding.SAST && r.Fast {
-		out = append(out, CoverageReason{Code: "fast", Message: "source code was analysed function by function: " +
-			"flows of data between functions were not looked at"})
+		out = append(out, CoverageReason{Code: "fast", Message: "source code was analyzed function by function: data " +
+			"flow between functions was not analyzed"})
 	}
 	if r.Image != nil && len(r.Image.Severities) > 0 {
 		text := "only findings of these severities were looked for:"

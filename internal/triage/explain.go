@@ -108,8 +108,7 @@ func (d *PriorityExplanation) setExploitability(f *Finding, t threat) {
 	case match != nil && isUnreachable(match.Reach):
 		d.Verdict, d.Reason = NotExploitableVerdict, "nothing uses the package: "+match.Reach.Reason
 	case match == nil && IsNonProductionPath(f.Report.Location.Path):
-		d.Verdict, d.Reason = NotExploitableVerdict, "the file's path says that it is a test, an example or somebody "+
-			"else's code"
+		d.Verdict, d.Reason = NotExploitableVerdict, "the file's path indicates a test, an example or third-party code"
 	default:
 		d.Verdict, d.Reason = TheoreticalVerdict, "no attack is known"
 		if t.scored {
@@ -125,7 +124,7 @@ func (d *PriorityExplanation) explainAdjustment(f *Finding, t threat) {
 	after := priorityOf(&f.Report, d.Score, t)
 	switch {
 	case f.Pinned:
-		d.Adjustment = "somebody chose the priority"
+		d.Adjustment = "the priority was set manually"
 	case after != band && f.Report.Package.Reach.Verdict == finding.Reachable:
 		d.Adjustment = fmt.Sprintf("the score alone says %s; one step more urgent, because the flawed code "+
 			"is called", spellPriority(band))
@@ -133,7 +132,8 @@ func (d *PriorityExplanation) explainAdjustment(f *Finding, t threat) {
 		d.Adjustment = fmt.Sprintf("the score alone says %s; the least urgent, because nothing imports the "+
 			"package", spellPriority(band))
 	case after != f.Priority:
-		d.Adjustment = "what is known of the vulnerability has changed since the last scan: the next one will make it " +
+		d.Adjustment = "what is known of the vulnerability has changed since the last scan: the next one will " +
+			"make it " +
 			spellPriority(after)
 	}
 }

@@ -27,30 +27,34 @@ func TestDecompose(t *testing.T) {
 	}{
 		"code": {
 			&Finding{Report: finding.Finding{Severity: finding.High, Location: finding.Location{Path: "src/a.go"}}},
-			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.35, Context: 0.5}, Score: 588, CVSSPart: 371,
+			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.35, Context: 0.5}, Score: 588,
+				CVSSPart:    371,
 				ExploitPart: 117, ContextPart: 100,
 				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75,
 				Verdict: TheoreticalVerdict, Reason: "no attack is known"},
 		},
 		"test": {
 			&Finding{Report: finding.Finding{Severity: finding.High, Location: finding.Location{Path: "tests/a.go"}}},
-			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.05, Context: 0.5}, Score: 488, CVSSPart: 371,
+			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.05, Context: 0.5}, Score: 488,
+				CVSSPart:    371,
 				ExploitPart: 17, ContextPart: 100,
 				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75,
 				Verdict: NotExploitableVerdict,
-				Reason:  "the file's path says that it is a test, an example or somebody else's code"},
+				Reason:  "the file's path indicates a test, an example or third-party code"},
 		},
 		"test, shown": {
 			&Finding{Proven: true, Report: finding.Finding{Severity: finding.High,
 				Location: finding.Location{Path: "tests/a.go"}}},
-			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.75, Context: 0.5}, Score: 721, CVSSPart: 371,
+			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.75, Context: 0.5}, Score: 721,
+				CVSSPart:    371,
 				ExploitPart: 250, ContextPart: 100,
 				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75, Verdict: ProvenVerdict,
 				Reason: "a live scan has used it in the running application"},
 		},
 		"live, used": {
 			&Finding{Report: finding.Finding{Severity: finding.High, Live: &finding.Live{Payload: "'"}}},
-			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.75, Context: 0.5}, Score: 721, CVSSPart: 371,
+			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.75, Context: 0.5}, Score: 721,
+				CVSSPart:    371,
 				ExploitPart: 250, ContextPart: 100,
 				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75, Verdict: ProvenVerdict,
 				Reason: "the scan has used it in the running application"},
@@ -58,7 +62,8 @@ func TestDecompose(t *testing.T) {
 		"live, seen": {
 			&Finding{Report: finding.Finding{Severity: finding.High,
 				Live: &finding.Live{Exchanges: make([]finding.Exchange, 1)}}},
-			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.35, Context: 0.5}, Score: 588, CVSSPart: 371,
+			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.35, Context: 0.5}, Score: 588,
+				CVSSPart:    371,
 				ExploitPart: 117, ContextPart: 100,
 				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75,
 				Verdict: TheoreticalVerdict, Reason: "no attack is known"},
@@ -75,7 +80,8 @@ func TestDecompose(t *testing.T) {
 		},
 		"unused": {
 			advised(finding.Advisory{CVSS: 9, EPSS: &finding.EPSS{Percentile: 0.5}}, finding.NotFound),
-			PriorityExplanation{Factors: Factors{CVSS: 9, Scored: true, EPSS: 0.5, Context: 0.5}, Score: 515, CVSSPart: 315,
+			PriorityExplanation{Factors: Factors{CVSS: 9, Scored: true, EPSS: 0.5, Context: 0.5}, Score: 515,
+				CVSSPart: 315,
 				EPSSPart: 125, ContextPart: 75,
 				CVSSWeight: 0.35, EPSSWeight: 0.25, ExploitWeight: 0.25, ContextWeight: 0.15,
 				Verdict: NotExploitableVerdict, Reason: "nothing uses the package: no import of it",
@@ -83,7 +89,8 @@ func TestDecompose(t *testing.T) {
 		},
 		"malicious": {
 			advised(finding.Advisory{Malicious: true, CVSS: 10}, ""),
-			PriorityExplanation{Factors: Factors{CVSS: 10, Exploitability: 0.95, Context: 0.5}, Score: 883, CVSSPart: 467,
+			PriorityExplanation{Factors: Factors{CVSS: 10, Exploitability: 0.95, Context: 0.5}, Score: 883,
+				CVSSPart:    467,
 				ExploitPart: 316, ContextPart: 100,
 				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75,
 				Verdict: ExploitedVerdict, Reason: "the package itself is an attack"},
@@ -95,11 +102,12 @@ func TestDecompose(t *testing.T) {
 		}
 	}
 	pinned := &Finding{Pinned: true, Priority: VeryLow, Report: finding.Finding{Severity: finding.High}}
-	if got := ExplainPriority(pinned).Adjustment; got != "somebody chose the priority" {
+	if got := ExplainPriority(pinned).Adjustment; got != "the priority was set manually" {
 		t.Errorf("pinned: %q", got)
 	}
 	old := &Finding{Priority: VeryLow, Report: finding.Finding{Severity: finding.High}}
-	if got := ExplainPriority(old).Adjustment; got != "what is known of the vulnerability has changed since the last scan: the "+
+	if got := ExplainPriority(old).Adjustment; got != "what is known of the vulnerability has changed since the last "+
+		"scan: the "+
 		"next one will make it normal" {
 		t.Errorf("old: %q", got)
 	}

@@ -149,7 +149,7 @@ func checkImage(i *scan.Image) error {
 
 func checkNames(what string, names ...string) error {
 	if hasNUL(names...) || slices.ContainsFunc(names, func(s string) bool { return len(s) > maxText }) {
-		return errs.E(errs.Invalid, "what the scan says of the %s holds a NUL character, or is too long", what)
+		return errs.E(errs.Invalid, "the %s in the scan result contains a NUL character, or is too long", what)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (t *Triage) Ingest(ctx context.Context, sc tenant.Scope, r *run.Run,
 		}
 	}
 	return run.Outcome{}, errs.E(errs.Unavailable,
-		"the findings of branch %q were changed by somebody else %d times while this scan was applied; try again",
+		"the findings of branch %q were changed concurrently %d times while this scan was applied; try again",
 		r.Branch, maxRestarts)
 }
 
@@ -127,8 +127,9 @@ func (in *ingest) applyReport(ctx context.Context) error {
 	if err := in.removePackages(ctx, w); err != nil {
 		return err
 	}
-	w.batch.Summary = &ScanSummary{Statuses: in.statuses, Analyses: summarizeCoverage(in.run, in.statuses), Languages: in.languageNames(),
-		Image: in.imageRecord(), ExpiredImages: in.held.ExpiredImages, Operations: len(in.report.operations)}
+	w.batch.Summary = &ScanSummary{Statuses: in.statuses, Analyses: summarizeCoverage(in.run, in.statuses),
+		Languages: in.languageNames(),
+		Image:     in.imageRecord(), ExpiredImages: in.held.ExpiredImages, Operations: len(in.report.operations)}
 	return w.flushBatch(ctx)
 }
 
@@ -222,7 +223,8 @@ func (in *ingest) unmatchedCandidates() (before, after []matchCandidate) {
 		}
 	}
 	for i, k := range in.known {
-		if !in.seen[i] && codes[k.Code] && in.covered.hasAnalyzed(k.Analyzer, k.Path, k.Rule) && !in.held.InOtherImages[string(k.ID)] {
+		if !in.seen[i] && codes[k.Code] && in.covered.hasAnalyzed(k.Analyzer, k.Path, k.Rule) &&
+			!in.held.InOtherImages[string(k.ID)] {
 			before = append(before, matchCandidate{index: i, code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
 		}
 	}
@@ -286,7 +288,8 @@ func (in *ingest) compareBase(ctx context.Context, renamed map[Digest]Digest) er
 			same[i] = true
 			renamed[k.Place] = k.Flaw
 		} else if codes[k.Code] && !in.flaws[k.Flaw] && in.covered.hasAnalyzed(k.Analyzer, k.Path, k.Rule) {
-			before = append(before, matchCandidate{index: len(flaws), code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
+			before = append(before, matchCandidate{index: len(flaws), code: k.Code, path: k.Path, line: k.Line,
+				gone: k.Gone})
 			flaws = append(flaws, k.Flaw)
 		}
 		return nil
@@ -314,7 +317,8 @@ func (in *ingest) skipUnchanged() {
 		k := &in.known[s.known]
 		s.flaw, s.id = k.Flaw, k.ID
 		s.quiet = e.quiet && in.shouldReopen(k)
-		s.skip = s.quiet || k.Sum == e.sum && k.Place == e.place && k.Proves == e.proves && !k.Gone && !in.shouldReopen(k)
+		s.skip = s.quiet || k.Sum == e.sum && k.Place == e.place && k.Proves == e.proves && !k.Gone &&
+			!in.shouldReopen(k)
 	}
 }
 
@@ -386,7 +390,8 @@ func (in *ingest) writeOperations(ctx context.Context, w *writer) error {
 func (in *ingest) writeGone(ctx context.Context, w *writer) error {
 	for i := range in.known {
 		k := &in.known[i]
-		if in.seen[i] || !in.run.ResolvesMissing() || k.Gone && k.Bucket.Status == Resolved || !in.run.CoversSeverity(k.Bucket.Severity) ||
+		if in.seen[i] || !in.run.ResolvesMissing() || k.Gone && k.Bucket.Status == Resolved ||
+			!in.run.CoversSeverity(k.Bucket.Severity) ||
 			!in.covered.hasAnalyzed(k.Analyzer, k.Path, k.Rule) || in.held.InOtherImages[string(k.ID)] {
 			continue
 		}
@@ -409,7 +414,8 @@ func (in *ingest) withheldStatuses() []scan.Status {
 		s := &out[i]
 		places := map[string]int{}
 		for _, k := range in.known {
-			if k.Analyzer == s.Analyzer && k.Bucket.Status.Active() && !k.Gone && in.covered[s.Analyzer].isExcluded(k.Path) {
+			if k.Analyzer == s.Analyzer && k.Bucket.Status.Active() && !k.Gone &&
+				in.covered[s.Analyzer].isExcluded(k.Path) {
 				_, part := scan.KindOfPath(k.Path)
 				places[part]++
 			}
@@ -422,8 +428,8 @@ func (in *ingest) withheldStatuses() []scan.Status {
 				s.State = scan.Degraded
 			}
 			s.Reasons = append(slices.Clip(s.Reasons), scan.Reason{Code: "not-uploaded", Path: part,
-				Message: fmt.Sprintf("not looked at: what was uploaded holds no paths of this kind; %d findings "+
-					"there stay open", places[part])})
+				Message: fmt.Sprintf("not analyzed: the upload contains no paths of this kind; %d findings there "+
+					"stay open", places[part])})
 		}
 	}
 	return out
@@ -447,7 +453,8 @@ func (in *ingest) removePackages(ctx context.Context, w *writer) error {
 	ids := slices.Sorted(maps.Keys(in.packages))
 	for _, id := range ids {
 		p := in.packages[id]
-		if _, still := in.report.packages[id]; still || !in.covered.analyzedByAll(p.analysis(), p.Path) || in.held.InOtherImages[id] {
+		if _, still := in.report.packages[id]; still || !in.covered.analyzedByAll(p.analysis(), p.Path) ||
+			in.held.InOtherImages[id] {
 			continue
 		}
 		w.batch.Removed = append(w.batch.Removed, id)

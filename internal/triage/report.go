@@ -84,7 +84,7 @@ func (r *report) Progress(*scan.Progress) error { return nil }
 // Operation keeps the message: it is recorded with the run.
 func (r *report) Operation(o *finding.Operation) error {
 	if len(r.operations) == MaxOperations {
-		return errs.E(errs.TooLarge, "the scan tells of more than %d operations", MaxOperations)
+		return errs.E(errs.TooLarge, "the scan reports more than %d operations", MaxOperations)
 	}
 	texts := append([]string{o.Method, o.URL, o.ID, o.Origin, o.Reason, o.As}, o.Parameters...)
 	if hasNUL(texts...) || len(strings.Join(texts, "")) > maxText || !slices.Contains(finding.Outcomes, o.Outcome) {
@@ -146,7 +146,7 @@ func checkPackage(p *finding.Package) error {
 		return fmt.Errorf("package %.100q is not whole, or a name in it is too long", p.Name)
 	}
 	if hasNUL(p.Name, p.Version, p.Ecosystem, p.Path, p.PURL) {
-		return fmt.Errorf("package %.100q holds a NUL character", p.Name)
+		return fmt.Errorf("package %.100q contains a NUL character", p.Name)
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func (r *report) checkFinding(f *finding.Finding) error {
 	case len(f.Location.Path) > maxPath || len(f.Message) > maxText || len(f.Language) > maxName:
 		return errors.New("its path, message or language is too long")
 	case hasNUL(f.Location.Path, f.Message, f.Language):
-		return errors.New("its path, message or language holds a NUL character")
+		return errors.New("its path, message or language contains a NUL character")
 	case f.Location.StartLine < 0 || f.Location.EndLine < 0 || f.Location.StartLine > 1<<30 || f.Location.EndLine > 1<<30:
 
 		return errors.New("its lines are not those of a file")

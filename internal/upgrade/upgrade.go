@@ -235,7 +235,7 @@ func (f *Fix) setTarget(n *VulnerablePackage, target string, level Level) {
 		f.Reason = "its version is decided outside of the scanned files, or where it could not be followed to: name " +
 			"it in the dependency management"
 	case f.Edit == nil && f.Command == "":
-		f.Reason = "where the manifest asks for the version is not known: it has to be changed by hand"
+		f.Reason = "the line of the manifest that requires the version is unknown: change it manually"
 	}
 }
 

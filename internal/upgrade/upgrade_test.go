@@ -36,16 +36,20 @@ func TestPlan(t *testing.T) {
 	}{
 		{"one by one", []VulnerablePackage{a, b, c}, Policy{Level: Auto, Single: true},
 			[]string{"1.0.4 patch", "1.2.0 minor", "2.1.0 major"}},
-		{"together", []VulnerablePackage{a, b, c}, Policy{Level: Auto}, []string{"2.1.0 major", "2.1.0 major", "2.1.0 major"}},
+		{"together", []VulnerablePackage{a, b, c}, Policy{Level: Auto},
+			[]string{"2.1.0 major", "2.1.0 major", "2.1.0 major"}},
 		{"together, no major", []VulnerablePackage{a, b, c}, Policy{Level: Minor},
 			[]string{"1.2.0 minor", "1.2.0 minor", "2.1.0 clears it, but that is a major upgrade, and the level " +
 				"is minor"}},
-		{"together, patches", []VulnerablePackage{a, b}, Policy{Level: Patch}, []string{"1.0.4 patch", "1.2.0 clears it, but that " +
-			"is a minor upgrade, and the level is patch"}},
+		{"together, patches", []VulnerablePackage{a, b}, Policy{Level: Patch},
+			[]string{"1.0.4 patch", "1.2.0 clears it, but that " +
+				"is a minor upgrade, and the level is patch"}},
 		{"the smaller step", []VulnerablePackage{a, b}, Policy{Level: Major}, []string{"1.2.0 minor", "1.2.0 minor"}},
-		{"clean in the same step", []VulnerablePackage{need("a", "1.0.0", "1.0.9", "1.0.4"), need("a", "1.0.0", "1.0.9", "1.0.5")},
+		{"clean in the same step", []VulnerablePackage{need("a", "1.0.0", "1.0.9", "1.0.4"),
+			need("a", "1.0.0", "1.0.9", "1.0.5")},
 			Policy{Level: Auto}, []string{"1.0.9 patch", "1.0.9 patch"}},
-		{"no version", []VulnerablePackage{need("a", "1.0.0", ""), need("a", "3.0.0", "", "2.0.0")}, Policy{Level: Auto},
+		{"no version", []VulnerablePackage{need("a", "1.0.0", ""), need("a", "3.0.0", "", "2.0.0")},
+			Policy{Level: Auto},
 			[]string{"no later version that clears it is known", "no later version that clears it is known"}},
 		{"came back", []VulnerablePackage{need("a", "2.0.0", "", "1.5.0", "2.3.0"), need("a", "2.0.0", "", "2.1.0")},
 			Policy{Level: Auto}, []string{"2.3.0 minor", "2.3.0 minor"}},
@@ -99,8 +103,8 @@ func TestRoutes(t *testing.T) {
 				Reason: "it is brought in by express@4.0.0: the command asks for 1.0.1 all the same; an upgrade " +
 					"of that " +
 					"package is better where there is one"}},
-		{need("a'; rm -rf /", "1.0.0", "", "1.0.1"), Fix{Reason: "where the manifest asks for the version is not " +
-			"known: it has to be changed by hand"}},
+		{need("a'; rm -rf /", "1.0.0", "", "1.0.1"), Fix{Reason: "the line of the manifest that requires the version " +
+			"is unknown: change it manually"}},
 	} {
 		got := Plan([]VulnerablePackage{tt.need}, Policy{Level: Auto})[0]
 		tt.want.Target, tt.want.Step, tt.want.Candidates = "1.0.1", PatchStep, []Candidate{{"1.0.1", PatchStep, true}}
@@ -108,7 +112,8 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.need.Match.Package.Name, diff)
 		}
 	}
-	n := transitive(VulnerablePackage{Match: finding.PackageMatch{Package: seen("Maven", "g:a", "1.0", "gradle.lockfile"),
+	n := transitive(VulnerablePackage{Match: finding.PackageMatch{Package: seen("Maven", "g:a", "1.0",
+		"gradle.lockfile"),
 		Fixed: []string{"1.1"}, Upgrade: "1.1"}})
 	if got := Plan([]VulnerablePackage{n}, Policy{Level: Auto})[0]; got.Target != "" || got.Reason == "" {
 		t.Errorf("nothing can be done, but got %+v", got)

@@ -106,7 +106,7 @@ func (v *Verifier) Verify(ctx context.Context, ruleID, value string) finding.Val
 	}
 	answer, err := v.ask(ctx, q, value)
 	at.last, at.failed = time.Now(), err != nil
-	v.log.LogAttrs(ctx, slog.LevelInfo, "asked whether a credential works", slog.String("rule", ruleID),
+	v.log.LogAttrs(ctx, slog.LevelInfo, "verified a credential with its issuer", slog.String("rule", ruleID),
 		slog.String("issuer", host),
 		slog.String("answer", string(answer)), slog.Bool("reached", err == nil))
 	v.mu.Lock()

@@ -80,7 +80,7 @@ func (b *Document) Read(r io.Reader, name string) error {
 		BOMFormat string `json:"bomFormat"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return errs.E(errs.Invalid, "%s is no JSON that holds statements: %v", name, err)
+		return errs.E(errs.Invalid, "%s is not a JSON document with statements: %v", name, err)
 	}
 	if b.entries == nil {
 		b.entries = map[string][]entry{}
@@ -123,7 +123,7 @@ func (b *Document) addStatement(names, products []string, s finding.VEXStatement
 				b.count++
 			}
 			if b.count > maxEntries {
-				b.problem = fmt.Sprintf("holds more than %d statements about products", maxEntries)
+				b.problem = fmt.Sprintf("has more than %d statements about products", maxEntries)
 				return
 			}
 		}

@@ -118,8 +118,7 @@ func markRetry(err error) error {
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG):
 		return &run.RetryError{Err: err, Failure: run.Fail(run.CodeDiskFull, "the worker has no room left on its disk")}
 	}
-	return &run.RetryError{Err: err, Failure: run.Fail(run.CodeUnavailable, "the worker could not do its work; its log "+
-		"says why")}
+	return &run.RetryError{Err: err, Failure: run.Fail(run.CodeUnavailable, "the worker failed; see its log")}
 }
 
 // publicMessage is what of an error may be told.

@@ -45,7 +45,7 @@ func (w *Worker) scanTarget(ctx context.Context, rec *recorder, c child) error {
 		return &run.Failure{Message: "the target is sealed, and this worker has no master key: set master-key-file",
 			Code: run.CodeNoKey, Category: run.CategoryAuthentication}
 	}
-	rec.meter.recordProgress(0, "looking at whose the target is")
+	rec.meter.recordProgress(0, "verifying the ownership of the target")
 	t, err := w.OpenTarget(ctx, c.run)
 	switch {
 	case ctx.Err() != nil:
@@ -158,6 +158,6 @@ func (w *Worker) startBroker(ctx context.Context, c child, spec *sandbox.Spec) (
 		if err != nil {
 			attrs = append(attrs, slog.String("error", err.Error()))
 		}
-		w.Log.LogAttrs(context.WithoutCancel(ctx), slog.LevelInfo, "lent connections to a scan", attrs...)
+		w.Log.LogAttrs(context.WithoutCancel(ctx), slog.LevelInfo, "brokered connections of a scan", attrs...)
 	}, nil
 }

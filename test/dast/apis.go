@@ -121,7 +121,7 @@ func vampiRow(profile string, floor int, got *scan, judged []knownCase) table.Ro
 			Floor: fmt.Sprintf("≥ %d", floor), Measured: fmt.Sprint(len(yes)),
 			Met: table.Verdict(len(yes) >= floor), Note: got.describeCost() + listNames("; missed: ", no)}
 	}
-	return table.Row{Measure: fmt.Sprintf("VAmPI's secure twin, profile %s: flaws told that it has not (%d)", profile,
+	return table.Row{Measure: fmt.Sprintf("VAmPI's secure twin, profile %s: false positives (%d)", profile,
 		len(judged)), Floor: "0", Measured: fmt.Sprint(len(yes)),
 		Met: table.Verdict(len(yes) == 0), Note: got.describeCost() + listNames("; told: ", yes)}
 }
@@ -129,14 +129,16 @@ func vampiRow(profile string, floor int, got *scan, judged []knownCase) table.Ro
 // attackVAmPI scans the API by its description, as two users and an administrator.
 func (b *bench) attackVAmPI(ctx context.Context, s *server, profile string) (*scan, table.Row, error) {
 	user := func(name, password string, role int) any {
-		return map[string]any{"name": name, "role": role, "json": map[string]any{"url": s.baseAddress() + "/users/v1/login",
-			"body": fmt.Sprintf(`{"username":%q,"password":%q}`, name, password), "token": "/auth_token"}}
+		return map[string]any{"name": name, "role": role,
+			"json": map[string]any{"url": s.baseAddress() + "/users/v1/login",
+				"body": fmt.Sprintf(`{"username":%q,"password":%q}`, name, password), "token": "/auth_token"}}
 	}
 	got, err := b.scanServer(ctx, s,
 		run{command: "api", name: s.name + "-" + profile, plan: plan{URL: s.baseAddress() + "/", Profile: profile,
-			Exclude:      []string{"/createdb"},
-			Identities:   []any{user("name1", "pass1", 1), user("name2", "pass2", 1), user("admin", "pass1", 2)},
-			Descriptions: []described{{Name: "openapi.json", Kind: "openapi", URL: s.baseAddress() + "/openapi.json"}}}})
+			Exclude:    []string{"/createdb"},
+			Identities: []any{user("name1", "pass1", 1), user("name2", "pass2", 1), user("admin", "pass1", 2)},
+			Descriptions: []described{{Name: "openapi.json", Kind: "openapi", URL: s.baseAddress() +
+				"/openapi.json"}}}})
 	if err != nil {
 		return nil, table.Row{}, err
 	}
@@ -295,7 +297,8 @@ func measureDVGA(ctx context.Context, b *bench) ([]table.Row, error) {
 	yes, no := splitFound(cases)
 	rows := []table.Row{{Measure: fmt.Sprintf("DVGA: listed flaws "+
 		"found (%d)", len(cases)), Floor: "≥ 10", Measured: fmt.Sprint(len(yes)),
-		Met: table.Verdict(len(yes) >= 10), Note: got.describeCost() + listNames("; found: ", yes) + listNames("; missed: ", no)},
+		Met: table.Verdict(len(yes) >= 10), Note: got.describeCost() + listNames("; found: ", yes) +
+			listNames("; missed: ", no)},
 		outcomeRow("DVGA", declared, got.Operations)}
 	return rows, table.Keep(filepath.Join(b.out, "dvga.jsonl"), cases)
 }

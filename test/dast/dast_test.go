@@ -181,7 +181,8 @@ func TestReportIsJudged(t *testing.T) {
 	if got := shortPaths(got.Missed); !cmp.Equal(got, []string{"SInjection-GET-500Error/Case2"}) {
 		t.Errorf("short = %q", got)
 	}
-	without := operationsWithoutOutcome([]string{"GET /users/{}", "PUT /users/{}", "DELETE /users/{}", "POST /users"}, s.Operations)
+	without := operationsWithoutOutcome([]string{"GET /users/{}", "PUT /users/{}", "DELETE /users/{}", "POST /users"},
+		s.Operations)
 	if want := []string{"DELETE /users/{}", "POST /users"}; !cmp.Equal(want, without) {
 		t.Errorf("unstated = %q, want %q", without, want)
 	}
@@ -257,7 +258,8 @@ func TestTruthIsRead(t *testing.T) {
 	}
 	s := &scan{Asked: map[string]bool{"GET /api/Cards/7": true},
 		Operations: []operation{{URL: "http://h/rest/user/whoami"}}}
-	if !s.coveredEndpoint("/api/Cards/{}") || !s.coveredEndpoint("/rest/user/whoami") || s.coveredEndpoint("/rest/user") || s.coveredEndpoint("/api/Cards") {
+	if !s.coveredEndpoint("/api/Cards/{}") || !s.coveredEndpoint("/rest/user/whoami") ||
+		s.coveredEndpoint("/rest/user") || s.coveredEndpoint("/api/Cards") {
 		t.Error("saw takes one endpoint for another")
 	}
 	active := filepath.Join(dir, "active")
@@ -322,7 +324,8 @@ func TestCompare(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	if err := runMeasures(context.Background(), nil, io.Discard); err == nil || !strings.Contains(err.Error(), "-targets") {
+	if err := runMeasures(context.Background(), nil, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "-targets") {
 		t.Errorf("run without targets = %v", err)
 	}
 	if err := runMeasures(context.Background(), []string{"-targets", t.TempDir(), "-out", t.TempDir(), "-peers",
@@ -337,8 +340,8 @@ func TestOptions(t *testing.T) {
 }
 
 func TestHostileRow(t *testing.T) {
-	trap := hostile.Trap{Name: "dies", Says: regexp.MustCompile("does not answer")}
-	good := hostileCase{State: "degraded", Reasons: []string{"the target does not answer any more"}, Requests: 3}
+	trap := hostile.Trap{Name: "dies", Says: regexp.MustCompile("does not respond")}
+	good := hostileCase{State: "degraded", Reasons: []string{"the target does not respond any more"}, Requests: 3}
 	for name, c := range map[string]func(hostileCase) hostileCase{
 		"yes":              func(c hostileCase) hostileCase { return c },
 		"no reason":        func(c hostileCase) hostileCase { c.Reasons = []string{"something else"}; return c },

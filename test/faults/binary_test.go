@@ -89,7 +89,7 @@ func (d *deployment) serve() {
 		}
 		if time.Now().After(deadline) {
 			text, _ := os.ReadFile(log.Name())
-			d.t.Fatalf("the service does not answer: %v\n%s", err, text)
+			d.t.Fatalf("the service does not respond: %v\n%s", err, text)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -190,7 +190,7 @@ func measureQuietness(ctx context.Context, b *bench, dir string) (table.Row, err
 	if err := writeCases(b, "secrets-"+filepath.Base(dir), r.Findings); err != nil {
 		return table.Row{}, err
 	}
-	return table.Row{Measure: "secrets told in " + filepath.Base(dir), Floor: "≤ gitleaks",
+	return table.Row{Measure: "secrets reported in " + filepath.Base(dir), Floor: "≤ gitleaks",
 		Measured: fmt.Sprintf("%d; gitleaks %d", len(r.Findings), len(theirs)),
 		Met:      table.Verdict(len(r.Findings) <= len(theirs))}, nil
 }

@@ -88,7 +88,7 @@ func readChanges(file string, known map[string]int64) (map[string]bool, error) {
 			return nil, errs.E(errs.Invalid, "line %d is no time with a record", n)
 		}
 		if n > maxChanges {
-			return nil, errs.E(errs.TooLarge, "holds more than %d lines", maxChanges)
+			return nil, errs.E(errs.TooLarge, "has more than %d lines", maxChanges)
 		}
 		if had, ok := known[id]; !ok || at.UnixMilli() > had {
 			changed[id] = true

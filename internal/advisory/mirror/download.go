@@ -99,7 +99,7 @@ func (f *fetch) transferFile(ctx context.Context, g request) (file advisory.Mirr
 func (f *fetch) sendRequest(ctx context.Context, u *url.URL, header http.Header, limit int64) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, errs.E(errs.Invalid, "%s cannot be asked for", publicURL(u))
+		return nil, errs.E(errs.Invalid, "%s cannot be requested", publicURL(u))
 	}
 	req.Header = header
 	// Compressed on the way, a file would not be the one that was signed.

@@ -90,10 +90,10 @@ func (k *Key) Verify(path, text string) error {
 		return err
 	}
 	if !ed25519.Verify(k.key, message, s.sig) {
-		return errors.New("its signature does not hold")
+		return errors.New("its signature is invalid")
 	}
 	if !ed25519.Verify(k.key, append(bytes.Clone(s.sig), s.comment...), s.global) {
-		return errors.New("the comment of its signature does not hold")
+		return errors.New("the comment of its signature is invalid")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func TestStartContainerScan(t *testing.T) {
 		got := w.AsPerson("developer").Get(w.Project + "/scan/" + started.Text("scanId")).Want(200)
 		for field, want := range map[string]any{
 			"scanType": "container", "image": "docker.io/library/app:1.0", "branch": "images", "state": "queued",
-			"step": "waiting for a free place", "analyses.0": "container",
+			"step": "waiting for a free worker", "analyses.0": "container",
 		} {
 			if v := got.Value(field); v != want {
 				t.Errorf("%s: got %v, want %v", field, v, want)

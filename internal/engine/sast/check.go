@@ -466,7 +466,7 @@ func (c *checked) findPlaces(ctx context.Context, s *Set, l *lang.Language, f *p
 // maxReported bounds what is said of one rule in one file: nobody reads so many.
 const maxReported = 10_000
 
-var errTooMany = fmt.Errorf("the rule matches at more than %d places; the first of them are reported", maxReported)
+var errTooMany = fmt.Errorf("the rule matches at more than %d locations; the first of them are reported", maxReported)
 
 // runRules runs compiled rules on one file, until the context ends. A rule that fails does not
 // keep the others from running.

@@ -61,9 +61,10 @@ func (o *Verifier) checkHTTP(ctx context.Context, p Challenge) error {
 	defer func() { _ = resp.Body.Close() }() // read as far as it is of interest
 	if resp.StatusCode != http.StatusOK {
 		if resp.StatusCode >= 500 {
-			return errs.E(errs.Unavailable, "%s answers with the status %d", p.Where, resp.StatusCode)
+			return errs.E(errs.Unavailable, "%s responds with the status %d", p.Where, resp.StatusCode)
 		}
-		return errNotPublished(p, fmt.Sprintf("the answer has the status %d (redirects are not followed)", resp.StatusCode))
+		return errNotPublished(p, fmt.Sprintf("the response has the status %d (redirects are not "+
+			"followed)", resp.StatusCode))
 	}
 	if p.Method == Header {
 		if slices.ContainsFunc(resp.Header.Values(headerName), func(v string) bool {
@@ -71,7 +72,7 @@ func (o *Verifier) checkHTTP(ctx context.Context, p Challenge) error {
 		}) {
 			return nil
 		}
-		return errNotPublished(p, "the answer does not have the header")
+		return errNotPublished(p, "the response does not have the header")
 	}
 	if p.Method == File {
 		return findInFile(resp.Body, p)
@@ -88,12 +89,12 @@ func (o *Verifier) checkDNS(ctx context.Context, p Challenge) error {
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return errNotPublished(p, "there is no such record")
 	case err != nil:
-		return errs.Wrap(errs.Unavailable, err, "the DNS does not answer for %s", p.Where)
+		return errs.Wrap(errs.Unavailable, err, "the DNS does not respond for %s", p.Where)
 	}
 	if slices.ContainsFunc(records, func(r string) bool { return equalTokens(strings.TrimSpace(r), p.Value) }) {
 		return nil
 	}
-	return errNotPublished(p, "the record holds something else")
+	return errNotPublished(p, "the record has other content")
 }
 
 // findInFile wants the token and nothing else: a page that shows what it was asked for
@@ -106,7 +107,7 @@ func findInFile(body io.Reader, p Challenge) error {
 	if equalTokens(strings.TrimSpace(string(text)), p.Value) {
 		return nil
 	}
-	return errNotPublished(p, "the file holds something else")
+	return errNotPublished(p, "the file has other content")
 }
 
 // findInPage wants the element in the head of the page, where what visitors write does

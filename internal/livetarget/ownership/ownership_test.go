@@ -310,7 +310,7 @@ func TestAdmit(t *testing.T) {
 
 	// When the DNS is away nothing is lost, but no scan begins.
 	records[at] = "away"
-	refused("no answer", shop, "does not answer")
+	refused("no answer", shop, "does not respond")
 	if len(m.proofs) != 1 {
 		t.Errorf("proofs %v", m.proofs)
 	}

@@ -70,7 +70,7 @@ const maxResponse = 8 << 20
 func (s *Session) sendRequest(ctx context.Context, q serviceRequest) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.serviceURL(q.service), strings.NewReader(q.body))
 	if err != nil {
-		return nil, errs.E(errs.Invalid, "Amazon cannot be asked so")
+		return nil, errs.E(errs.Invalid, "the request to Amazon is not possible")
 	}
 	for name, value := range q.header {
 		req.Header.Set(name, value)
@@ -87,11 +87,11 @@ func (s *Session) sendRequest(ctx context.Context, q serviceRequest) ([]byte, er
 	defer func() { _ = resp.Body.Close() }() // nothing is written to it
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	if err != nil {
-		return nil, errs.Wrap(errs.Unavailable, err, "%s breaks off its answer", req.URL.Host)
+		return nil, errs.Wrap(errs.Unavailable, err, "the response of %s is truncated", req.URL.Host)
 	}
 	switch {
 	case len(body) > maxResponse:
-		return nil, errs.E(errs.Unavailable, "%s answers with more than %d bytes", req.URL.Host, maxResponse)
+		return nil, errs.E(errs.Unavailable, "%s responds with more than %d bytes", req.URL.Host, maxResponse)
 	case resp.StatusCode != http.StatusOK:
 		return nil, responseError(req.URL.Host, resp.StatusCode, errorCode(body))
 	}

@@ -26,7 +26,7 @@ func (s *Session) sendJSON(ctx context.Context, operation string, in, out any) e
 		return err
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		return errs.Wrap(errs.Unavailable, err, "Amazon answers something that is not understood")
+		return errs.Wrap(errs.Unavailable, err, "Amazon returned an unknown response")
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ func (s *Session) Password(ctx context.Context) (string, error) {
 			return password, nil
 		}
 	}
-	return "", errs.E(errs.Unavailable, "Amazon answers without a password for the registry")
+	return "", errs.E(errs.Unavailable, "the response of Amazon has no password for the registry")
 }
 
 // parseToken reads "AWS:password", which is written in base64.

@@ -19,7 +19,7 @@ func (s *Session) sendQuery(ctx context.Context, values url.Values, out any) err
 		return err
 	}
 	if err := xml.Unmarshal(body, out); err != nil {
-		return errs.Wrap(errs.Unavailable, err, "Amazon answers something that is not understood")
+		return errs.Wrap(errs.Unavailable, err, "Amazon returned an unknown response")
 	}
 	return nil
 }
@@ -33,7 +33,7 @@ func (s *Session) Account(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if !IsAccount(answer.Account) {
-		return "", errs.E(errs.Unavailable, "Amazon does not tell whose the keys are")
+		return "", errs.E(errs.Unavailable, "Amazon does not return the owner of the keys")
 	}
 	return answer.Account, nil
 }
@@ -68,13 +68,13 @@ func (s *Session) Assume(ctx context.Context, r Role) (Keys, error) {
 	}
 	if err := s.sendQuery(ctx, values, &answer); err != nil {
 		if e, ok := err.(*errs.Error); ok && ownFault[e.Code] {
-			return Keys{}, errs.Wrap(errs.Unavailable, err, "Amazon does not accept the keys of this deployment: an "+
-				"administrator must look at them")
+			return Keys{}, errs.Wrap(errs.Unavailable, err, "Amazon rejects the keys of this deployment: an "+
+				"administrator must check them")
 		}
 		return Keys{}, err
 	}
 	if !IsKeyID(answer.ID) || answer.Secret == "" || answer.Session == "" {
-		return Keys{}, errs.E(errs.Unavailable, "Amazon answers without the keys of the role")
+		return Keys{}, errs.E(errs.Unavailable, "the response of Amazon has no keys of the role")
 	}
 	return Keys{answer.ID, answer.Secret, answer.Session}, nil
 }

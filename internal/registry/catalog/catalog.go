@@ -225,7 +225,7 @@ func (c *Client) sendRequest(ctx context.Context, q call, out any) (http.Header,
 		return resp.Header, err
 	}
 	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
-		return resp.Header, errs.Wrap(errs.Unavailable, err, "%s answers something that is not understood", q.url.Host)
+		return resp.Header, errs.Wrap(errs.Unavailable, err, "%s returned an unknown response", q.url.Host)
 	}
 	return resp.Header, nil
 }
@@ -242,7 +242,7 @@ func (q call) newRequest(ctx context.Context) (*http.Request, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, method, q.url.String(), body)
 	if err != nil {
-		return nil, errs.E(errs.Invalid, "the registry cannot be asked so")
+		return nil, errs.E(errs.Invalid, "the request to the registry is not possible")
 	}
 	req.Header.Set("Accept", "application/json")
 	if body != nil {

@@ -81,7 +81,7 @@ var repository = regexp.MustCompile(`^[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._
 func (d *distribution) getWithToken(ctx context.Context, address, scope string, out any) (http.Header, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errs.E(errs.Unavailable, "%s answers something that is not understood", d.baseURL().Host)
+		return nil, errs.E(errs.Unavailable, "%s returned an unknown response", d.baseURL().Host)
 	}
 	if d.a.Kind == credential.JFrog { // which may show something to strangers, and takes a password everywhere
 		return d.c.sendRequest(ctx, call{url: u, user: d.a.User(), secret: d.a.Secret}, out)
@@ -140,7 +140,7 @@ func (d *distribution) fetchToken(ctx context.Context, challenge, scope string) 
 		answer.Token = answer.Access
 	}
 	if answer.Token == "" {
-		return "", errs.E(errs.Unavailable, "%s answers without a token", realm.Host)
+		return "", errs.E(errs.Unavailable, "the response of %s has no token", realm.Host)
 	}
 	return answer.Token, nil
 }

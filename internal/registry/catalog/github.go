@@ -60,7 +60,7 @@ func (g *github) checkAccount(ctx context.Context) error {
 		return err
 	}
 	if !credential.GithubName.MatchString(user.Login) {
-		return errs.E(errs.Unavailable, "GitHub does not tell whose the token is")
+		return errs.E(errs.Unavailable, "GitHub does not return the owner of the token")
 	}
 	f := &g.a.Fields
 	f.GithubUsername, f.Scopes, f.ExpiresAt = user.Login, parseScopes(header.Get("X-Oauth-Scopes")),
@@ -256,7 +256,7 @@ func (c *Client) PullToken(ctx context.Context, a *credential.Account, images []
 	token := cmp.Or(answer.Token, answer.Access)
 	switch {
 	case token == "":
-		return nil, errs.E(errs.Unavailable, "%s answers without a token", u.Host)
+		return nil, errs.E(errs.Unavailable, "the response of %s has no token", u.Host)
 	case revealsSecret(token, a.Secret):
 		return nil, errs.E(errs.Forbidden, "%s gives no short-lived token for this one, and a stored token is not "+
 			"handed out: sign in with one of your own", u.Host)

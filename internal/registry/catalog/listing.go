@@ -53,7 +53,7 @@ func (d *distribution) listFrom(ctx context.Context, l listing, p Page) (*List[s
 	if p.From != "" {
 		text, err := base64.RawURLEncoding.DecodeString(p.From)
 		if _, bad := url.ParseQuery(string(text)); err != nil || bad != nil {
-			return nil, errs.E(errs.Invalid, "the list goes on nowhere like this: give what the answer before said")
+			return nil, errs.E(errs.Invalid, "invalid cursor: pass the one from the previous response")
 		}
 		query = string(text)
 	}
@@ -102,7 +102,7 @@ func (d *distribution) nextQuery(h http.Header, query string) (string, error) {
 	}
 	u, err := d.baseURL().Parse(link[1])
 	if err != nil || u.Host != d.baseURL().Host || u.RawQuery == "" || u.RawQuery == query {
-		return "", errs.E(errs.Unavailable, "%s answers something that is not understood", d.baseURL().Host)
+		return "", errs.E(errs.Unavailable, "%s returned an unknown response", d.baseURL().Host)
 	}
 	return u.RawQuery, nil
 }

@@ -48,7 +48,8 @@ func (r *resultObject) addLiveEvidence(f *finding.Finding) {
 	if l.Code == nil {
 		return
 	}
-	handler := location{Physical: newPhysicalLocation(l.Code.Handler, nil), Message: &text{Text: "the code that answers"}}
+	handler := location{Physical: newPhysicalLocation(l.Code.Handler, nil),
+		Message: &text{Text: "the handler of the operation"}}
 	r.Related = append(r.Related, handler)
 	if flaw := l.Code.Flaw; flaw != nil {
 		at := r.Locations[0]

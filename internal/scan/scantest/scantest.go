@@ -191,7 +191,7 @@ func (s *suite) compareFindings(a *scan.Analyzer, o scan.Options) []string {
 	}
 	for name := range s.wants {
 		if _, ok := s.files[name]; !ok {
-			fault("%s.want speaks of a file that is not there", name)
+			fault("%s.want is for a file that does not exist", name)
 		}
 	}
 	left := map[string][]want{}
@@ -216,7 +216,7 @@ func (s *suite) compareFindings(a *scan.Analyzer, o scan.Options) []string {
 		fault("testdata has no file in which something is to be found")
 	}
 	if !silent {
-		fault("testdata has no file that is looked at and must stay silent")
+		fault("testdata has no analyzed file without expected findings")
 	}
 	return faults
 }

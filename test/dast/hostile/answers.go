@@ -16,12 +16,12 @@ import (
 
 // Text that reasons say.
 var (
-	gone    = regexp.MustCompile(`does not answer`)
-	late    = regexp.MustCompile(`does not answer|no answer in time|did not end in time`)
-	part    = regexp.MustCompile(late.String() + `|only a part was read`)
-	cut     = regexp.MustCompile(`only a part was read`)
-	broken  = regexp.MustCompile(`got no answer`)
-	refused = regexp.MustCompile(`were not examined|nothing was examined|but that it limits requests|nothing was found`)
+	gone    = regexp.MustCompile(`does not respond`)
+	late    = regexp.MustCompile(`does not respond|no response in time|did not end in time`)
+	part    = regexp.MustCompile(late.String() + `|read only in part`)
+	cut     = regexp.MustCompile(`read only in part`)
+	broken  = regexp.MustCompile(`got no response`)
+	refused = regexp.MustCompile(`were not scanned|nothing was scanned|only that it limits requests|nothing to scan`)
 )
 
 // some is how many requests an application answers before it changes.
@@ -107,12 +107,20 @@ var huge = []Trap{
 		})
 	}},
 	{Name: "1 GB in chunks", Says: cut, build: func(*Site) http.Handler {
-		return withPrefix("/x", links, func(w http.ResponseWriter, _ *http.Request) { setSecurityHeaders(w); writeGigabyte(w) })
+		return withPrefix("/x", links, func(w http.ResponseWriter, _ *http.Request) {
+			setSecurityHeaders(w)
+			writeGigabyte(w)
+		})
 	}},
 	{Name: "1 GB on every page", Says: cut, build: func(*Site) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { setSecurityHeaders(w); writeGigabyte(w) })
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			setSecurityHeaders(w)
+			writeGigabyte(w)
+		})
 	}},
-	{Name: "1 GB of gzip", Says: cut, build: func(*Site) http.Handler { return withPrefix("/x", links, compressionBomb("gzip")) }},
+	{Name: "1 GB of gzip", Says: cut, build: func(*Site) http.Handler {
+		return withPrefix("/x", links, compressionBomb("gzip"))
+	}},
 	{Name: "1 GB of deflate", Says: cut, build: func(*Site) http.Handler {
 		return withPrefix("/x", links, compressionBomb("deflate"))
 	}},
@@ -224,11 +232,12 @@ var wrong = []Trap{
 	{Name: "HTTP/0.9", Says: broken, build: func(*Site) http.Handler {
 		return withPrefix("/x", links, rawResponse("<html><p>hello</p></html>"))
 	}},
-	{Name: "no HTTP at all", Says: regexp.MustCompile(`does not answer`), build: func(*Site) http.Handler {
+	{Name: "no HTTP at all", Says: regexp.MustCompile(`does not respond`), build: func(*Site) http.Handler {
 		return rawResponse("SSH-2.0-OpenSSH_9.2\r\n\x00\xff\xfe")
 	}},
 	{Name: "gzip that is none", Says: broken, build: func(*Site) http.Handler {
-		return withPrefix("/x", links, rawResponse(ok+"Content-Encoding: gzip\r\nContent-Length: 12\r\n\r\n<p>hello</p>"))
+		return withPrefix("/x", links, rawResponse(ok+"Content-Encoding: gzip\r\nContent-Length: "+
+			"12\r\n\r\n<p>hello</p>"))
 	}},
 	{Name: "interim answers without end", Says: broken, build: func(*Site) http.Handler {
 		return withPrefix("/x", links, hijackConnection(func(c net.Conn) {
@@ -313,7 +322,9 @@ var refusing = []Trap{
 	{Name: "429 from a moment on, Retry-After: 999999", Says: refused, build: func(s *Site) http.Handler {
 		return s.afterRequests(some, ordinarySite(""), statusHandler(http.StatusTooManyRequests, "999999"))
 	}},
-	{Name: "401 always", Says: refused, build: func(*Site) http.Handler { return statusHandler(http.StatusUnauthorized, "") }},
+	{Name: "401 always", Says: refused, build: func(*Site) http.Handler {
+		return statusHandler(http.StatusUnauthorized, "")
+	}},
 	{Name: "500 always", Says: refused, build: func(*Site) http.Handler {
 		return statusHandler(http.StatusInternalServerError, "")
 	}},

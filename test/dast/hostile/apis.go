@@ -30,7 +30,7 @@ func serveDescription(path string, text func() string) func(*Site) http.Handler 
 const openapi = `{"openapi":"3.0.0","info":{"title":"t","version":"1"},`
 
 var (
-	tooLarge = regexp.MustCompile(`too large|too many|too long|has more than|only a part was read`)
+	tooLarge = regexp.MustCompile(`too large|too many|too long|has more than|read only in part`)
 	deep     = regexp.MustCompile(`deep|cycl|circular|too many|too large|alias|anchor|excessive|more than \d+ values`)
 )
 

@@ -137,14 +137,19 @@ func writePageHeaders(f *http2.Framer, stream uint32, more bool) error {
 }
 
 var encryption = []Trap{
-	{Name: "handshakes that hang", TLS: true, Says: gone, build: closeEachConnection, takes: afterConnections(0, readForever)},
-	{Name: "handshakes that hang from a moment on", TLS: true, Says: late, build: closeEachConnection, takes: afterConnections(some, readForever)},
-	{Name: "handshakes of one byte a second", TLS: true, Says: gone, build: closeEachConnection, takes: afterConnections(0, dripHandshake)},
+	{Name: "handshakes that hang", TLS: true, Says: gone, build: closeEachConnection,
+		takes: afterConnections(0, readForever)},
+	{Name: "handshakes that hang from a moment on", TLS: true, Says: late, build: closeEachConnection,
+		takes: afterConnections(some, readForever)},
+	{Name: "handshakes of one byte a second", TLS: true, Says: gone, build: closeEachConnection,
+		takes: afterConnections(0, dripHandshake)},
 	{Name: "handshakes of one byte a second from a moment on", TLS: true, Says: late, build: closeEachConnection,
 		takes: afterConnections(some, dripHandshake)},
-	{Name: "an alert at each handshake", TLS: true, Says: gone, build: closeEachConnection, takes: afterConnections(0, refuseHandshake)},
+	{Name: "an alert at each handshake", TLS: true, Says: gone, build: closeEachConnection,
+		takes: afterConnections(0, refuseHandshake)},
 	{Name: "an alert at each handshake from a moment on", TLS: true,
-		Says: regexp.MustCompile(late.String() + `|got no answer`), build: closeEachConnection, takes: afterConnections(some, refuseHandshake)},
+		Says: regexp.MustCompile(late.String() + `|got no response`), build: closeEachConnection,
+		takes: afterConnections(some, refuseHandshake)},
 	{Name: "HTTP/2 that resets each stream", TLS: true, Whole: true,
 		build: serveHTTP2(func(f *http2.Framer, h *http2.HeadersFrame) error {
 			for range 1000 {
@@ -163,7 +168,8 @@ var encryption = []Trap{
 		})},
 	{Name: "HTTP/2 with a head without end", TLS: true, Whole: true,
 		build: serveHTTP2(func(f *http2.Framer, h *http2.HeadersFrame) error {
-			err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: h.StreamID, BlockFragment: encodeHeaders(":status", "200")})
+			err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: h.StreamID,
+				BlockFragment: encodeHeaders(":status", "200")})
 			for more := encodeHeaders("x-more", strings.Repeat("a", 8000)); err == nil; {
 				err = f.WriteContinuation(h.StreamID, false, more)
 			}

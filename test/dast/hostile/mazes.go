@@ -15,7 +15,7 @@ import (
 
 var (
 	outside = regexp.MustCompile(`outside of the target`)
-	many    = regexp.MustCompile(`not asked: the crawl is limited|too many`)
+	many    = regexp.MustCompile(`not requested: the crawl is limited|too many`)
 )
 
 // forbidden are addresses that must not be reached, written in every way there is.

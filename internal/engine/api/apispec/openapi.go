@@ -108,7 +108,7 @@ func (r *reader) readParameters(list *document.Node, pointer string) []located {
 		}
 		name, in := n.Get("name").Text(), n.Get("in").Text()
 		if name == "" && in != "body" || in == "" {
-			r.addDefect(n, at, "a parameter without a name or without a place")
+			r.addDefect(n, at, "a parameter without a name or without a location")
 			continue
 		}
 		p := &Parameter{In: strings.ToLower(in), Name: name, Required: n.Get("required").True() || in == "path",

@@ -203,8 +203,8 @@ func (e *examination) scanAccounts() error {
 	e.ordinary = team[1]
 	if spare == nil && e.register != nil && e.mayChange() {
 		e.Untried(nil, []*finding.Rule{passwordChange, personalData, massAssignment, ownRole, outlives, codeLimit},
-			fmt.Sprintf("what needs accounts of the scan's own was not tried: %s %s made none that "+
-				"signs in", e.register.Method, e.register.Path))
+			fmt.Sprintf("tests that need accounts of the scan were skipped: %s %s created no account that can "+
+				"sign in", e.register.Method, e.register.Path))
 	}
 	if first != nil {
 		if err := e.probeMassAssignment(first); err != nil {
@@ -385,8 +385,8 @@ func (e *examination) probeMassAssignment(plainly *User) error {
 		mergeMissing(before, entry.shown)
 	}
 	if len(before) == 0 {
-		e.Untried(e.register, []*finding.Rule{massAssignment}, "which properties users may set when they register "+
-			"was not tried: no response shows what an account has")
+		e.Untried(e.register, []*finding.Rule{massAssignment}, "mass assignment at registration was not tested: no "+
+			"response shows the properties of an account")
 		return nil
 	}
 	extra := e.privilegedProperties(e.register, before)
@@ -486,7 +486,7 @@ func (e *examination) probePassword(o *Operation, owner, stranger *User) error {
 		Message:       fmt.Sprintf("%s %s sets the password of another user", o.Method, o.Path),
 		Proof: []string{
 			fmt.Sprintf("The accounts %s and %s were registered.", owner.account.name, stranger.account.name),
-			fmt.Sprintf("As %s, a new password was set for %s: the answer is %d.", stranger.account.name,
+			fmt.Sprintf("As %s, a new password was set for %s: the response is %d.", stranger.account.name,
 				owner.account.name, resp.Status),
 			fmt.Sprintf("%s signs in with the new password, and no longer with the old one.", owner.account.name),
 		}})
@@ -537,9 +537,8 @@ func (e *examination) allowsBruteForce(o *Operation) bool {
 		return true
 	}
 	if o != nil && o.Answer != nil {
-		e.Sitemap.MarkUnfinished(o.Answer.Request, "wrong passwords and codes were not sent in a row: that could "+
-			"lock somebody "+
-			"out, and is left to the profile full")
+		e.Sitemap.MarkUnfinished(o.Answer.Request, "rate limits of sign-in were not tested: wrong passwords can lock "+
+			"accounts; the profile full tests them")
 	}
 	return false
 }
@@ -584,9 +583,9 @@ func (e *examination) probeEnumeration(o *Operation, u *User) error {
 			"another one who does not"},
 		Message: fmt.Sprintf("%s %s tells whether a user exists", o.Method, o.Path),
 		Proof: []string{
-			"It was asked four times, without a right password, in turns for a user who exists and for users with " +
-				"random names.",
-			fmt.Sprintf("The user who exists gets the same answer twice (%d), the others another one (%d), also twice.",
+			"It was requested four times with wrong passwords, alternating between an existing user and random names.",
+			fmt.Sprintf("The response for the existing user is the same twice (%d); for the others it differs (%d), "+
+				"also twice.",
 				answers[0].Status, answers[1].Status),
 		}})
 	return nil
@@ -644,8 +643,8 @@ func (e *examination) probeRateLimit(u *User) error {
 			return nil
 		}
 	}
-	proof := []string{fmt.Sprintf("%d wrong passwords were sent in a row; every answer is the same (%d), and none "+
-		"tells of a limit.", attempts, answers[0].Status)}
+	proof := []string{fmt.Sprintf("%d wrong passwords were sent in a row; every response is the same (%d), and none "+
+		"indicates a limit.", attempts, answers[0].Status)}
 	if u != nil {
 		still, err := e.signInWithPassword(a, a.password)
 		if still == nil || err != nil {

@@ -111,7 +111,7 @@ func (e *examination) probeAction(k *kind, o *Operation, mine *object, stranger 
 		return nil
 	}
 	proof := []string{fmt.Sprintf("As %s an object was created, and read twice.", mine.as.Name()), mine.private,
-		fmt.Sprintf("As %s the request about it is answered with %d.", stranger.Name(), resp.Status)}
+		fmt.Sprintf("As %s, the response to the request about it is %d.", stranger.Name(), resp.Status)}
 	if which != "" {
 		proof = append(proof, fmt.Sprintf("%s then reads %s = %.60s, which was %.60s both times "+
 			"before.", mine.as.Name(), which, after[which], before[which]))
@@ -179,9 +179,9 @@ func (e *examination) probeReadActions(k *kind, mine *object, stranger *User) er
 		case err != nil:
 			return err
 		case !isSuccess(own):
-			e.recordSkipped(o, fmt.Sprintf("it answers the owner of the object with %d", own.Status))
+			e.recordSkipped(o, fmt.Sprintf("the response to the owner of the object is %d", own.Status))
 		case len(mine.seenWords(own)) == 0:
-			e.recordSkipped(o, "its response to the owner holds nothing of the object that could be told from others")
+			e.recordSkipped(o, "its response to the owner contains nothing that identifies the object")
 		default:
 			if err := e.shownTo(k, o, mine, own, stranger); err != nil {
 				return err

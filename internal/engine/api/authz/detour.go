@@ -37,7 +37,7 @@ func detourByHeader(header string) detour {
 	return func(r *message.Request) string {
 		*r = *r.SetHeader(header, r.Path)
 		r.Path = "/"
-		return "asked for / with the path in " + header
+		return "requested as / with the path in " + header
 	}
 }
 
@@ -118,15 +118,14 @@ func (e *examination) probeDetours(may, refused *message.Response, as *User) err
 		e.RaiseAlert(activescan.Alert{Rule: detourOpen, Request: r, Responses: []*message.Response{may, still, none,
 			resp},
 			Anonymous: as == nil, Location: whole.Location(),
-			ResponseNotes: []string{"who may", "who may not", "an address that does not exist, asked in " +
-				"that way", "asked in that way"},
-			Message: fmt.Sprintf("%s is refused, and answered %s", operationTemplate(whole), name),
+			ResponseNotes: []string{"who may", "who may not", "a URL that does not exist, requested in " +
+				"that way", "requested in that way"},
+			Message: fmt.Sprintf("%s is denied, and allowed %s", operationTemplate(whole), name),
 			Proof: []string{fmt.Sprintf("%s is refused %s with %d, before "+
 				"and after.", who, operationTemplate(whole), refused.Status),
-				fmt.Sprintf("Asked %s, the answer is %d with the content that it has for who may ask.", name,
+				fmt.Sprintf("Requested %s, the response is %d with the content that an authorized user gets.", name,
 					resp.Status),
-				fmt.Sprintf("An address that does not exist, asked in the same way, is answered "+
-					"with %d.", none.Status)}})
+				fmt.Sprintf("A URL that does not exist, requested in the same way, returns %d.", none.Status)}})
 		return nil
 	}
 	return nil
@@ -268,7 +267,7 @@ func (e *examination) claimIdentity(own *personal, who *User) error {
 				"data it is"},
 			Message: fmt.Sprintf("%s shows the data of whom %q names", operationTemplate(resp.Request), p.Name),
 			Proof: []string{fmt.Sprintf("The account %s was registered, with random values.", owner.Name()),
-				fmt.Sprintf("As %s the answer holds what only %s has sent, where %q names him (%d).", name,
+				fmt.Sprintf("As %s, the response contains what only %s has sent, where %q names that user (%d).", name,
 					owner.Name(), p.Name, resp.Status),
 				fmt.Sprintf("Without that, and for a user that there is not (%d), it does not.", control.Status)}})
 		return nil

@@ -24,7 +24,7 @@ var elevated = lazyregexp.New(`(?i)(^|[/_. -])(admins?|administrat(or|ors|ion)|s
 // shows nothing.
 func higherRoleReason(o *Operation) string {
 	if elevated.MatchString(o.Path) {
-		return "its path says that it is for administrators"
+		return "its path indicates that it is for administrators"
 	}
 	for _, tag := range o.Tags {
 		if elevated.MatchString(tag) {
@@ -122,11 +122,12 @@ func (e *examination) probeFunction(o *Operation, why string, high, low *User) e
 		ResponseNotes: []string{"the user of the higher role", "the one of the lower role", "nobody",
 			"an address that " +
 				"does not exist"},
-		Message: fmt.Sprintf("%s %s answers a user of a lower role", o.Method, o.Path),
+		Message: fmt.Sprintf("%s %s responds to a user of a lower role", o.Method, o.Path),
 		Proof: []string{"It is meant for a higher role: " + why + ".",
-			fmt.Sprintf("As %s (role %d) and as %s (role %d) the answer is %d with the same content.", high.Name(),
+			fmt.Sprintf("As %s (role %d) and as %s (role %d), the response is %d with the same content.", high.Name(),
 				high.Identity.Role, low.Name(), low.Identity.Role, may.Status),
-			fmt.Sprintf("Nobody gets %d, and an address that does not exist %d.", nobody.Status, control.Status)}})
+			fmt.Sprintf("Without a session the response is %d; a URL that does not exist returns %d.", nobody.Status,
+				control.Status)}})
 	return nil
 }
 
@@ -211,8 +212,9 @@ func (e *examination) probeOverreach(k *kind, mine *object, who *User) error {
 // are that and what its owner reads then, those before refuse the same user.
 func (e *examination) reportOverreach(o *Operation, mine *object, who *User, what string, answers []*message.Response) {
 	n := len(answers) - 2
-	f := activescan.Alert{Rule: function, Request: answers[n].Request, Responses: answers, Confidence: finding.MediumConfidence,
-		Message: fmt.Sprintf("%s %s lets a user change what users like him may not make", o.Method, o.Path)}
+	f := activescan.Alert{Rule: function, Request: answers[n].Request, Responses: answers,
+		Confidence: finding.MediumConfidence,
+		Message:    fmt.Sprintf("%s %s lets a user change what users like him may not make", o.Method, o.Path)}
 	name := "Nobody, without a sign-in,"
 	if who == nil {
 		f.Rule, f.Anonymous, f.Confidence = unauthenticated, true, finding.HighConfidence

@@ -48,8 +48,8 @@ func (e *examination) scanGraphQL() error {
 		if err := e.scanGraphQLKind(o, owner, stranger); traffic.IsFinal(err) {
 			return err
 		} else if err != nil {
-			e.Untried(o, []*finding.Rule{objectRead, objectWrite}, fmt.Sprintf("what others may do with what %s "+
-				"makes was not tried: %v", o.Call.Field, err))
+			e.Untried(o, []*finding.Rule{objectRead, objectWrite}, fmt.Sprintf("authorization for objects that %s "+
+				"creates was not tested: %v", o.Call.Field, err))
 		}
 	}
 	return nil
@@ -266,15 +266,15 @@ func (e *examination) probeGraphQLRead(n *node, mine *object, own *message.Respo
 	if len(mine.seenWords(none)) > 0 || len(seen) == 0 && !open {
 		return len(seen) == 0, nil
 	}
-	proof := []string{fmt.Sprintf("As %s %s was asked with random values; %s answers %s "+
-		"with them.", mine.as.Name(), n.maker.Call.Field, n.read.Call.Field, mine.as.Name()), mine.private}
+	proof := []string{fmt.Sprintf("As %s, %s was requested with random values; %s returns "+
+		"them to %s.", mine.as.Name(), n.maker.Call.Field, n.read.Call.Field, mine.as.Name()), mine.private}
 	if len(seen) > 0 {
 		proof = append(proof, fmt.Sprintf("As %s the same query gives the same object, with values that only %s has "+
 			"sent: %s.", stranger.Name(), mine.as.Name(), strings.Join(seen, ", ")))
 	}
-	proof = append(proof, map[bool]string{true: "Even nobody, without a sign-in, " +
-		"gets them.", false: "Nobody, without a sign-in, does not get them."}[open], "For an identifier that does "+
-		"not exist they are not answered.")
+	proof = append(proof, map[bool]string{true: "Even without a session they are " +
+		"returned.", false: "Without a session they are not returned."}[open], "For an identifier that does not "+
+		"exist they are not returned.")
 	answers, notes := []*message.Response{own, resp, nobody, none},
 		[]string{"the owner reads the object", "another user reads it", "nobody", "an object that does not exist"}
 	if theirs, err := e.createByMutation(n.maker, stranger); traffic.IsFinal(err) {
@@ -285,7 +285,8 @@ func (e *examination) probeGraphQLRead(n *node, mine *object, own *message.Respo
 			return false, err // one answer for all identifiers
 		}
 		answers, notes = append(answers, other), append(notes, "the other user's own object")
-		proof = append(proof, "The other user's own object is another one: the answer depends on the identifier alone.")
+		proof = append(proof, "The other user's own object is a different one: the response depends only on the "+
+			"identifier.")
 	}
 	f := activescan.Alert{Rule: objectRead, Request: resp.Request, Responses: answers, ResponseNotes: notes,
 		Proof:   proof,
@@ -357,7 +358,7 @@ func (e *examination) probeMutation(n *node, o *Operation, mine *object, refused
 			"its owner reads it then"},
 		Message: fmt.Sprintf("%s %s the objects of other users", o.Call.Field, what),
 		Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
-			fmt.Sprintf("As %s %s was asked about it; after that %s shows %s the result.", stranger.Name(),
+			fmt.Sprintf("As %s, %s was called for it; after that %s shows %s the result.", stranger.Name(),
 				o.Call.Field, n.read.Call.Field, mine.as.Name())}})
 	return nil
 }
@@ -377,13 +378,13 @@ func (e *examination) reportMutationRead(n *node, o *Operation, mine *object, re
 	}
 	e.RaiseAlert(activescan.Alert{Rule: objectRead, Request: resp.Request,
 		Point:     &message.Point{In: message.InJSON, Name: "/variables/" + o.objectArgument(n.subject)},
-		Responses: []*message.Response{resp, none}, ResponseNotes: []string{"another user asks the " +
-			"mutation about the object", "an object that does not exist"},
-		Message: fmt.Sprintf("%s answers with objects of other users, which %s refuses", o.Call.Field,
+		Responses: []*message.Response{resp, none}, ResponseNotes: []string{"another user calls the mutation for " +
+			"the object", "an object that does not exist"},
+		Message: fmt.Sprintf("%s returns objects of other users, which %s denies", o.Call.Field,
 			n.read.Call.Field),
 		Proof: []string{fmt.Sprintf("As %s an object was made with random values.", mine.as.Name()),
 			mine.private, fmt.Sprintf("As %s %s does not show it.", stranger.Name(), n.read.Call.Field),
-			fmt.Sprintf("As %s %s answers with values that only %s has sent: %s.", stranger.Name(),
+			fmt.Sprintf("As %s, %s returns values that only %s has sent: %s.", stranger.Name(),
 				o.Call.Field, mine.as.Name(), strings.Join(shown, ", "))}})
 	return nil
 }
@@ -528,13 +529,13 @@ func (e *examination) reportField(o *Operation, his *self, resp *message.Respons
 		Message:       fmt.Sprintf("%s shows users the %s of other users", o.Call.Field, strings.Join(names, " and ")),
 		Proof: []string{fmt.Sprintf("%s shows %s his own: %s.", his.of.Call.Field, owner.Name(),
 			strings.Join(names, ", ")),
-			fmt.Sprintf("As %s, whom %s shows others, %s answers with the same values.", stranger.Name(),
+			fmt.Sprintf("As %s, whom %s shows others, %s returns the same values.", stranger.Name(),
 				his.of.Call.Field, o.Call.Field)}}
 	if severe {
 		f.Severity = finding.High
 	}
 	if slices.ContainsFunc(names, func(name string) bool { return holdsValue(nobody, his.values[name]) }) {
-		f.Proof = append(f.Proof, "Even nobody, without a sign-in, gets them.")
+		f.Proof = append(f.Proof, "Even without a session they are returned.")
 	}
 	e.RaiseAlert(f)
 	return nil

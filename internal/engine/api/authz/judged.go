@@ -31,8 +31,8 @@ func (e *examination) recordVerdict(o *Operation, resp *message.Response) {
 		e.recordTested(o)
 		return
 	}
-	e.recordSkipped(o, fmt.Sprintf("it answered the other user with %d, which does not tell whether he was "+
-		"kept out", resp.Status))
+	e.recordSkipped(o, fmt.Sprintf("the response to the other user is %d, which does not show whether access "+
+		"was denied", resp.Status))
 }
 
 // Names reports whether the operation takes an identifier of something.

@@ -331,7 +331,8 @@ func (k *kind) isGone(m *object, resp *message.Response) bool {
 func (e *examination) requireIdentifier(m *object, parameter string) (any, error) {
 	v, err := e.identifierFor(m, parameter)
 	if v == nil && err == nil {
-		err = fmt.Errorf("no answer tells by which %q paths name what %s %s makes", parameter, m.of.Method, m.of.Path)
+		err = fmt.Errorf("no response shows which %q identifies the object that %s %s creates", parameter, m.of.Method,
+			m.of.Path)
 	}
 	return v, err
 }

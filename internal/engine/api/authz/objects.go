@@ -89,7 +89,7 @@ func (e *examination) createObject(o *Operation, as *User, extra map[string]any)
 	if len(within) < strings.Count(o.Path, "{") {
 		return nil, fmt.Errorf("what the path of %s %s names is made by no operation", o.Method, o.Path)
 	}
-	why := fmt.Errorf("%s %s takes no free text by which an object could be told from others", o.Method, o.Path)
+	why := fmt.Errorf("%s %s accepts no free text that could identify an object", o.Method, o.Path)
 	for _, optional := range []bool{true, false} {
 		made, resp, err := e.attemptCreation(o, as, within, optional, extra)
 		if made != nil || err != nil {
@@ -428,14 +428,13 @@ func (e *examination) scanObjects() error {
 // reportUntried tells that a kind of object was not examined: the operation that makes it, and
 // those about it.
 func (e *examination) reportUntried(k *kind, why error) {
-	e.Untried(k.maker, []*finding.Rule{massAssignment}, fmt.Sprintf("which properties users may set was not "+
-		"tried: %v", why))
+	e.Untried(k.maker, []*finding.Rule{massAssignment}, fmt.Sprintf("mass assignment was not tested: %v", why))
 	said := map[string]bool{}
 	for _, o := range k.allOperations() {
 		if !said[o.Path] {
 			said[o.Path] = true
-			e.Untried(o, []*finding.Rule{objectRead, objectWrite, massAssignment}, fmt.Sprintf("what others may do "+
-				"was not tried with an object of the scan's own: %v", why))
+			e.Untried(o, []*finding.Rule{objectRead, objectWrite, massAssignment}, fmt.Sprintf("authorization was "+
+				"not tested with an object of the scan: %v", why))
 		}
 	}
 }
@@ -526,7 +525,8 @@ func (e *examination) privacyReason(mine *object, own *message.Response, owner, 
 		return "", err
 	}
 	if mine.isListed(his) && len(others) > 0 && !mine.isListed(others) {
-		return fmt.Sprintf("The list of %s holds the object for its owner, and not for the other user.", mine.of.Path),
+		return fmt.Sprintf("The list of %s contains the object for its owner, and not for the other user.",
+				mine.of.Path),
 			nil
 	}
 	named, err := e.ownerProperty(mine.findObject(own), owner)
@@ -600,8 +600,8 @@ func (e *examination) shownTo(k *kind, read *Operation, mine *object, own *messa
 		mine.private,
 		fmt.Sprintf("As %s the same request gives the same object (%d), with values that only %s has "+
 			"sent: %s.", stranger.Name(), resp.Status, mine.as.Name(), strings.Join(mine.seenWords(resp), ", ")),
-		fmt.Sprintf("An object that does not exist is answered with %d, and nobody gets the object without a "+
-			"sign-in.", none.Status),
+		fmt.Sprintf("An object that does not exist returns %d, and without a session the object is not "+
+			"returned.", none.Status),
 	}
 	answers, notes := []*message.Response{own, resp, none},
 		[]string{"the owner reads the object", "another user reads it", "an object that does not exist"}
@@ -614,8 +614,8 @@ func (e *examination) shownTo(k *kind, read *Operation, mine *object, own *messa
 			if len(mine.seenWords(other)) > 0 {
 				return nil // one answer for all identifiers
 			}
-			proof = append(proof, fmt.Sprintf("The other user's own object is another one: the answer depends on the "+
-				"identifier alone (%d).", other.Status))
+			proof = append(proof, fmt.Sprintf("The other user's own object is a different one: the response depends "+
+				"only on the identifier (%d).", other.Status))
 			answers, notes = append(answers, other), append(notes, "the other user's own object")
 		}
 	}
@@ -717,7 +717,7 @@ func (e *examination) probeForeignChange(k *kind, mine *object, stranger *User) 
 			ResponseNotes: []string{"another user " + what + " the object", "its owner reads it then"},
 			Message:       fmt.Sprintf("%s %s %s the objects of other users", method, k.about[i].Path, what),
 			Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
-				fmt.Sprintf("As %s the request that %s it is answered with %d; after that %s reads the result (%d).",
+				fmt.Sprintf("As %s the request that %s it returns %d; after that %s reads the result (%d).",
 					stranger.Name(), what, answers[0].Status, mine.as.Name(), answers[1].Status)}})
 	}
 	return nil

@@ -186,10 +186,10 @@ func (e *examination) compareLists(all, read *Operation, parameter string) error
 		Message: fmt.Sprintf("%s %s shows the objects of other users", read.Method, read.Path),
 		Proof: []string{fmt.Sprintf("The list %s shows %s %d objects and %s %d; none is "+
 			"in both.", all.Path, owner.Name(), len(his), stranger.Name(), len(theirs)), why + ".",
-			fmt.Sprintf("As %s the object of %s is answered with the same content (%d).", stranger.Name(), owner.Name(),
+			fmt.Sprintf("As %s the object of %s is returned with the same content (%d).", stranger.Name(), owner.Name(),
 				resp.Status),
-			fmt.Sprintf("That user's own object is another one, one that does not exist is answered with %d, and "+
-				"nobody gets %d.", none.Status, nobody.Status)}})
+			fmt.Sprintf("That user's own object is a different one; one that does not exist returns %d, and without "+
+				"a session the response is %d.", none.Status, nobody.Status)}})
 	return nil
 }
 
@@ -345,11 +345,11 @@ func (e *examination) proveReference(mine *object, o *Operation, at *message.Poi
 		ResponseNotes: []string{"the owner", "another user", "an object that does not exist", "nobody"},
 		Message:       fmt.Sprintf("%s %s shows the objects of other users that %q names", o.Method, o.Path, at.Name),
 		Proof: []string{fmt.Sprintf("As %s an object was made with random values.", owner.Name()), mine.private,
-			fmt.Sprintf("As %s, with its identifier as %q, the answer (%d) holds values that only %s has "+
+			fmt.Sprintf("As %s, with its identifier as %q, the response (%d) contains values that only %s has "+
 				"sent: %s.", stranger.Name(), at.Name, resp.Status, owner.Name(),
 				strings.Join(mine.seenWords(resp), ", ")),
-			fmt.Sprintf("An identifier that does not exist is answered with %d without them, and nobody "+
-				"gets %d.", none.Status, nobody.Status)}})
+			fmt.Sprintf("An identifier that does not exist returns %d without them; without a session the "+
+				"response is %d.", none.Status, nobody.Status)}})
 	return nil
 }
 
@@ -430,8 +430,8 @@ func (e *examination) probeRetargeting(k *kind, mine *object, stranger *User) er
 			Message: fmt.Sprintf("%s %s %s the objects of other users that %q names", o.Method, o.Path, what,
 				at.Name),
 			Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
-				fmt.Sprintf("As %s, with its identifier as %q, the request is answered with %d; after that %s reads "+
-					"the result (%d).", stranger.Name(), at.Name, answers[0].Status, mine.as.Name(),
+				fmt.Sprintf("As %s, with its identifier as %q, the request returns %d; after that %s reads the "+
+					"result (%d).", stranger.Name(), at.Name, answers[0].Status, mine.as.Name(),
 					answers[1].Status)}})
 	}
 	return nil

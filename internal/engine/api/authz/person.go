@@ -38,9 +38,9 @@ func (e *examination) probeExposedAddresses(owner, stranger *User) error {
 		if err != nil {
 			return err
 		}
-		who := fmt.Sprintf("Nobody gets %d without a sign-in.", nobody.Status)
+		who := fmt.Sprintf("Without a session the response is %d.", nobody.Status)
 		if isSuccess(nobody) && (holdsValue(nobody, owner.account.email) || holdsValue(nobody, owner.account.phone)) {
-			who = "Even nobody, without a sign-in, gets the same."
+			who = "Even without a session the response is the same."
 		}
 		e.RaiseAlert(activescan.Alert{Rule: personalData, Request: resp.Request,
 			Responses:     []*message.Response{resp, nobody},
@@ -49,7 +49,7 @@ func (e *examination) probeExposedAddresses(owner, stranger *User) error {
 				strings.Join(names, " and ")),
 			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, with random "+
 				"values.", owner.Name(), stranger.Name()),
-				fmt.Sprintf("As %s the answer holds what only %s has sent: %s.", stranger.Name(), owner.Name(),
+				fmt.Sprintf("As %s, the response contains what only %s has sent: %s.", stranger.Name(), owner.Name(),
 					strings.Join(names, ", ")), who}})
 	}
 	return nil
@@ -154,7 +154,8 @@ func (e *examination) reportConfidentialLeak(r *message.Request, words map[strin
 				strings.Join(names, " and ")),
 			Proof: []string{fmt.Sprintf("As %s, an account of the scan, %s was sent random "+
 				"values.", owner.Name(), operationTemplate(r)),
-				fmt.Sprintf("As %s, another one, the answer holds them: %s. Nobody gets %d.", stranger.Name(),
+				fmt.Sprintf("As %s, another user, the response contains them: %s. Without a session the "+
+					"response is %d.", stranger.Name(),
 					strings.Join(names, ", "), nobody.Status)}})
 	}
 	return nil
@@ -257,7 +258,7 @@ func (e *examination) probeAccountChange(owner, stranger *User) error {
 					"changes the account", "its owner reads it then"},
 				Message: fmt.Sprintf("%s %s changes the accounts of other users", o.Method, o.Path),
 				Proof: []string{fmt.Sprintf("The accounts %s and %s were registered.", owner.Name(), stranger.Name()),
-					fmt.Sprintf("As %s a random %q was sent for %s: the answer is %d.", stranger.Name(), name,
+					fmt.Sprintf("As %s a random %q was sent for %s: the response is %d.", stranger.Name(), name,
 						owner.Name(), answers[0].Status),
 					fmt.Sprintf("%s reads it in his account, where %v was before.", owner.Name(), before[name])}})
 			break
@@ -328,7 +329,7 @@ func (e *examination) confirmRemoval(o *Operation, r *message.Request, resp *mes
 		Message:       fmt.Sprintf("%s %s removes the accounts of other users", o.Method, o.Path),
 		Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, and "+
 			"signed in.", owner.Name(), stranger.Name()),
-			fmt.Sprintf("As %s that of %s was removed: the answer is %d.", stranger.Name(), owner.Name(),
+			fmt.Sprintf("As %s that of %s was removed: the response is %d.", stranger.Name(), owner.Name(),
 				resp.Status),
 			fmt.Sprintf("%s can no longer sign in with the same password (%d), and %s can.", owner.Name(),
 				after.Status, stranger.Name())}})
@@ -374,8 +375,8 @@ func (e *examination) probeSelfPromotion(u *User) error {
 				Payload:       fmt.Sprint(with),
 				Message:       fmt.Sprintf("%s %s lets users set their own %q", o.Method, o.Path, p.Name),
 				Proof: []string{fmt.Sprintf("The account %s was registered, and has %s = %v.", u.Name(), p.Name, v),
-					fmt.Sprintf("As that user it was set to %v: the answer is %d, and the account has it when it "+
-						"is read.", with, answers[0].Status)}})
+					fmt.Sprintf("As that user it was set to %v: the response is %d, and the account has the value "+
+						"when it is read.", with, answers[0].Status)}})
 			if back := set(v); back != nil {
 				if _, err := e.sendAs(back, u); err != nil {
 					return err
@@ -459,10 +460,10 @@ func (e *examination) sessionPersists(rule *finding.Rule, as *User, answers []*m
 	e.RaiseAlert(activescan.Alert{Rule: rule, Request: in.Request, Responses: append(slices.Clone(answers), still),
 		Message:       message,
 		ResponseNotes: []string{"before the user " + words, "he " + words, "nobody", "the same request as before"},
-		Proof: []string{fmt.Sprintf("%s signed in and got %s (%d), which nobody "+
-			"gets (%d).", as.Name(), operationTemplate(in.Request), in.Status, nobody.Status),
-			fmt.Sprintf("He %s: the answer is %d. The same request with the same credentials is answered as "+
-				"before (%d).", words, out.Status, still.Status)}})
+		Proof: []string{fmt.Sprintf("%s signed in and got %s (%d), which is not returned without a "+
+			"session (%d).", as.Name(), operationTemplate(in.Request), in.Status, nobody.Status),
+			fmt.Sprintf("The user %s: the response is %d. The same request with the same credentials still "+
+				"succeeds (%d).", words, out.Status, still.Status)}})
 	return nil
 }
 
@@ -527,8 +528,8 @@ func (e *examination) probeWrongPassword(o *Operation, u *User) error {
 		ResponseNotes: []string{"with a wrong password as the present one"},
 		Message: fmt.Sprintf("%s %s changes the password without the right present one", o.Method,
 			o.Path),
-		Proof: []string{fmt.Sprintf("The account %s was registered, and a random text sent in the place "+
-			"of its present password: the answer is %d.", u.Name(), resp.Status),
+		Proof: []string{fmt.Sprintf("The account %s was registered, and a random text sent as its present password: "+
+			"the response is %d.", u.Name(), resp.Status),
 			"The user signs in with the new password then, and no longer with the one before."}})
 	return nil
 }
@@ -671,7 +672,7 @@ func (e *examination) sendWrongCodes(o *Operation, u *User) error {
 		ResponseNotes: []string{"the first attempt", "the last one"},
 		Point:         &message.Point{In: message.InJSON, Name: o.propertyPointer(property)},
 		Message:       fmt.Sprintf("%s %s does not limit guesses of a code", o.Method, o.Path),
-		Proof: []string{fmt.Sprintf("A code was asked for as %s. %d wrong ones were sent in a row; every answer is "+
-			"the same (%d), and none tells of a limit.", u.Name(), attempts, answers[0].Status)}})
+		Proof: []string{fmt.Sprintf("A code was requested as %s. %d wrong ones were sent in a row; every response is "+
+			"the same (%d), and none indicates a limit.", u.Name(), attempts, answers[0].Status)}})
 	return nil
 }

@@ -62,8 +62,8 @@ func (e *examination) probeUnsecured(o *Operation) error {
 		ResponseNotes: []string{"nobody"},
 		Message: fmt.Sprintf("%s %s shows the %s of users without a sign-in", o.Method, o.Path,
 			strings.Join(names, " and ")),
-		Proof: []string{"The description requires no sign-in.", fmt.Sprintf("Without one the response holds the %s "+
-			"of %s, who is a user.", strings.Join(names, " and "), whose)}}
+		Proof: []string{"The description requires no sign-in.", fmt.Sprintf("Without one the response contains the "+
+			"%s of %s, who is a user.", strings.Join(names, " and "), whose)}}
 	if slices.ContainsFunc(names, func(name string) bool { return !contacts.MatchString(normalizeName(name)) }) {
 		f.Severity = finding.High
 	}

@@ -68,8 +68,8 @@ func Compare(o *apispec.Operation, resp *message.Response) []Deviation {
 	described := describedResponse(o, resp.Status)
 	if described == nil {
 		if resp.Status < 500 {
-			out = append(out, Deviation{Kind: Status, Note: fmt.Sprintf("answers %d, which the description does not "+
-				"foresee", resp.Status)})
+			out = append(out, Deviation{Kind: Status, Note: fmt.Sprintf("responds with %d, which the description "+
+				"does not declare", resp.Status)})
 		}
 		return append(out, v.out...)
 	}
@@ -113,7 +113,7 @@ func describedBody(described *apispec.Response, resp *message.Response) (media *
 	if got == "" {
 		return described.Bodies[0], ""
 	}
-	return nil, fmt.Sprintf("answers with a body of the type %.60s, and the description has %s", got,
+	return nil, fmt.Sprintf("responds with a body of the type %.60s, and the description has %s", got,
 		strings.Join(names, ", "))
 }
 
@@ -375,7 +375,7 @@ func (v *validator) findCredentials(doc any, pointer string, depth int) {
 			below, here := doc[name], pointer+"/"+message.EscapePointer(name)
 			if text, ok := below.(string); ok && secret.MatchString(name) && len(text) >= 3 &&
 				strings.Trim(text, "*•xX.") != "" && !strings.HasPrefix(text, "/") { // PWD is a folder
-				v.addDeviation(Credential, here, "the answer holds a value of %s", describeLocation(here))
+				v.addDeviation(Credential, here, "the response contains a value of %s", describeLocation(here))
 			}
 			v.findCredentials(below, here, depth+1)
 		}

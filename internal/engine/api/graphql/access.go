@@ -47,8 +47,8 @@ func (a *asker) probeCSRF() error {
 		}
 		f := activescan.Alert{Rule: asForm, Request: way.r, Responses: []*message.Response{resp, forged},
 			ResponseNotes: []string{"as usual", "as another site can send it"},
-			Proof: []string{fmt.Sprintf("A mutation that is sent %s is executed: it answers the name of its type, "+
-				"%v, as it does over POST as JSON. It changed nothing.", way.name, name)}}
+			Proof: []string{fmt.Sprintf("A mutation that is sent %s is executed: it returns the name of its type, "+
+				"%v, as over POST as JSON. It changed nothing.", way.name, name)}}
 		if way.r == get {
 			f.Rule = overGET
 		}
@@ -90,7 +90,7 @@ func (a *asker) probeConsoles() error {
 		}
 		a.RaiseAlert(activescan.Alert{Rule: console, Request: page, Responses: []*message.Response{resp},
 			Message: fmt.Sprintf("A console for developers is at %s", page.Path),
-			Proof:   []string{fmt.Sprintf("The page loads or starts %s, for nobody, twice.", m[1]+m[2])}})
+			Proof:   []string{fmt.Sprintf("The page loads or starts %s without a session, twice.", m[1]+m[2])}})
 		if err := a.probeConsoleHeader(page); err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (a *asker) probeConsoleHeader(page *message.Request) error {
 			Payload: c.Name + "=" + flipped, Point: &message.Point{In: message.InCookie, Name: c.Name},
 			Proof: []string{fmt.Sprintf("Without a cookie, and with %s=%s, the service refuses: "+
 				"%.200q.", c.Name, c.Value, readResponse(closed).errorText()),
-				fmt.Sprintf("With %s=%s it answers.", c.Name,
+				fmt.Sprintf("With %s=%s it responds.", c.Name,
 					flipped)}})
 		e.At.Cookies = with.Cookies
 		return a.probeDebugErrors(e)
@@ -261,8 +261,8 @@ func (a *asker) proveForgedToken(o *Operation, name string) error {
 				Responses: []*message.Response{none, nobody, forged},
 				ResponseNotes: []string{"with a text that is no token", "with a forged token of a user who does " +
 					"not exist", "with a forged token of a user"},
-				Proof: []string{fmt.Sprintf("A token for %q with the algorithm %s and a signature that nobody made "+
-					"gives data of %s.", user, way.alg, o.Call.Field),
+				Proof: []string{fmt.Sprintf("A token for %q with the algorithm %s and an invalid signature returns "+
+					"data of %s.", user, way.alg, o.Call.Field),
 					"The same with a random name, and a text that is no token, give none."}})
 			return nil
 		}
@@ -328,7 +328,7 @@ func (a *asker) probeRewrittenField(o *Operation, said string) error {
 			ResponseNotes: []string{"as it is denied", "written in another way"},
 			Message:       fmt.Sprintf("%s is denied, and executed %s", o.Call.Field, how),
 			Proof: []string{fmt.Sprintf("%s is denied: %.200q.", o.Call.Field, said), "Asked for " + how +
-				", it is answered; asked for as before, it is still denied."}})
+				", it is returned; requested as before, it is still denied."}})
 		return nil
 	}
 	return nil
@@ -372,10 +372,10 @@ func (a *asker) probeOpenMutations() error {
 	for _, o := range others {
 		a.RaiseAlert(activescan.Alert{Rule: openMutation, Request: o.Request,
 			Responses:     []*message.Response{refusal, answers[o]},
-			ResponseNotes: []string{"another mutation, as nobody", "this one, as nobody"},
-			Message:       fmt.Sprintf("%s is executed for nobody", o.Call.Field),
-			Proof: []string{fmt.Sprintf("%d mutations refuse nobody, such as this: "+
-				"%.150q.", demanding, readResponse(refusal).errorText()), "This one answers nobody with data."}})
+			ResponseNotes: []string{"another mutation, without a session", "this one, without a session"},
+			Message:       fmt.Sprintf("%s is executed without a session", o.Call.Field),
+			Proof: []string{fmt.Sprintf("%d mutations require a session, such as this: "+
+				"%.150q.", demanding, readResponse(refusal).errorText()), "This one returns data without a session."}})
 	}
 	return nil
 }

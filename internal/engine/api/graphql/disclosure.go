@@ -63,7 +63,7 @@ func (a *asker) probeIntrospection() error {
 	}
 	a.RaiseAlert(activescan.Alert{Rule: introspection, Request: resp.Request, Responses: []*message.Response{resp},
 		ResponseNotes: []string{"introspection"},
-		Proof: []string{fmt.Sprintf("The answer names %d types with %d fields; queries "+
+		Proof: []string{fmt.Sprintf("The response names %d types with %d fields; queries "+
 			"are %s.", types, fields, someNames(root))}})
 	return nil
 }
@@ -140,7 +140,7 @@ func (a *asker) probeSuggestions() error {
 	}
 	slices.Sort(names)
 	a.RaiseAlert(activescan.Alert{Rule: suggestions, Request: answers[0].Request, Responses: answers,
-		Proof: []string{fmt.Sprintf("Asked for names that do not exist, the service answers with %d that "+
+		Proof: []string{fmt.Sprintf("For names that do not exist, the service suggests %d that "+
 			"do: %s.", len(names), someNames(names))}})
 	return nil
 }
@@ -215,7 +215,7 @@ func (a *asker) probeDebugErrors(e *Endpoint) error {
 			continue
 		}
 		a.RaiseAlert(activescan.Alert{Rule: debugging, Request: r, Responses: []*message.Response{resp, again},
-			Proof: []string{fmt.Sprintf("A query that is wrong is answered with internals, twice: %.200q.", what)}})
+			Proof: []string{fmt.Sprintf("The response to an invalid query contains internals, twice: %.200q.", what)}})
 		return nil
 	}
 	return nil

@@ -57,7 +57,7 @@ func (a *asker) probeBatching() error {
 		return err
 	}
 	a.RaiseAlert(activescan.Alert{Rule: batching, Request: resp.Request, Responses: []*message.Response{resp, again},
-		Proof: []string{fmt.Sprintf("A list of %d queries is answered with a list of %d results, each with its own "+
+		Proof: []string{fmt.Sprintf("A list of %d queries returns a list of %d results, each with its own "+
 			"name, twice.", batched, batched)}})
 	return nil
 }
@@ -127,7 +127,7 @@ func (a *asker) probeAliases() error {
 	}
 	if len(answers) > 0 {
 		a.RaiseAlert(activescan.Alert{Rule: aliases, Request: answers[len(answers)-1].Request, Responses: answers,
-			Proof: append(proof, "More were not tried.")})
+			Proof: append(proof, "More were not tested.")})
 	}
 	doc.Operations[0].SelectionSet = nil
 	for range duplicated {
@@ -138,8 +138,8 @@ func (a *asker) probeAliases() error {
 		return err
 	}
 	a.RaiseAlert(activescan.Alert{Rule: duplicates, Request: resp.Request, Responses: []*message.Response{resp},
-		Proof: []string{fmt.Sprintf("A query that names %s %d times is executed. More were "+
-			"not tried.", field.Name, duplicated)}})
+		Proof: []string{fmt.Sprintf("A query that names %s %d times is executed. More were not "+
+			"tested.", field.Name, duplicated)}})
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (a *asker) probeDirectives() error {
 		return err
 	}
 	a.RaiseAlert(activescan.Alert{Rule: directives, Request: resp.Request, Responses: []*message.Response{resp},
-		Proof: []string{fmt.Sprintf("A query with the same directive %d times at one place is executed; it is "+
+		Proof: []string{fmt.Sprintf("A query with the same directive %d times at one location is executed; it is "+
 			"not valid.", directed)}})
 	return nil
 }
@@ -268,15 +268,15 @@ func (a *asker) deepenCycle(o *Operation, c *circle, doc *ast.QueryDocument, fie
 			return false, nil
 		}
 		answers = append(answers, resp)
-		proof = append(proof, fmt.Sprintf("%d levels (%s): answered in %d ms with "+
+		proof = append(proof, fmt.Sprintf("%d levels (%s): response in %d ms with "+
 			"%d bytes.", n, strings.Join(c.loop, " → "), resp.Took.Milliseconds(), len(resp.Body)))
 		if n < deepest && n > len(c.lead)+len(c.loop) && (resp.Took > time.Second || len(resp.Body) > bulk) {
-			stopped = "What is deeper was not asked for: the answers grow too much already."
+			stopped = "Deeper queries were not sent: the responses are already too large."
 			break
 		}
 	}
 	if stopped == "" {
-		stopped = "What is deeper was not tried."
+		stopped = "Deeper queries were not tested."
 	}
 	at := answers[len(answers)-1].Request.Clone()
 	a.RaiseAlert(activescan.Alert{Rule: depth, Request: at, Responses: answers, Proof: append(proof, stopped),
@@ -317,16 +317,16 @@ func (a *asker) confirmCost() error {
 		if took < heavy {
 			continue
 		}
-		f := activescan.Alert{Rule: expensive, Request: o.Request, Message: fmt.Sprintf("%s keeps the service "+
-			"busy for "+
-			"seconds", o.Call.Field), Responses: []*message.Response{control}, ResponseNotes: []string{"another query"},
+		f := activescan.Alert{Rule: expensive, Request: o.Request, Message: fmt.Sprintf("%s takes seconds of "+
+			"processing time", o.Call.Field), Responses: []*message.Response{control},
+			ResponseNotes: []string{"another query"},
 			Proof: []string{"Another query takes " + fmt.Sprint(control.Took.Round(time.Millisecond)) + ".",
-				"This one, asked as the scan began and again with nothing else under way, took " +
+				"This one, sent at the start of the scan and again without other load, took " +
 					fmt.Sprint(took.Round(100*time.Millisecond)) + "."}}
 		if err == nil {
 			f.Responses = append(f.Responses, resp)
 		} else {
-			f.Proof = append(f.Proof, "There was no answer in that time.")
+			f.Proof = append(f.Proof, "There was no response in that time.")
 		}
 		a.RaiseAlert(f)
 	}

@@ -102,8 +102,8 @@ func (a *asker) proveSSRF(o *Operation, name string) (bool, error) {
 		return a.requestTowards(o, name, to),
 			[]activescan.ExpectedInteraction{{OASTPayload: b, Rule: serverForgery, Point: at, Payload: b.URL,
 				RequiresHTTP: true,
-				Proof: fmt.Sprintf("The argument %s of %s names an address of a listener; the server asked "+
-					"for it.", name,
+				Proof: fmt.Sprintf("The argument %s of %s is the URL of the OAST listener; the server requested it.",
+					name,
 					o.Call.Field)}}
 	})
 	if called || err != nil {
@@ -135,11 +135,11 @@ func (a *asker) compareAddresses(o *Operation, name string, at *message.Point) (
 	}
 	a.RaiseAlert(activescan.Alert{Rule: serverForgery, Request: answers[2].Request, Point: at,
 		Payload:   "http://127.0.0.1:1/",
-		Responses: answers, ResponseNotes: []string{"a port where nobody listens", "a name that does not exist",
+		Responses: answers, ResponseNotes: []string{"a closed port", "a name that does not exist",
 			"the port again"},
 		Message: fmt.Sprintf("%s of %s makes the server send a request", name, o.Call.Field),
-		Proof: []string{"For a port of the server itself where nobody listens, the answer says twice that the " +
-			"connection is refused.",
-			"For a name that does not exist, it says that the name is unknown: the server tries to connect."}})
+		Proof: []string{"For a closed port of the server itself, the response states twice that the connection was " +
+			"refused.",
+			"For a host name that does not exist, it states that the name is unknown: the server tries to connect."}})
 	return true, nil
 }

@@ -78,8 +78,8 @@ func analyzeFile(p *scan.FilePass) error {
 	d.checkSpecification()
 	for _, f := range api.Defects {
 		if strings.Contains(f.Message, "out of the document") {
-			p.Degrade(scan.Reason{Code: "unavailable", Path: p.Path, Line: f.Line, Message: "parts of the " +
-				"description are in other files, which were not looked at as parts of it"})
+			p.Degrade(scan.Reason{Code: "unavailable", Path: p.Path, Line: f.Line, Message: "the description refers " +
+				"to other files, which were not analyzed as parts of it"})
 			break
 		}
 	}

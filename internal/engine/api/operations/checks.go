@@ -158,23 +158,23 @@ func (c *call) requiredSchemes() []string {
 // public on purpose, although the description says otherwise.
 func (e *examination) reportMissingAuthentication(t *activescan.OperationScan, c *call,
 	control, without *message.Response) {
-	f := activescan.Alert{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s answers without the sign-in "+
-		"that its description requires", c.operation.Method, c.operation.Path),
+	f := activescan.Alert{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s responds without the "+
+		"authentication that its description requires", c.operation.Method, c.operation.Path),
 		Request: t.Request, Responses: []*message.Response{c.answer, control, without},
 		ResponseNotes: []string{"the request as the identity of the scan", "an address that does " +
-			"not exist", "the same request as nobody"},
+			"not exist", "the same request without a session"},
 		Proof: []string{
 			fmt.Sprintf("The description requires %s.", strings.Join(c.requiredSchemes(), " or ")),
-			fmt.Sprintf("Without any credential the operation answers %d with the same content, twice.",
+			fmt.Sprintf("Without credentials the operation responds with %d and the same content, twice.",
 				without.Status),
-			fmt.Sprintf("An address that does not exist answers %d: the application does not answer everything alike.",
+			fmt.Sprintf("A URL that does not exist returns %d: the application does not respond to everything alike.",
 				control.Status),
 		}}
 	if isReadMethod(c) && !hasPersonalData(message.DecodeJSON(without.Body), 0) {
 		// frameworks describe an optional sign-in as a required one
 		f.Severity, f.Confidence = finding.Medium, finding.MediumConfidence
-		f.Proof = append(f.Proof, "Nothing in the answer is named as what is for its owner alone: it may be meant "+
-			"for everybody, and the description wrong.")
+		f.Proof = append(f.Proof, "Nothing in the response is named as private data: it may be public, and the "+
+			"description wrong.")
 	}
 	t.RaiseAlert(f)
 }
@@ -362,8 +362,8 @@ func (e *examination) confirmFailure(t *activescan.OperationScan, c *call, v req
 		SharedCause: "input that the description does not allow",
 		Message: fmt.Sprintf("%s %s fails with %d when %s %s", c.operation.Method, c.operation.Path, resp.Status, v.At,
 			v.Note),
-		Proof: []string{fmt.Sprintf("%s %s: the answer is %d, twice.", v.At, v.Note, resp.Status),
-			fmt.Sprintf("The valid request answers %d in between.", control.Status)},
+		Proof: []string{fmt.Sprintf("%s %s: the response is %d, twice.", v.At, v.Note, resp.Status),
+			fmt.Sprintf("The valid request in between returns %d.", control.Status)},
 		Responses: []*message.Response{control, again},
 		ResponseNotes: []string{"the valid request", "the same with one value " +
 			"that is not valid"}})

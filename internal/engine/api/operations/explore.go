@@ -58,7 +58,7 @@ func (e *examination) exploreOperations(ctx context.Context) error {
 			}
 			return err
 		}
-		e.Progress(5+35*i/len(order), fmt.Sprintf("asked %d of %d operations, %d "+
+		e.Progress(5+35*i/len(order), fmt.Sprintf("requested %d of %d operations, %d "+
 			"requests", i+1, len(order), e.Client.Sent()))
 	}
 	// What needed an identifier that was not there yet may have one now.
@@ -86,7 +86,7 @@ func (e *examination) addToSitemap(c *call) {
 	}
 	if c.origin == "code" && slices.Contains(e.Analyses, finding.DAST) && c.answer.Status < 400 && !c.answer.IsData() &&
 		(c.answer.IsHTML() || c.answer.Status >= 300) {
-		c.seen.Reason = "it answers with a page: the analysis of web applications examines it"
+		c.seen.Reason = "it returns a page: the DAST analysis covers it"
 		return
 	}
 	if why := e.SideEffects.RefusalReason(c.request); why != "" {
@@ -124,7 +124,8 @@ func (e *examination) refusalReason(c *call, r *message.Request) string {
 	}
 	full := e.Target.Profile.Allows(scan.Full)
 	if isRemovalName(c) && !c.created && !full {
-		return "its name says that it removes something, and the scan has not made it: the profile full does"
+		return "its name indicates that it removes something that the scan has not created: only the profile full " +
+			"requests it"
 	}
 	if readsOnly(o) {
 		return ""
@@ -139,11 +140,11 @@ func (e *examination) refusalReason(c *call, r *message.Request) string {
 func neverAsked(o *apispec.Operation, r *message.Request) string {
 	switch {
 	case o.Call != nil && o.Call.Kind == "subscription":
-		return "a subscription: it is not asked by HTTP"
+		return "a subscription: it is not available over HTTP"
 	case o.Call == nil && o.Method == http.MethodTrace:
-		return "TRACE is not asked"
+		return "TRACE is not sent"
 	case sitemap.IsDangerous(r.Address()), sitemap.IsDangerous("/" + o.ID):
-		return "it ends the session or cannot be taken back: never asked"
+		return "it ends the session or is irreversible: never requested"
 	}
 	return ""
 }
@@ -166,7 +167,7 @@ func (e *examination) changeRefusal(c *call, full bool) string {
 	case o.Method == http.MethodDelete && !c.created:
 		return "it removes something that the scan has not made: the profile full does"
 	case o.Method != http.MethodPost && sensitive.MatchString(o.Path):
-		return "it may change how the scan's own identity signs in: the profile full asks it"
+		return "it may change the credentials of the scan's identity: only the profile full requests it"
 	case !c.created && e.altersObject(o) && !e.changesOwnAccount(o):
 		return "it changes something that the scan has not made: the profile full does"
 	}
@@ -309,11 +310,11 @@ func outcomeOf(c *call, resp *message.Response) (finding.Outcome, string) {
 		data, _ := answer["data"].(map[string]any)
 		if first, ok := followPointer(append(list, nil)[0], "/message").(string); ok &&
 			data[c.operation.Call.Field] == nil {
-			return finding.Refused, fmt.Sprintf("the answer holds an error: %.200q", first)
+			return finding.Refused, fmt.Sprintf("the response contains an error: %.200q", first)
 		}
 	}
 	if resp.Status == http.StatusNotFound && strings.Contains(c.operation.Path, "{") {
-		return finding.NotReached, "404: no object is known that it could be asked about"
+		return finding.NotReached, "404: no object is known that it could be requested for"
 	}
 	return sitemap.Outcome(resp)
 }

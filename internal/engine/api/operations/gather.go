@@ -216,7 +216,7 @@ func (e *examination) addSpec(text []byte, where, service string) error {
 		known[identifyOperations(o)] = true
 		e.calls = append(e.calls, &call{operation: o, origin: origin, schemes: api.SecuritySchemes,
 			seen: finding.Operation{Method: o.Method, URL: o.Address(base), ID: o.ID, Origin: origin,
-				Outcome: finding.NotReached, Reason: "it was not asked", Parameters: describeParameters(o)}})
+				Outcome: finding.NotReached, Reason: "it was not requested", Parameters: describeParameters(o)}})
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (e *examination) addDeclaredRoutes() error {
 			e.calls = append(e.calls,
 				&call{operation: o, origin: "code", seen: finding.Operation{Method: o.Method, URL: o.Address(base),
 					Origin:  "code",
-					Outcome: finding.NotReached, Reason: "it was not asked", Parameters: describeParameters(o)}})
+					Outcome: finding.NotReached, Reason: "it was not requested", Parameters: describeParameters(o)}})
 		}
 	}
 	return nil

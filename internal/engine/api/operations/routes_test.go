@@ -117,8 +117,8 @@ func TestDeclaredRoutesAreShared(t *testing.T) {
 		}
 		want := map[string]string{}
 		if len(analyzers) == 2 {
-			want = map[string]string{"/page": "it answers with a page: the analysis of web applications examines it"}
-			want["/data"] = "it answers with data: the analysis of APIs examines it"
+			want = map[string]string{"/page": "it returns a page: the DAST analysis covers it"}
+			want["/data"] = "it returns data: the API analysis covers it"
 			want["/described"] = want["/data"]
 		}
 		if diff := cmp.Diff(want, left); diff != "" {

@@ -53,8 +53,7 @@ func (e *examination) probePageSize(t *activescan.OperationScan) error {
 		Point: &message.Point{In: message.InQuery, Name: name}, Payload: fmt.Sprint(huge), Responses: answers,
 		ResponseNotes: []string{"one", "two", "a million"}, Message: fmt.Sprintf("%s %s has no limit of %q",
 			c.operation.Method, c.operation.Path, name),
-		Proof: []string{fmt.Sprintf("%s=1 is answered with one object, and %s=2 with two: the parameter is "+
-			"obeyed.", name, name)}}
+		Proof: []string{fmt.Sprintf("%s=1 returns one object, and %s=2 two: the parameter is effective.", name, name)}}
 	if provePageSize(&f, name, answers) {
 		t.RaiseAlert(f)
 	}
@@ -91,7 +90,7 @@ func provePageSize(f *activescan.Alert, name string, answers []*message.Response
 	last := message.DecodeJSON(answers[2].Body)
 	n := longestList(last, 0)
 	if n >= many || answers[2].Truncated {
-		f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is answered with %d objects, "+
+		f.Proof = append(f.Proof, fmt.Sprintf("%s=%d returns %d objects, "+
 			"%d bytes.", name, huge, n, len(answers[2].Body)))
 		return true
 	}
@@ -100,8 +99,8 @@ func provePageSize(f *activescan.Alert, name string, answers []*message.Response
 		return false
 	}
 	f.Severity, f.Confidence = finding.Low, finding.MediumConfidence
-	f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is taken: the answer tells it as %q, as it told 2 before. There "+
-		"are %d objects now.", name, huge, where, n))
+	f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is accepted: the response reports it as %q, as it reported 2 "+
+		"before. There are %d objects now.", name, huge, where, n))
 	return true
 }
 

@@ -298,7 +298,8 @@ func (s scope) reportInjection(text *document.Node, from, to int, origin string)
 		origin == "System.PullRequest.Title" {
 		s.file.Report("script-injection", s.file.Source.Part(text, from, to-from),
 			pipeline.NewRating(finding.High, finding.HighConfidence),
-			"%s (%s), which strangers choose, becomes part of the script %s", text.Text()[from:to], origin, s.where)
+			"%s (%s), which is attacker-controlled, becomes part of the script %s", text.Text()[from:to], origin,
+			s.where)
 		return
 	}
 	s.file.Report("script-injection", s.file.Source.Part(text, from, to-from),
@@ -341,7 +342,8 @@ func (r *project) checkResources(f *pipeline.File, d *document.Node) {
 				"default branch",
 				name)
 		case !commit.MatchString(ref.Text()) && !strings.HasPrefix(ref.Text(), "refs/tags/"):
-			f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.NewRating(finding.Low, finding.MediumConfidence),
+			f.Report("unpinned-dependency", f.Source.Whole(ref),
+				pipeline.NewRating(finding.Low, finding.MediumConfidence),
 				"The repository %s is taken from %s, which moves", name, ref.Text())
 		}
 	}

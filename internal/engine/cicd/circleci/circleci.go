@@ -183,7 +183,7 @@ func (c *configDocument) checkScript(text *document.Node, where string, types ma
 		switch {
 		case strings.HasPrefix(name, "pipeline.git."), strings.HasPrefix(name, "pipeline.event."):
 			c.file.Report("script-injection", place, pipeline.NewRating(finding.High, finding.HighConfidence),
-				"%s, which strangers choose, becomes part of the script %s", whole, where)
+				"%s, which is attacker-controlled, becomes part of the script %s", whole, where)
 		case strings.HasPrefix(name, "pipeline."):
 			if t := c.doc.Get("parameters").Get(strings.TrimPrefix(name,
 				"pipeline.parameters.")).Get("type").Text(); t == "boolean" || t == "integer" || t == "enum" {
@@ -195,8 +195,7 @@ func (c *configDocument) checkScript(text *document.Node, where string, types ma
 		default:
 			if origin := c.taintedArgument(strings.TrimPrefix(name, "parameters.")); origin != "" {
 				c.file.Report("script-injection", place, pipeline.NewRating(finding.High, finding.HighConfidence),
-					"%s (%s), which "+
-						"strangers choose, becomes part of the script %s", whole, origin, where)
+					"%s (%s), which is attacker-controlled, becomes part of the script %s", whole, origin, where)
 			} else if t := types[strings.TrimPrefix(name, "parameters.")]; t == "string" {
 				c.file.Report("script-injection", place, pipeline.NewRating(finding.Low, finding.LowConfidence),
 					"%s becomes "+

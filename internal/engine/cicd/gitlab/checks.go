@@ -132,8 +132,9 @@ func (r *project) checkIncludes(f *pipeline.File, d *document.Node) {
 		}
 		switch {
 		case url != nil && inc.Get("integrity") == nil:
-			f.Report("unpinned-dependency", f.Source.Whole(url), pipeline.NewRating(finding.High, finding.HighConfidence),
-				"The pipeline takes in whatever %s answers when it runs", pipeline.Shorten(url.Text()))
+			f.Report("unpinned-dependency", f.Source.Whole(url),
+				pipeline.NewRating(finding.High, finding.HighConfidence),
+				"The pipeline includes whatever %s returns at run time", pipeline.Shorten(url.Text()))
 		case inc.Get("project") != nil:
 			checkIncludedProject(f, inc)
 		case inc.Get("component") != nil:
@@ -229,7 +230,8 @@ func (j job) checkVariables(vars *document.Node) {
 		case "DOCKER_TLS_CERTDIR":
 			if v != nil && v.Text() == "" {
 				j.file.Report("privileged-container", j.file.Source.Whole(e.KeyNode()),
-					pipeline.NewRating(finding.Low, finding.MediumConfidence), "The Docker daemon of the job is reached "+
+					pipeline.NewRating(finding.Low, finding.MediumConfidence), "The Docker daemon of the job is "+
+						"reached "+
 						"without TLS, %s", j.where)
 			}
 		case "GIT_SSL_NO_VERIFY", "NODE_TLS_REJECT_UNAUTHORIZED":
@@ -338,7 +340,8 @@ func (j job) checkUnquotedVariables(s *document.Node) {
 				j.file.Report("script-injection",
 					j.file.Source.Part(s, l.Offset, min(l.Length, len(s.Text())-l.Offset)),
 					pipeline.NewRating(finding.Low, finding.LowConfidence),
-					"$%s holds %s, which strangers choose, and is not quoted: it can add options, %s", m[1], origin,
+					"$%s contains %s, which is attacker-controlled, and is not quoted: it can add options, %s", m[1],
+					origin,
 					j.where)
 			}
 		}
@@ -380,7 +383,8 @@ func (j job) checkConditions() {
 		if j.node.Get("environment") == nil && !j.usesSecrets() {
 			continue
 		}
-		j.file.ReportNode("untrusted-condition", cond, "%s, which strangers choose, decides whether the job with its "+
+		j.file.ReportNode("untrusted-condition", cond, "%s, which is attacker-controlled, decides whether the job "+
+			"with its "+
 			"secrets "+
 			"runs, %s", m[1], j.where)
 	}
@@ -394,7 +398,7 @@ func (j job) checkArtifacts() {
 	for _, p := range a.Get("paths").Scalars() {
 		if t := strings.TrimSuffix(strings.TrimPrefix(p.Text(), "./"), "/"); t == "." || t == "" || t == "*" ||
 			t == "**" || t == "**/*" || t == ".git" || t == "$CI_PROJECT_DIR" {
-			j.file.ReportNode("artifact-exposure", p, "The whole folder, with files that hold tokens, becomes an "+
+			j.file.ReportNode("artifact-exposure", p, "The whole folder, with files that contain tokens, becomes an "+
 				"artifact, %s",
 				j.where)
 		}

@@ -290,9 +290,9 @@ func (j *jenkinsfile) checkScriptText(t token) {
 // whoever may start the build with parameters. p is the interpolation, or nil where the
 // value is joined to the text.
 func (j *jenkinsfile) reportInjection(t token, expr, origin string, p *interpolation) {
-	severity, confidence, by := finding.High, finding.HighConfidence, "strangers choose"
+	severity, confidence, by := finding.High, finding.HighConfidence, "is attacker-controlled"
 	if strings.HasPrefix(origin, "params.") {
-		severity, confidence, by = finding.Medium, finding.MediumConfidence, "whoever starts the build chooses"
+		severity, confidence, by = finding.Medium, finding.MediumConfidence, "is controlled by whoever starts the build"
 	}
 	via := ""
 	if !strings.HasSuffix(expr, origin) {

@@ -147,8 +147,8 @@ func (f *File) CheckScript(s Script) {
 				s.Where)
 		}
 		if host := script.RequestCollector(l.Text); host != "" {
-			f.Report("request-collector", at(), Rating{}, "Something is sent to %s, where anybody can look at "+
-				"requests, %s", host, s.Where)
+			f.Report("request-collector", at(), Rating{}, "Something is sent to %s, a public request inspection "+
+				"service, %s", host, s.Where)
 		}
 		switch {
 		case script.PrintsEnvironment(l.Text) && (s.HasSecret || s.AllSecrets):
@@ -158,9 +158,8 @@ func (f *File) CheckScript(s Script) {
 		}
 		for _, name := range script.EvaluatedVariables(l.Text) {
 			if origin, ok := s.Tainted[name]; ok {
-				f.Report("script-injection", at(), NewRating(finding.High, finding.HighConfidence), "$%s holds %s, which "+
-					"strangers "+
-					"choose, and is run as code %s", name, origin, s.Where)
+				f.Report("script-injection", at(), NewRating(finding.High, finding.HighConfidence), "$%s contains "+
+					"%s, which is attacker-controlled, and is run as code %s", name, origin, s.Where)
 			}
 		}
 	}

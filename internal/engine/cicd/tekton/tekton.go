@@ -123,7 +123,7 @@ func checkResolverParameter(f *pipeline.File, name string, value *document.Node,
 		f.ReportNode("unpinned-dependency", value, "The task is taken from %s, which can be moved, %s",
 			pipeline.Shorten(text), where)
 	case name == "http url":
-		f.ReportNode("unpinned-dependency", value, "The task is whatever %s answers, %s", pipeline.Shorten(text),
+		f.ReportNode("unpinned-dependency", value, "The task is whatever %s returns, %s", pipeline.Shorten(text),
 			where)
 	}
 }
@@ -191,7 +191,8 @@ func checkStep(f *pipeline.File, s, params *document.Node, where string) {
 		}
 		for _, at := range result.FindAllStringIndex(text.Text(), -1) {
 			f.Report("script-injection", f.Source.Part(text, at[0], at[1]-at[0]),
-				pipeline.NewRating(finding.Medium, finding.LowConfidence), "%s, which another task writes, becomes part "+
+				pipeline.NewRating(finding.Medium, finding.LowConfidence), "%s, which another task writes, "+
+					"becomes part "+
 					"of the "+
 					"script %s", text.Text()[at[0]:at[1]], where)
 		}

@@ -58,7 +58,7 @@ type stepSecret struct {
 }
 
 // hiddenStep stands for a step of which it is not known where the secret begins and ends.
-const hiddenStep = "(not shown: the step holds a secret)"
+const hiddenStep = "(not shown: the step contains a secret)"
 
 // readSteps reads the history: the arguments of the build, assignments in commands, and
 // what detectors find in them. Variables that stay are checked by checkEnvironment.

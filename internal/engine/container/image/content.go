@@ -55,7 +55,7 @@ func (s spooledFile) Close() error {
 // readContent reads the content of an entry. It is errs.TooLarge beyond the limit.
 func readContent(e *oci.Entry, limit int64) (fileContent, error) {
 	if e.Size > limit {
-		return nil, errs.E(errs.TooLarge, "%d bytes; a scan looks at files up to %d", e.Size, limit)
+		return nil, errs.E(errs.TooLarge, "%d bytes; larger than the limit of %d", e.Size, limit)
 	}
 	if e.Size <= maxInMemory {
 		b := make([]byte, e.Size)

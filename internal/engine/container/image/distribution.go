@@ -236,8 +236,8 @@ func (e *examination) reportUnknownRelease(d distribution, packages []imagePacka
 	switch {
 	case d.id == "" && len(names) > 0:
 		e.Degrade(scan.Reason{Code: "no-distribution",
-			Message: fmt.Sprintf("the image does not say which distribution it is of (there is no etc/os-release), "+
-				"so %s of its operating system were not checked: %s", inventory.Count(len(names), "package"),
+			Message: fmt.Sprintf("the distribution of the image is unknown (there is no etc/os-release), so %s of "+
+				"its operating system were not checked: %s", inventory.Count(len(names), "package"),
 				inventory.List(names))})
 	case d.id != "" && len(d.ecosystems) == 0 && len(names) > 0:
 		e.Degrade(scan.Reason{Code: "no-data",

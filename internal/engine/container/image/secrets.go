@@ -140,7 +140,7 @@ func (e *examination) reportSecrets() {
 func withLayer(message string, l *finding.Layer) string {
 	switch {
 	case l.Deleted:
-		return message + ", in a file that a later layer removes or replaces: the layer still holds it"
+		return message + ", in a file that a later layer removes or replaces: the layer still contains it"
 	case l.Base:
 		return message + ", in a layer of the base image"
 	}

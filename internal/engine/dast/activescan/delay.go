@@ -149,8 +149,8 @@ func watchScheduling() (worst func() time.Duration) {
 
 // resetMeasurements forgets what was measured.
 func (m *measured) resetMeasurements(payload time.Duration) {
-	m.delay = DelayResult{Payload: m.payload(payload), Proof: []string{"Without an attack the " +
-		"answer takes " + formatSeconds(m.usual) + "."}}
+	m.delay = DelayResult{Payload: m.payload(payload), Proof: []string{"Without a payload the " +
+		"response takes " + formatSeconds(m.usual) + "."}}
 }
 
 // measureShortSleeps measures short sleeps. It reports whether an answer came too early for one; no

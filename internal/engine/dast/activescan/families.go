@@ -144,8 +144,8 @@ func (r *Engine) leftOut() {
 	}
 	if n := r.families.omittedCount(); n > 0 {
 		r.ReportGap(scan.Reason{Code: "too-many-operations", Beyond: true, Message: fmt.Sprintf("%d operations were "+
-			"not attacked: each takes the same kinds of values, and answers alike, as %d others in which nothing "+
-			"was found", n, maxAlike)})
+			"not attacked: each accepts the same kinds of values, and responds alike, as %d others without findings", n,
+			maxAlike)})
 	}
 	quick, slow := r.unfinished[0].takeEntries(), r.unfinished[1].takeEntries()
 	for _, e := range quick {

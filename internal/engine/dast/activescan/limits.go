@@ -48,7 +48,7 @@ func (p Limits) orDefault() Limits {
 
 // errAside ends the checks of an operation that is waited for no longer. It is Invalid,
 // so that it is no reason by itself.
-var errAside = errs.E(errs.Invalid, "the operation takes too long to answer")
+var errAside = errs.E(errs.Invalid, "the operation responds too slowly")
 
 // waited is how long an operation was waited for.
 type waited struct {
@@ -171,7 +171,7 @@ func (s *slowest) takeReasons() []scan.Reason {
 	var out []scan.Reason
 	for _, name := range s.order {
 		w := s.known[name]
-		message := fmt.Sprintf("%s takes %s to answer: after %d requests the rest of its checks was left out", name,
+		message := fmt.Sprintf("%s takes %s to respond: after %d requests its remaining checks were skipped", name,
 			(w.spent / time.Duration(max(w.asked, 1))).Round(10*time.Millisecond), w.asked)
 		if w.operations > 1 {
 			message += fmt.Sprintf(", in %d operations that differ in their parameters", w.operations)

@@ -327,15 +327,17 @@ func (t *OperationScan) ListenerIsQuiet() bool {
 			return
 		}
 		t.engine.lures.noisy = true
-		t.ReportGap(scan.Reason{Code: "unavailable", Message: "calls to the listener were not told: something before " +
-			"the target asks for every address that it sees"})
+		t.ReportGap(scan.Reason{Code: "unavailable", Message: "OAST interactions were discarded: a device in front " +
+			"of the target requests every URL that it sees"})
 	})
 	return !t.engine.lures.noisy
 }
 
 // wasRequested reports whether an OAST payload that nobody waits for was asked for.
 func (r *Engine) wasRequested(b *OASTPayload) bool {
-	return b != nil && slices.ContainsFunc(r.OAST.Interactions(0), func(c scan.Interaction) bool { return c.Token == b.Token })
+	return b != nil && slices.ContainsFunc(r.OAST.Interactions(0), func(c scan.Interaction) bool {
+		return c.Token == b.Token
+	})
 }
 
 // confirmWithSecondRequest repeats what was called for, with another address, and tells the vulnerability.
@@ -372,19 +374,19 @@ func (w *waiting) confirmWithSecondRequest(t *OperationScan, answers []*message.
 		}
 	}
 	call := w.calls[0]
-	f.Proof = append([]string{fmt.Sprintf("%s The address was made for this one value; it was asked for over %s, "+
+	f.Proof = append([]string{fmt.Sprintf("%s The URL was created for this value only; it was requested over %s, "+
 		"from %s: %s.", h.Proof, call.Protocol, call.From, strings.ReplaceAll(call.Request, "\n", ", "))}, f.Proof...)
 	switch {
 	case h.RequiresHTTP && !hasHTTPInteraction(append(w.calls, again[w.number].calls...)):
 		f.Confidence = finding.MediumConfidence
 		f.Proof = append(f.Proof, "Its name was looked up; no request came.")
 	case repeated:
-		f.Proof = append(f.Proof, "Another address in its place was asked for as well.")
+		f.Proof = append(f.Proof, "A second URL in its place was requested as well.")
 	default:
 		f.Confidence = finding.MediumConfidence
-		f.Proof = append(f.Proof, "Another address in its place was not asked for in time.")
+		f.Proof = append(f.Proof, "A second URL in its place was not requested in time.")
 	}
-	f.Proof = append(f.Proof, "An address that was sent where nothing reads it was not asked for.")
+	f.Proof = append(f.Proof, "A control URL, sent where nothing reads it, was not requested.")
 	if h.FoundMark != "" && h.Point != nil {
 		p := &Probe{OperationScan: *t, Point: *h.Point}
 		p.MarkFound(h.FoundMark)

@@ -87,9 +87,8 @@ func (t *OperationScan) reportBrokenPage() {
 	if t.Request.Method == http.MethodGet && found.Outcome == finding.Reached &&
 		found.Status < http.StatusInternalServerError &&
 		b.First.Status >= http.StatusInternalServerError && b.Second.Status >= http.StatusInternalServerError {
-		t.engine.gaps.Add(t.Location(t.Request), "", fmt.Sprintf("GET %s answered with %d when it was found, and with "+
-			"%d when "+
-			"it was attacked", sitemap.PathShape(t.Request), found.Status, b.Second.Status))
+		t.engine.gaps.Add(t.Location(t.Request), "", fmt.Sprintf("GET %s returned %d when it was crawled, and %d "+
+			"when it was attacked", sitemap.PathShape(t.Request), found.Status, b.Second.Status))
 	}
 }
 

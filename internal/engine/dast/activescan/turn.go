@@ -35,7 +35,7 @@ type turn struct {
 
 // errGivenUp ends the checks of an operation that is not attacked any more. It is Invalid, so
 // that it is no reason by itself.
-var errGivenUp = errs.E(errs.Invalid, "the attack on the operation was given up")
+var errGivenUp = errs.E(errs.Invalid, "the attack on the operation was aborted")
 
 // beginOperation prepares the attack on the operation, alone or beside others, and reports whether it is
 // attacked.

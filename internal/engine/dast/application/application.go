@@ -61,15 +61,14 @@ func (e *examination) find(ctx context.Context) error {
 	}
 	if rules := e.Engine.RuleIDs(func(c *activescan.Rule) []*finding.Rule { return c.StoredRules }); len(unread) > 0 &&
 		len(rules) > 0 {
-		e.Degrade(scan.Reason{Code: "unreadable", Rules: rules, Message: "what was stored was not looked for in " +
-			"pages that gave no answer"})
+		e.Degrade(scan.Reason{Code: "unreadable", Rules: rules, Message: "stored values were not searched for in " +
+			"pages without a response"})
 	}
 	if err != nil {
 		return err
 	}
 	if len(e.Sitemap.Entries()) == 0 {
-		e.Degrade(scan.Reason{Code: "unavailable", Message: "nothing was found that could be examined: none of the " +
-			"pages that were asked for is there"})
+		e.Degrade(scan.Reason{Code: "unavailable", Message: "nothing to scan: none of the requested pages exists"})
 	}
 	return nil
 }
@@ -112,7 +111,7 @@ func examine(p *scan.LivePass) error {
 		Place:    e.Engine.Location,
 		Parallel: max(e.Target.Parallel, 4),
 		Progress: func(asked, known int) {
-			e.Progress(5+15*asked/max(known, 1), fmt.Sprintf("asked for %d of %d pages, %d "+
+			e.Progress(5+15*asked/max(known, 1), fmt.Sprintf("requested %d of %d pages, %d "+
 				"requests", asked, known, e.Client.Sent()))
 		}})
 	v.SeenSignIn = e.crawler.Signed

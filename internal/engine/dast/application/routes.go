@@ -43,7 +43,7 @@ func (e *examination) leave(seen []*message.Request) {
 	for _, entry := range e.Sitemap.Entries() {
 		if entry.Request.Origin == "code" && !shapes[sitemap.OperationKey(entry.Request)] && entry.Response != nil &&
 			entry.Response.IsData() {
-			e.Sitemap.ExcludeFromScan(entry.Request, "it answers with data: the analysis of APIs examines it")
+			e.Sitemap.ExcludeFromScan(entry.Request, "it returns data: the API analysis covers it")
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (i *instance) openingError(limited, ctx context.Context, err error) error {
 		return err
 	}
 	i.mu.Lock()
-	i.hung = fmt.Errorf("it said nothing for %s, and was ended", startLimit)
+	i.hung = fmt.Errorf("it did not respond for %s, and was stopped", startLimit)
 	i.mu.Unlock()
 	i.process.Stop()
 	_ = i.root.transport.Close() // nothing is read from it any more
@@ -241,7 +241,7 @@ func (b *Browser) launchInstance(outer context.Context) (*instance, error) {
 	case errors.Is(err, errLost):
 		err = p.ExitReason()
 	case ctx.Err() != nil && outer.Err() == nil:
-		err = fmt.Errorf("it answered nothing for %s", startLimit)
+		err = fmt.Errorf("it did not respond for %s", startLimit)
 	}
 	p.Stop()
 	return nil, fmt.Errorf("the browser does not start: %w", err)

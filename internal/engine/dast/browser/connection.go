@@ -27,7 +27,7 @@ const (
 )
 
 // errLost says that the browser is gone.
-var errLost = errors.New("the browser is gone")
+var errLost = errors.New("the browser process has ended")
 
 // A connection speaks the DevTools protocol with one browser process. Sessions
 // are told apart by ID; the browser's own session has the empty one.
@@ -276,7 +276,7 @@ func (s *session) sendCommand(ctx context.Context, method string, params any) (*
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-s.gone:
-			return nil, errors.New("the page is gone")
+			return nil, errors.New("the page was closed")
 		case <-s.lost:
 			return nil, errLost
 		}

@@ -362,7 +362,7 @@ func (p *prober) allowRequest(s *Sent) error {
 		own := p.joint != "" && strings.HasPrefix(last, p.canary+p.findSource("path", "").id)
 		if strings.HasPrefix(last, p.canary) && !own {
 			p.recordFlow(flow{sink: "navigation", kind: "navigation", value: last})
-			return errors.New("the page leaves for an address that somebody else chose")
+			return errors.New("the page navigates to an attacker-controlled URL")
 		}
 	}
 	return nil

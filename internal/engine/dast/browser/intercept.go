@@ -48,7 +48,7 @@ func (p *Page) handlePaused(s *session, e *fetch.EventRequestPaused) {
 		p.mu.Unlock()
 	}
 	if over {
-		p.failPage("it made more requests at once than can be held")
+		p.failPage("it sent more concurrent requests than the limit")
 		done()
 		return
 	}

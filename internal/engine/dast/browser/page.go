@@ -190,7 +190,7 @@ func (p *Page) claimTarget(s *session, id target.ID) bool {
 func (p *Page) setUp(ctx context.Context, s *session, frame bool) error {
 	go func() {
 		if !s.serveEvents(func(ev any) { p.handleEvent(s, ev) }) {
-			p.failPage("it made more events than can be looked at")
+			p.failPage("it produced more events than the limit")
 		}
 	}()
 	err := p.enableInterception(ctx, s)

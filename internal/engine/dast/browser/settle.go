@@ -66,7 +66,7 @@ func (p *Page) checkAlive(ctx context.Context) error {
 	}
 	select {
 	case <-p.session.gone:
-		return errors.New("the page is gone")
+		return errors.New("the page was closed")
 	case <-p.session.lost:
 		return p.in.endReason()
 	default:

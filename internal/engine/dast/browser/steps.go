@@ -211,7 +211,7 @@ func (p *Page) submitLogin(ctx context.Context, l Login, fields map[string]strin
 		case <-time.After(stepPeriod):
 		case <-limited.Done():
 			if password {
-				return "", fmt.Errorf("the page %s never asked for the password", message.Truncate(p.Address(), 200))
+				return "", fmt.Errorf("the page %s never requested the password", message.Truncate(p.Address(), 200))
 			}
 			return "", fmt.Errorf("the page %s shows no form to sign in", message.Truncate(p.Address(), 200))
 		}
@@ -224,7 +224,7 @@ func insertTOTP(value string, totp func() (string, error)) (string, error) {
 		return value, nil
 	}
 	if totp == nil {
-		return "", fmt.Errorf("a value holds {{totp}}, and the identity has no secret for it")
+		return "", fmt.Errorf("a value contains {{totp}}, and the identity has no TOTP secret")
 	}
 	code, err := totp()
 	if err != nil {

@@ -105,7 +105,7 @@ func New(o Options) *Crawler {
 func (c *Crawler) Run(ctx context.Context, seeds ...*message.Request) (*Result, error) {
 	base, err := message.FromURL(c.Scope.Base())
 	if err != nil {
-		return nil, errs.Wrap(errs.Invalid, err, "the target cannot be asked")
+		return nil, errs.Wrap(errs.Invalid, err, "the target cannot be requested")
 	}
 	all := append([]*message.Request{base}, seeds...)
 	for _, at := range wellKnown {
@@ -226,7 +226,7 @@ func (c *Crawler) UnreadReasons() []scan.Reason { return c.gaps.Take("unreadable
 func (c *Crawler) reportLimits() {
 	if c.result.left.n > 0 {
 		c.Degrade(scan.Reason{Code: "too-many-pages", Beyond: true,
-			Message: pluralize(c.result.left.n, "page was", "pages were") + " not asked: the crawl is limited: " +
+			Message: pluralize(c.result.left.n, "page was", "pages were") + " not requested: the crawl is limited: " +
 				c.result.left.describePages()})
 		c.result.left = leftOut{}
 	}
@@ -236,7 +236,7 @@ func (c *Crawler) reportLimits() {
 			code = "timeout"
 		}
 		c.Degrade(scan.Reason{Code: code, Beyond: true, Message: pluralize(c.result.cut.n, "page was", "pages were") +
-			" found and not asked before the scan ended: " + c.result.cut.describePages()})
+			" found and not requested before the scan ended: " + c.result.cut.describePages()})
 		c.result.cut = leftOut{}
 	}
 	if c.result.tooManyCookies {

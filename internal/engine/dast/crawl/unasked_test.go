@@ -57,7 +57,7 @@ func TestUnasked(t *testing.T) {
 		switch {
 		case limit == 0 && (err != nil || all != ""):
 			t.Errorf("without a limit: %v, %q", err, all)
-		case limit > 0 && (err == nil || !strings.Contains(all, "pages were found and not asked before the scan ended: GET /") || !strings.Contains(all, " in all)") || strings.Count(all, "GET /") != 30):
+		case limit > 0 && (err == nil || !strings.Contains(all, "pages were found and not requested before the scan ended: GET /") || !strings.Contains(all, " in all)") || strings.Count(all, "GET /") != 30):
 
 			t.Errorf("with a limit: %v, %q", err, all)
 		}

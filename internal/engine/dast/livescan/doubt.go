@@ -31,7 +31,7 @@ func (v *Scan) warnIfNothingExamined(operations []finding.Operation) {
 	}
 	if len(operations) > 0 {
 		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("none of the %d operations that were found "+
-			"answered otherwise than by an error, a refusal or a redirect (%s): they were not examined",
+			"responded with anything but an error, a denial or a redirect (%s): they were not scanned",
 			len(operations), last)})
 	}
 }
@@ -64,8 +64,8 @@ func (v *Scan) detectBlocking(ctx context.Context) error {
 		}
 	}
 	if status != 0 {
-		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the target refuses with %d what it answered "+
-			"before: from request %d on nothing was examined", status, since)})
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the target denies with %d what it allowed "+
+			"before: nothing was scanned from request %d on", status, since)})
 	}
 	return nil
 }

@@ -155,24 +155,24 @@ func (v *Scan) Execute(plan Plan) error {
 		v.Operation(o)
 	}
 	if last := v.unkept.Load(); last != nil && *last != nil && v.Context.Err() == nil {
-		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("how far the scan is could not be kept, so "+
-			"that what follows an interruption begins earlier: %v", *last)})
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the progress of the scan could not be "+
+			"saved, so it resumes earlier after an interruption: %v", *last)})
 	}
 	if list := v.Engine.PersistedPayloads(); len(list) > 0 {
-		v.Progress(100, fmt.Sprintf("%d operations were sent texts with the address of a script of the scan's "+
-			"listener, where nothing answers any more, and may have kept them: %.2000s", len(list),
+		v.Progress(100, fmt.Sprintf("%d operations received texts with the URL of a script at the OAST listener, "+
+			"which is closed now, and may have stored them: %.2000s", len(list),
 			strings.Join(list, ", ")))
 	}
 	if n := v.Client.ThrottledTime(); n > 0 {
-		v.Progress(100, fmt.Sprintf("held back for %s because the target asked for it", n.Round(time.Second)))
+		v.Progress(100, fmt.Sprintf("paused for %s because the target requested it", n.Round(time.Second)))
 	}
 	v.reportRoutes(v.Client.RateLimitedRoutes(),
 		scan.Reason{Code: "unavailable", Message: "limits requests and was not " +
 			"examined to " +
 			"the end"})
 	v.reportRoutes(v.Client.TruncatedRoutes(),
-		scan.Reason{Code: "too-large", Beyond: true, Message: "gives answers of which only " +
-			"a part was read, because they are longer than 4 MiB or break off"})
+		scan.Reason{Code: "too-large", Beyond: true, Message: "returns responses that were read only in part, " +
+			"because they are longer than 4 MiB or truncated"})
 	switch {
 	case err == nil && v.Context.Err() == nil:
 		v.warnIfNothingExamined(operations)
@@ -245,11 +245,11 @@ func (v *Scan) runPhases(ctx context.Context, plan Plan) error {
 	switch state := v.As.State(); {
 	case state.IsUnstable():
 		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost %d times, first "+
-			"at %s, last because %s: what was asked since then was in part asked without it",
+			"at %s, last because %s: later requests were partly sent without it",
 			v.As.Name(), state.Losses, state.First.UTC().Format(time.RFC3339), state.Why)})
 	case state.Lost:
-		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost at %s: %s; what "+
-			"was asked since then was asked without it",
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost at %s: %s; later "+
+			"requests were sent without it",
 			v.As.Name(), state.Since.UTC().Format(time.RFC3339), state.Why)})
 	}
 	if err != nil {
@@ -262,7 +262,7 @@ func (v *Scan) runPhases(ctx context.Context, plan Plan) error {
 func (v *Scan) checkReachable(ctx context.Context) error {
 	base, err := message.FromURL(v.Scope.Base())
 	if err != nil {
-		return errs.Wrap(errs.Invalid, err, "the target cannot be asked")
+		return errs.Wrap(errs.Invalid, err, "the target cannot be requested")
 	}
 	for attempt := range 3 {
 		select {
@@ -275,7 +275,7 @@ func (v *Scan) checkReachable(ctx context.Context) error {
 			return err
 		}
 	}
-	return errs.Wrap(errs.Unavailable, err, "the target does not answer")
+	return errs.Wrap(errs.Unavailable, err, "the target does not respond")
 }
 
 // startBrowser starts the browser, if there is one and it is wanted. Without it script

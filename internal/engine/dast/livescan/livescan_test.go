@@ -151,7 +151,7 @@ func TestVisit(t *testing.T) {
 				Identities: []scan.Identity{{Name: "jane", Steps: []scan.BrowserStep{{Open: "/"}}}}}, ask,
 			scan.Failed, true, "to sign in needs a browser: none in this test"},
 		{"a target that dies", scan.Target{URL: server.URL, Parallel: 1}, dies, scan.Degraded, true, "in a row"},
-		{"a target that is dead", scan.Target{URL: server.URL}, ask, scan.Failed, true, "does not answer"},
+		{"a target that is dead", scan.Target{URL: server.URL}, ask, scan.Failed, true, "does not respond"},
 	} {
 		got, told := run(t, test.target, test.discover)
 		if len(got.Statuses) != 1 {

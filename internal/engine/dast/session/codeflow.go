@@ -120,7 +120,7 @@ func (f *flow) isRedirectURI(to *url.URL) bool {
 func (f *flow) extractCode(v url.Values) (string, error) {
 	switch {
 	case v.Get("error") != "":
-		return "", f.flowError("the issuer says %.100q: %.200q", v.Get("error"), v.Get("error_description"))
+		return "", f.flowError("the issuer returned %.100q: %.200q", v.Get("error"), v.Get("error_description"))
 	case v.Get("state") != f.state:
 		return "", f.flowError("the redirect brings another state than was sent")
 	case v.Get("code") == "":
@@ -162,8 +162,8 @@ func (f *flow) nextRequest(resp *message.Response) (*message.Request, error) {
 		return nil, err
 	}
 	if r == nil {
-		return nil, f.flowError("%s has no form to sign in or to agree by: pages that are made by script are told "+
-			"by steps", resp.Request.Location())
+		return nil, f.flowError("%s has no form for sign-in or consent: use steps for pages that scripts render",
+			resp.Request.Location())
 	}
 	r.Referer = resp.Request.Address()
 	return r.SetHeader("Origin", resp.Request.Base()), nil
@@ -174,7 +174,7 @@ func (f *flow) chooseForm(resp *message.Response, forms []*message.Request) (*me
 	account := &scan.FormLogin{User: f.login.User, Password: f.login.Password}
 	if form := loginForm(resp); form != nil {
 		if f.signed {
-			return nil, f.flowError("the issuer asks for the password again")
+			return nil, f.flowError("the issuer requests the password again")
 		}
 		f.named, f.signed = true, true
 		return f.fillCredentials(form, account)
@@ -205,7 +205,7 @@ func (f *flow) chooseForm(resp *message.Response, forms []*message.Request) (*me
 		}
 	}
 	if f.agreed++; f.agreed > 3 {
-		return nil, f.flowError("the issuer asks for consent again and again")
+		return nil, f.flowError("the issuer requests consent repeatedly")
 	}
 	return chosen, nil
 }

@@ -60,7 +60,7 @@ func (s *Session) requestToken(ctx context.Context, l *scan.OAuthLogin, form []m
 		Error  string `json:"error"`
 	}
 	if err := json.Unmarshal(resp.Body, &answer); err != nil || answer.Access == "" {
-		return errs.E(errs.Unavailable, "signing in as %q: the token endpoint answers %d %.100s", s.identity.Name,
+		return errs.E(errs.Unavailable, "signing in as %q: the token endpoint returned %d %.100s", s.identity.Name,
 			resp.Status, answer.Error)
 	}
 	s.mu.Lock()
@@ -108,7 +108,8 @@ func (s *Session) discover(ctx context.Context, issuer string) (*endpoints, erro
 	}
 	var e endpoints
 	if err := json.Unmarshal(resp.Body, &e); err != nil || e.Token == "" {
-		return nil, errs.E(errs.Unavailable, "%s answers %d, which is no discovery document", r.Location(), resp.Status)
+		return nil, errs.E(errs.Unavailable, "%s returned %d, which is no discovery document", r.Location(),
+			resp.Status)
 	}
 	return &e, nil
 }

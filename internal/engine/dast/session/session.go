@@ -371,7 +371,7 @@ func (s *Session) lose(why string) {
 func (s *Session) tellsOut(resp *message.Response) string {
 	switch {
 	case s.out != nil && (s.out.MatchString(resp.Text()) || s.out.MatchString(resp.Head())):
-		return "an answer holds the marker of somebody who is not signed in"
+		return "a response contains the marker of a signed-out user"
 	case s.page != nil && sitemap.OperationKey(s.page) == sitemap.OperationKey(resp.Request) && !s.holds(resp):
 		return "the page of the marker does not show the session"
 	case s.out == nil && s.identity.Form != nil && s.leadsToLogin(resp):
@@ -488,7 +488,7 @@ func (s *Session) prove(ctx context.Context, landed *message.Response) error {
 			return err
 		}
 		if !s.holds(resp) {
-			return errs.E(errs.Unavailable, "signing in as %q did not work: %s %s answers %d without "+
+			return errs.E(errs.Unavailable, "signing in as %q failed: %s %s returned %d without "+
 				"the marker", s.identity.Name, page.Method, page.Location(), resp.Status)
 		}
 		return nil
@@ -552,7 +552,7 @@ func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
 	}
 	s.showResponse(resp)
 	if resp.Status >= 400 {
-		return errs.E(errs.Unavailable, "signing in as %q did not work: %s answers %d", s.identity.Name, r.Location(),
+		return errs.E(errs.Unavailable, "signing in as %q failed: %s returned %d", s.identity.Name, r.Location(),
 			resp.Status)
 	}
 	s.recordCredentials(resp.Body)
@@ -581,7 +581,7 @@ func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
 func findToken(text []byte, pointer string) (string, error) {
 	var root any
 	if err := json.Unmarshal(text, &root); err != nil {
-		return "", fmt.Errorf("the answer is not JSON, so there is no token in it")
+		return "", fmt.Errorf("the response is not JSON, so it contains no token")
 	}
 	if pointer != "" {
 		return tokenAt(root, pointer)
@@ -593,7 +593,7 @@ func findToken(text []byte, pointer string) (string, error) {
 		}
 	})
 	if rank == 0 {
-		return "", fmt.Errorf("the answer has no token")
+		return "", fmt.Errorf("the response has no token")
 	}
 	return best, nil
 }
@@ -608,7 +608,7 @@ func tokenAt(root any, pointer string) (string, error) {
 	if s, ok := at.(string); ok && s != "" {
 		return s, nil
 	}
-	return "", fmt.Errorf("the answer has no text at %s", pointer)
+	return "", fmt.Errorf("the response has no text at %s", pointer)
 }
 
 // rankToken says how likely a member is the token to send, from its name, and from the form

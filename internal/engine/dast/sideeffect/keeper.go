@@ -316,7 +316,7 @@ func (k *Guard) recordCreation(op *creator, r *message.Request, resp *message.Re
 	op.tells = where != "" && resp.Location() == nil
 	op.addObject(r, where)
 	if unsure && len(op.list) == op.created {
-		op.list[op.created-1].Reason = "the answer does not tell whether an account was created"
+		op.list[op.created-1].Reason = "the response does not show whether an account was created"
 	}
 }
 
@@ -390,7 +390,8 @@ func (k *Guard) Created() []CreatedObjects {
 		}
 		list := slices.Clone(op.list)
 		for range min(op.browser, maxListed-len(list)) {
-			list = append(list, finding.CreatedObject{Reason: "a browser sent the request: its response was not seen"})
+			list = append(list, finding.CreatedObject{Reason: "a browser sent the request: its response was not " +
+				"captured"})
 		}
 		for i := range list {
 			list[i].Mark = k.mark

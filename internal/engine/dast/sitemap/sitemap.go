@@ -37,7 +37,7 @@ func NewScope(t *scan.Target) (*Scope, error) {
 		return nil, errs.E(errs.Invalid, "the target %.200q is not an http or https address", t.URL)
 	}
 	if u.User != nil {
-		return nil, errs.E(errs.Invalid, "the address of the target holds a user name: name it in an identity")
+		return nil, errs.E(errs.Invalid, "the URL of the target contains a user name: put it into an identity")
 	}
 	s := &Scope{base: u, folder: "/"}
 	if i := strings.LastIndexByte(u.EscapedPath(), '/'); i >= 0 {
@@ -213,7 +213,7 @@ var newPassword = lazyregexp.New(`(?i)(new|conf|repeat|retype|again|verify|curre
 var person = lazyregexp.New(`(?i)user|login|mail|account|nick|(^|[-_])name`)
 
 const (
-	irrevocable = "it ends the session or cannot be taken back: never asked"
+	irrevocable = "it ends the session or is irreversible: never requested"
 	maxWord     = 20 // bytes of a value that says what to do
 )
 
@@ -253,7 +253,7 @@ func ForbiddenReason(r *message.Request) string {
 		}
 	}
 	if (fresh || len(passwords) > 1) && len(slices.Compact(passwords)) == 1 { // different ones are refused
-		return "it changes the password of the identity: never asked"
+		return "it changes the password of the identity: never requested"
 	}
 	return ""
 }

@@ -70,7 +70,7 @@ func (s *Map) Add(r *message.Request) bool {
 	}
 	e := &Entry{Request: r, Seen: finding.Operation{Method: r.Method, URL: r.Location(), ID: r.ID,
 		Origin:  cmp.Or(r.Origin, "link"),
-		Outcome: finding.NotReached, Reason: "it was not asked", Parameters: describeParameters(r)}}
+		Outcome: finding.NotReached, Reason: "it was not requested", Parameters: describeParameters(r)}}
 	if r.Template == "" {
 		e.Seen.URL = r.Base() + r.Path
 	}
@@ -253,7 +253,7 @@ func (s *Map) OmittedCount() int {
 func Outcome(r *message.Response) (outcome finding.Outcome, reason string) {
 	switch {
 	case r.Status == http.StatusUnauthorized:
-		return finding.Refused, "401: it asks for a sign-in"
+		return finding.Refused, "401: authentication required"
 	case r.Status == http.StatusForbidden:
 		return finding.Refused, "403: the identity may not"
 	case r.Status == http.StatusNotFound || r.Status == http.StatusGone:
@@ -266,7 +266,7 @@ func Outcome(r *message.Response) (outcome finding.Outcome, reason string) {
 		return finding.Refused, http.StatusText(r.Status) + ": the request is not accepted"
 	case r.Status == http.StatusBadGateway || r.Status == http.StatusServiceUnavailable ||
 		r.Status == http.StatusGatewayTimeout:
-		return finding.NotReached, http.StatusText(r.Status) + ": the application behind it does not answer"
+		return finding.NotReached, http.StatusText(r.Status) + ": the application behind it does not respond"
 	}
 	return finding.Reached, ""
 }

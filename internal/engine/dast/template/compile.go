@@ -218,7 +218,7 @@ func (t *Template) surveyTexts(tags []string) error {
 	t.Needs, t.Why = scan.Safe, ""
 	for _, tag := range tags {
 		if tag == "intrusive" || tag == "dos" {
-			t.raiseProfile(scan.Full, "its tags say "+tag)
+			t.raiseProfile(scan.Full, "its tags are "+tag)
 		}
 	}
 	for _, b := range t.sections {
@@ -256,7 +256,7 @@ func (t *Template) surveyRequests(b *block) {
 			t.raiseProfile(scan.Full, "it sends "+m)
 		}
 		if !s.isHomeRequest() || len(b.payloads) > 0 {
-			t.raiseProfile(scan.Standard, "it asks for more than the base address")
+			t.raiseProfile(scan.Standard, "it requests more than the base URL")
 		}
 	}
 }

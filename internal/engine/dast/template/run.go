@@ -301,7 +301,7 @@ func (r *run) recordUnfinished(err error) {
 	case errs.Is(err, errs.Forbidden):
 		r.left = "they ask for addresses outside of the scope"
 	case errs.Is(err, errs.Unavailable):
-		r.left = "requests got no answer"
+		r.left = "requests got no response"
 	default:
 		r.left = "requests cannot be sent"
 	}
@@ -585,8 +585,8 @@ func (s *Set) confirmMatch(t *activescan.OperationScan, h *hit) (bool, error) {
 	if control, _ := r.matchChain(b, answers, 0); control != nil && control.awaited == nil {
 		h.weak = true
 		h.answers = append(h.answers, control.answers...)
-		h.proof = append(h.proof, "A random name beside it matches as well: the application may answer so to "+
-			"everything.")
+		h.proof = append(h.proof, "A random name beside it matches as well: the application may respond to "+
+			"everything like this.")
 	} else {
 		h.proof = append(h.proof, "A random name beside it does not match.")
 	}
@@ -611,12 +611,12 @@ func ignorableError(err error) error {
 // reportMatch reports a match. A match that any address gives is told with little
 // confidence.
 func (r *run) reportMatch(h hit) {
-	proof := []string{fmt.Sprintf("The answer matches the template %s (%s).", r.template.ID, r.template.Rule.Name)}
+	proof := []string{fmt.Sprintf("The response matches the template %s (%s).", r.template.ID, r.template.Rule.Name)}
 	if len(h.names) > 0 {
 		proof[0] += " Matchers: " + shorten(strings.Join(h.names, ", "), 500) + "."
 	}
 	if len(h.taken) > 0 {
-		proof = append(proof, "It took out of the answer: "+shorten(strings.Join(h.taken, ", "), 500))
+		proof = append(proof, "It extracted from the response: "+shorten(strings.Join(h.taken, ", "), 500))
 	}
 	payload := h.payload
 	if payload == "" && len(h.payloads) > 0 {

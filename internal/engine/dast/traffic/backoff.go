@@ -185,10 +185,10 @@ func (b *backoff) waitForRoute(ctx context.Context, route string) error {
 	b.mu.Unlock()
 	switch {
 	case nothing:
-		return fmt.Errorf("%w: every answer of the last %s said so", ErrLimited, longest)
+		return fmt.Errorf("%w: every response of the last %s was one", ErrLimited, longest)
 	case over:
-		return errs.E(errs.Forbidden, "the target limits requests to this address, and others much less: it was "+
-			"asked no more")
+		return errs.E(errs.Forbidden, "the target rate-limits this URL much more than others: it was not requested "+
+			"any more")
 	case until.After(now):
 		return b.sleep(ctx, until.Sub(now))
 	}

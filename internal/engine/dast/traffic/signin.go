@@ -123,7 +123,7 @@ func (s *signIns) admitAttempt(ctx context.Context, r *message.Request) (counted
 	case own:
 		why = "no wrong password is sent with the account of the scan"
 	case s.limit > 0 && at.refused >= s.limit:
-		why = fmt.Sprintf("it has refused %d attempts to sign in: more could lock somebody out, and are left to the "+
+		why = fmt.Sprintf("it has rejected %d sign-in attempts: more could lock the account, and are left to the "+
 			"profile full", at.refused)
 	default:
 		at.refused++ // until the answer says that it was not refused

@@ -87,8 +87,8 @@ type Session interface {
 // These end a scan of the target. Errors of Send wrap them.
 var (
 	ErrBudgetExhausted = errors.New("the number of requests, bytes or minutes of the scan is used up")
-	ErrUnreachable     = errors.New("the target does not answer any more")
-	ErrLimited         = errors.New("the target answers nothing but that it limits requests")
+	ErrUnreachable     = errors.New("the target does not respond any more")
+	ErrLimited         = errors.New("the target responds only that it limits requests")
 )
 
 // IsFinal reports whether the error means that nothing more can be sent.
@@ -202,7 +202,7 @@ func (c *Client) Handshake(ctx context.Context, config *tls.Config) (*tls.Connec
 	}
 	r, err := message.FromURL(base)
 	if err != nil {
-		return nil, errs.Wrap(errs.Invalid, err, "the target cannot be asked")
+		return nil, errs.Wrap(errs.Invalid, err, "the target cannot be requested")
 	}
 	if err := c.waitForTurn(ctx, r); err != nil {
 		return nil, err
@@ -514,14 +514,14 @@ func (c *Client) readBody(got *http.Response) (content []byte, truncated bool, e
 			if errors.Is(err, io.EOF) { // an empty body
 				return nil, false, nil
 			}
-			return nil, false, fmt.Errorf("the answer is not gzip: %w", err)
+			return nil, false, fmt.Errorf("the response is not gzip: %w", err)
 		}
 	case "deflate":
 		from = flate.NewReader(counted)
 	case "", "identity":
 	default:
-		return nil, false, fmt.Errorf("the answer is encoded as %.20q, which was not "+
-			"asked for", got.Header.Get("Content-Encoding"))
+		return nil, false, fmt.Errorf("the response is encoded as %.20q, which was not "+
+			"requested", got.Header.Get("Content-Encoding"))
 	}
 	content, err = io.ReadAll(io.LimitReader(from, c.o.Body+1))
 	if int64(len(content)) > c.o.Body {
@@ -550,7 +550,7 @@ func (c *Client) countEndless(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if n := c.failing.Add(1); n >= maxFailing {
-		return fmt.Errorf("%w: %d answers in a row did not end in time", ErrUnreachable, n)
+		return fmt.Errorf("%w: %d responses in a row did not end in time", ErrUnreachable, n)
 	}
 	return nil
 }
@@ -566,7 +566,7 @@ func (c *Client) countFailure(ctx context.Context, req *http.Request, err error)
 	}
 	// The cause is text alone: an answer that is late says of itself that a deadline is
 	// over, which is what ends a scan.
-	return errs.Wrap(errs.Unavailable, errors.New(networkErrorText(err)), "%s %s://%s%s got no answer", req.Method,
+	return errs.Wrap(errs.Unavailable, errors.New(networkErrorText(err)), "%s %s://%s%s got no response", req.Method,
 		req.URL.Scheme,
 		req.URL.Host, req.URL.EscapedPath())
 }
@@ -575,7 +575,7 @@ func (c *Client) countFailure(ctx context.Context, req *http.Request, err error)
 func networkErrorText(err error) string {
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
-		return "no answer in time"
+		return "no response in time"
 	}
 	return err.Error()
 }

@@ -53,7 +53,7 @@ func TestAzureLoops(t *testing.T) {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
-		"store.json:27 unknown-value: the value is not known before it is deployed, and a rule asks for it: Web app " +
+		"store.json:27 unknown-value: the value is unknown before deployment, and a rule depends on it: Web app " +
 			"not using TLS last version",
 	}, reasons); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)

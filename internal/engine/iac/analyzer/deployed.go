@@ -98,7 +98,7 @@ func (d *deployer) deployedDocuments(doc *document.Document, chain []string) []*
 			continue
 		case beyond:
 			d.reportLimit(doc, use, fmt.Sprintf("only the first %d deployments of a file, and %d of the tree, are "+
-				"looked at", maxEach, maxUses))
+				"analyzed", maxEach, maxUses))
 			continue
 		}
 		text, err := fs.ReadFile(d.reading.pass.FS, use.Path)

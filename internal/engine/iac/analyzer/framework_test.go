@@ -70,7 +70,7 @@ resources:
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"serverless.yml:16 unknown-value: the value is not known before it is deployed, and a rule asks for it: " +
+		"serverless.yml:16 unknown-value: the value is unknown before deployment, and a rule depends on it: " +
 			"Serverless function without X-Ray tracing",
 		"serverless.yml:25 unavailable: the file resources/made.js is not followed: a program makes its values",
 	}, reasons); diff != "" {

@@ -71,9 +71,9 @@ func TestPlaybooks(t *testing.T) {
 		}
 	}
 	want := []string{
-		"roles/db/tasks/main.yml:11 unknown-value: the value is not known before it is deployed, and a rule asks for " +
-			"it: DB instance storage not encrypted",
-		"site.yml:23 unavailable: the role acme.proxy is not looked at: it is not part of the tree, and nothing is " +
+		"roles/db/tasks/main.yml:11 unknown-value: the value is unknown before deployment, and a rule depends on it: " +
+			"DB instance storage not encrypted",
+		"site.yml:23 unavailable: the role acme.proxy is not analyzed: it is not part of the tree, and nothing is " +
 			"fetched",
 	}
 	if diff := cmp.Diff(want, reasons); diff != "" {

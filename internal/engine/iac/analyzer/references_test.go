@@ -76,7 +76,7 @@ func TestReferences(t *testing.T) {
 					"over a file that is not beside it",
 				"bad/docker-compose.yml:1 malformed: it cannot be read: not valid YAML: did not find expected node " +
 					"content",
-				"compose.yaml:1 unavailable: the included file gone.yaml is not looked at: it is not part of the " +
+				"compose.yaml:1 unavailable: the included file gone.yaml is not analyzed: it is not part of the " +
 					"tree, and nothing is fetched",
 			},
 		},
@@ -121,8 +121,8 @@ func TestReferences(t *testing.T) {
 				"chart/Chart.yaml:5 unavailable: the subchart far is not in charts/ and is not fetched",
 				"chart/templates/pod.yaml:11 unknown-value: the chart refuses the values that it has: no image",
 				"chart/templates/pod.yaml:8 unknown-value: a value must be given to install the chart: an image",
-				"chart/templates/pod.yaml:8 unknown-value: the value is not known before it is deployed, and a rule " +
-					"asks for it: Image without digest",
+				"chart/templates/pod.yaml:8 unknown-value: the value is unknown before deployment, and a rule " +
+					"depends on it: Image without digest",
 			},
 		},
 		{

@@ -348,7 +348,7 @@ func gather(all []told) []told {
 			drop[i] = true
 			one.Also = append(one.Also, all[i].finding.Location)
 		}
-		one.Message = fmt.Sprintf("%s. The same holds at %d other places of the file", one.Message, len(group)-1)
+		one.Message = fmt.Sprintf("%s. The same applies at %d other locations in the file", one.Message, len(group)-1)
 		one.Identity = "everywhere"
 	}
 	var out []told

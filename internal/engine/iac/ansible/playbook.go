@@ -175,7 +175,7 @@ func (p *project) evaluatePlaybook(d *document.Document) {
 			if name, ok := play[key].(string); ok && !isTemplate(name) && strings.HasPrefix(path.Ext(name), ".y") &&
 				p.readFile(path.Join(path.Dir(d.Path), name)).err != nil {
 				own.Gaps = append(own.Gaps, newGap(d.Path, n.Fields[key],
-					"the playbook %s is not looked at: it is not "+
+					"the playbook %s is not analyzed: it is not "+
 						"part of the tree, and nothing is fetched", name))
 			}
 		}
@@ -309,7 +309,7 @@ func (p *project) evaluateRole(u roleUse, s *scope, at taskPlace) {
 		if isTemplate(name) {
 			why = "its name is not known"
 		}
-		*at.gaps = append(*at.gaps, newGap(file, u.node, "the role %s is not looked at: %s", name, why))
+		*at.gaps = append(*at.gaps, newGap(file, u.node, "the role %s is not analyzed: %s", name, why))
 		return
 	}
 	if at.deep++; at.deep > maxNested {
@@ -414,7 +414,7 @@ func (p *project) evaluateFile(name string, s *scope, at taskPlace) {
 	case p.seen[name][key]:
 		return
 	case len(p.seen[name]) >= maxUses:
-		g := newGap(name, nil, "only the first %d different uses of the file are looked at", maxUses)
+		g := newGap(name, nil, "only the first %d different uses of the file are analyzed", maxUses)
 		g.Code = "too-complex"
 		if last := p.out[name][maxUses-1]; !slices.Contains(last.Gaps, g) {
 			last.Gaps = append(last.Gaps, g)

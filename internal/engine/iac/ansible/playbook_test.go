@@ -154,7 +154,7 @@ func TestEvaluate(t *testing.T) {
 				"roles/base/tasks/main.yml:2 d=dep",
 				"site.yml:12 x=handler",
 			},
-			gaps: []string{"site.yml:6 unavailable: the role galaxy.thing is not looked at: it is not part of the " +
+			gaps: []string{"site.yml:6 unavailable: the role galaxy.thing is not analyzed: it is not part of the " +
 				"tree, and nothing is fetched"},
 		}, {
 			name: "loops, and names that are not known",
@@ -177,9 +177,9 @@ func TestEvaluate(t *testing.T) {
 				"roles/r/tasks/setup-Debian.yml:1 deb=1",
 			},
 			gaps: []string{
-				"roles/r/tasks/main.yml:12 unavailable: the tasks of gone.yml are not looked at: it is not part of " +
+				"roles/r/tasks/main.yml:12 unavailable: the tasks of gone.yml are not analyzed: it is not part of " +
 					"the tree, and nothing is fetched",
-				"roles/r/tasks/main.yml:13 unavailable: the tasks of {{ x }}/{{ y }}.yml are not looked at: the name " +
+				"roles/r/tasks/main.yml:13 unavailable: the tasks of {{ x }}/{{ y }}.yml are not analyzed: the name " +
 					"is not known",
 				"roles/r/tasks/broken.yml:2 malformed: it cannot be read: not valid YAML: did not find expected node " +
 					"content",
@@ -207,9 +207,9 @@ func TestEvaluate(t *testing.T) {
 					"src=plain.yml.j2",
 			},
 			gaps: []string{
-				"roles/r/tasks/main.yml:4 unavailable: the template gone.yml.j2 is not looked at: it is not part of " +
+				"roles/r/tasks/main.yml:4 unavailable: the template gone.yml.j2 is not analyzed: it is not part of " +
 					"the tree",
-				"roles/r/templates/flow.yml.j2:2 unavailable: the template is not looked at: it has statements, " +
+				"roles/r/templates/flow.yml.j2:2 unavailable: the template is not analyzed: it has statements, " +
 					"which are not followed",
 			},
 		}, {

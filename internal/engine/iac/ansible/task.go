@@ -227,7 +227,7 @@ func (p *project) followIncludes(task map[string]any, n *document.Node, s *scope
 			p.evaluateFile(file, s, at)
 		}
 		if len(fitting) == 0 {
-			*at.gaps = append(*at.gaps, newGap(at.file, place, "the tasks of %s are not looked at: the name is "+
+			*at.gaps = append(*at.gaps, newGap(at.file, place, "the tasks of %s are not analyzed: the name is "+
 				"not known", name))
 		}
 		return
@@ -239,6 +239,6 @@ func (p *project) followIncludes(task map[string]any, n *document.Node, s *scope
 		}
 	}
 	*at.gaps = append(*at.gaps, newGap(at.file, place,
-		"the tasks of %s are not looked at: it is not part of the tree, "+
+		"the tasks of %s are not analyzed: it is not part of the tree, "+
 			"and nothing is fetched", exact))
 }

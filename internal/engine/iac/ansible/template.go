@@ -50,7 +50,7 @@ func (p *project) renderTemplate(task map[string]any, n *document.Node, s *scope
 		return
 	}
 	if !ok || !isText {
-		*at.gaps = append(*at.gaps, newGap(at.file, where, "the template %s is not looked at: its name is "+
+		*at.gaps = append(*at.gaps, newGap(at.file, where, "the template %s is not analyzed: its name is "+
 			"not known", source))
 		return
 	}
@@ -69,7 +69,7 @@ func (p *project) renderTemplate(task map[string]any, n *document.Node, s *scope
 		}
 		if i := bytes.Index(f.text, []byte("{%")); i >= 0 {
 			g := newGap(file, &document.Node{Line: 1 + bytes.Count(f.text[:i], []byte("\n"))}, "the template is not "+
-				"looked at: it has statements, which are not followed")
+				"analyzed: it has statements, which are not followed")
 			if !slices.Contains(*at.gaps, g) {
 				*at.gaps = append(*at.gaps, g)
 			}
@@ -78,7 +78,7 @@ func (p *project) renderTemplate(task map[string]any, n *document.Node, s *scope
 		p.keepRendered(file, f.text, s)
 		return
 	}
-	*at.gaps = append(*at.gaps, newGap(at.file, where, "the template %s is not looked at: it is not part of "+
+	*at.gaps = append(*at.gaps, newGap(at.file, where, "the template %s is not analyzed: it is not part of "+
 		"the tree", name))
 }
 

@@ -261,7 +261,7 @@ func (l *loader) addInclusion(tree document.Tree, in inclusion, env *environment
 	for _, text := range names {
 		name, part, err := l.readReferenced(path.Dir(file), text)
 		if err != nil {
-			tell("unavailable", "the included file %s is not looked at: %v", text, err)
+			tell("unavailable", "the included file %s is not analyzed: %v", text, err)
 			continue
 		}
 		if l.left--; l.left < 0 || len(in.chain) > maxDepth || slices.Contains(in.chain, name) ||

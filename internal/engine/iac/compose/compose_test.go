@@ -112,14 +112,14 @@ func TestLoad(t *testing.T) {
 				"broken.yaml": "services: [\n",
 			},
 			gaps: []string{
-				"compose.yml:2 unavailable: the included file gone.yaml is not looked at: it is not part of the " +
+				"compose.yml:2 unavailable: the included file gone.yaml is not analyzed: it is not part of the " +
 					"tree, and nothing is fetched",
-				"compose.yml:3 unavailable: the included file oci://registry.example.com/app:1 is not looked at: it " +
+				"compose.yml:3 unavailable: the included file oci://registry.example.com/app:1 is not analyzed: it " +
 					"is not part of the tree, and nothing is fetched",
-				"compose.yml:4 unavailable: the included file ${WHERE}/x.yaml is not looked at: the value of its " +
+				"compose.yml:4 unavailable: the included file ${WHERE}/x.yaml is not analyzed: the value of its " +
 					"variable is not known",
-				"compose.yml:5 unavailable: the included file ../up.yaml is not looked at: it lies outside of the tree",
-				"compose.yml:6 unavailable: the included file broken.yaml is not looked at: line 1: not valid YAML: " +
+				"compose.yml:5 unavailable: the included file ../up.yaml is not analyzed: it lies outside of the tree",
+				"compose.yml:6 unavailable: the included file broken.yaml is not analyzed: line 1: not valid YAML: " +
 					"did not find expected node content",
 				"compose.yml:7 too-complex: files include each other in a circle, too deeply or too often",
 				"compose.yml:8 malformed: the entry of include names no file",
@@ -130,9 +130,9 @@ func TestLoad(t *testing.T) {
 			files: map[string]string{"compose.yml": "include: [a/b.yml]\n", "a/b.yml": "include:\n  - " +
 				"c.yml\nservices:\n  a:\n    extends: {file: d.yml, service: e}\n"},
 			gaps: []string{
-				"a/b.yml:5 unavailable: the extended service e of d.yml is not looked at: it is not part of the " +
+				"a/b.yml:5 unavailable: the extended service e of d.yml is not analyzed: it is not part of the " +
 					"tree, and nothing is fetched",
-				"a/b.yml:2 unavailable: the included file c.yml is not looked at: it is not part of the tree, and " +
+				"a/b.yml:2 unavailable: the included file c.yml is not analyzed: it is not part of the tree, and " +
 					"nothing is fetched",
 			},
 			parts: []string{"a/b.yml"},
@@ -209,9 +209,9 @@ func TestLoad(t *testing.T) {
 				"/near/image": "web a/compose.yaml:4",
 			},
 			gaps: []string{
-				"a/compose.yaml:14 too-complex: the extended service loop is not looked at: services extend each " +
+				"a/compose.yaml:14 too-complex: the extended service loop is not analyzed: services extend each " +
 					"other in a circle, too deeply or too often",
-				"a/compose.yaml:12 unavailable: the extended service none is not looked at: there is none of the name",
+				"a/compose.yaml:12 unavailable: the extended service none is not analyzed: there is none of the name",
 			},
 			parts: []string{"a/common/base.yaml"},
 		},

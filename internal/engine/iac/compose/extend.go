@@ -52,7 +52,7 @@ func (l *loader) resolveService(s service, file string, depth int) service {
 	tell := func(code string, why any) {
 		l.addGap(document.Gap{
 			Code: code, Path: cmp.Or(own.Path, file), Line: own.Line,
-			Message: fmt.Sprintf("the extended service %s%s is not looked at: %v", name, where, why),
+			Message: fmt.Sprintf("the extended service %s%s is not analyzed: %v", name, where, why),
 		})
 	}
 	var other document.Tree

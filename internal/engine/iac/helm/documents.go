@@ -29,7 +29,7 @@ func Documents(tree fs.FS, dir string, paths []string) ([]*document.Document, []
 	for _, v := range files {
 		if time.Now().After(end) {
 			problems = append(problems, Problem{Code: "too-complex", Path: v.path, Line: 1, Message: "rendering the " +
-				"chart takes too long: it is not looked at with these values"})
+				"chart takes too long: it is not analyzed with these values"})
 			break
 		}
 		docs, others := c.Documents(Given{Values: []map[string]any{v.values}})

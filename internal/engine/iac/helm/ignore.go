@@ -43,8 +43,8 @@ func parseIgnores(at string, text []byte) (ignores, []Problem) {
 		_, err := path.Match(one.pattern, "x")
 		switch {
 		case strings.Contains(pattern, "**"):
-			problems = append(problems, Problem{Path: at, Line: n, Message: "Helm knows no \"**\" in patterns, and " +
-				"refuses the chart"})
+			problems = append(problems, Problem{Path: at, Line: n, Message: "Helm does not support \"**\" in " +
+				"patterns, and rejects the chart"})
 			continue
 		case err != nil:
 			problems = append(problems, Problem{Path: at, Line: n, Message: fmt.Sprintf("the pattern cannot be read, "+

@@ -49,7 +49,7 @@ func (c *Chart) listVariants() ([]variant, []Problem) {
 		}
 		if len(out) == maxVariants {
 			problems = append(problems, Problem{Code: "too-complex", Path: f.path, Line: 1, Message: "the chart is " +
-				"looked at with the first of its files of values only, and not with this one"})
+				"analyzed only with the first of its values files, and not with this one"})
 			break
 		}
 		out = append(out, variant{f.path, values})

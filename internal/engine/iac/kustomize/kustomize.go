@@ -216,7 +216,7 @@ func (b *builder) loadKustomization(dir string) (*kustomization, error) {
 	for _, field := range []string{"helmChartInflationGenerator", "generators", "transformers", "validators"} {
 		if n := k.lines.Fields[field]; n != nil {
 			b.told = append(b.told, Problem{"unavailable", name, n.Line, strconv.Quote(field) + " is not followed: " +
-				"what it makes or changes is not looked at"})
+				"what it creates or changes is not analyzed"})
 		}
 	}
 	return k, nil

@@ -405,7 +405,7 @@ func editValue(v any, lines *document.Node, steps []string, c change) (any, *doc
 // editList is editValue of a list; "-" is the position behind its last item.
 func editList(list []any, lines document.Node, steps []string, c change) (any, *document.Node, error) {
 	if len(lines.Items) != len(list) {
-		return nil, nil, fmt.Errorf("a list without places")
+		return nil, nil, fmt.Errorf("a list without positions")
 	}
 	n, err := strconv.Atoi(steps[0])
 	if steps[0] == "-" {

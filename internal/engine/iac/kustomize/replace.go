@@ -182,7 +182,7 @@ func (b *builder) replaceIn(t entry, value any, at *document.Node, objects []*ob
 	}
 	for _, o := range objects {
 		if b.chosen++; b.chosen > maxChosen {
-			return fmt.Errorf("the replacements look at more than %d objects", int(maxChosen))
+			return fmt.Errorf("the replacements select more than %d objects", int(maxChosen))
 		}
 		if !want.matches(o) || slices.ContainsFunc(not, func(m selector) bool { return m.matches(o) }) {
 			continue

@@ -110,7 +110,7 @@ x:
 		gaps = append(gaps, fmt.Sprintf("%s:%d %s: %s", g.Path, g.Line, g.Code, g.Message))
 	}
 	if diff := cmp.Diff([]string{
-		"api/serverless.yml:27 unavailable: the file gone.yml is not looked at: it is not part of the tree, or " +
+		"api/serverless.yml:27 unavailable: the file gone.yml is not analyzed: it is not part of the tree, or " +
 			"cannot be read",
 		"api/serverless.yml:29 unavailable: the file ./config.js is not followed: a program makes its values",
 	}, gaps); diff != "" {

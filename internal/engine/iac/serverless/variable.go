@@ -224,7 +224,7 @@ func (e *evaluation) valueOfFile(name, address string, n *document.Node, last bo
 	tree := e.readFile(name)
 	if tree == nil {
 		if last {
-			e.addGap("unavailable", n, "the file %s is not looked at: it is not part of the tree, or cannot "+
+			e.addGap("unavailable", n, "the file %s is not analyzed: it is not part of the tree, or cannot "+
 				"be read", name)
 			return result{}
 		}

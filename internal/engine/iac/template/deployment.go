@@ -213,7 +213,7 @@ func (d *deployment) linkedTemplates(tree document.Tree, file string,
 		if use.Path, ok = findNearby(where, file, source); !ok || use.Path == file {
 			gaps = append(gaps, document.Gap{
 				Code: "unavailable", Path: file, Line: use.Line,
-				Message: fmt.Sprintf("the linked template of %s is not looked at: %s is not part of the tree, and "+
+				Message: fmt.Sprintf("the linked template of %s is not analyzed: %s is not part of the tree, and "+
 					"nothing is fetched", use.Name, firstNonEmpty(where, "its address is not known, or it")),
 			})
 			continue

@@ -84,10 +84,10 @@ resources:
 		t.Errorf("linked (-want +got):\n%s", diff)
 	}
 	gaps := []document.Gap{
-		{Code: "unavailable", Path: "a/main.json", Line: 38, Message: "the linked template of far is not looked at: " +
+		{Code: "unavailable", Path: "a/main.json", Line: 38, Message: "the linked template of far is not analyzed: " +
 			"https://x.test/main/other/db.json is not part of the tree, and nothing is fetched"},
-		{Code: "unavailable", Path: "a/main.json", Line: 41, Message: "the linked template of unknown is not looked " +
-			"at: its address is not known, or it is not part of the tree, and nothing is fetched"},
+		{Code: "unavailable", Path: "a/main.json", Line: 41, Message: "the linked template of unknown is not " +
+			"analyzed: its address is not known, or it is not part of the tree, and nothing is fetched"},
 	}
 	if diff := cmp.Diff(gaps, made.Gaps); diff != "" {
 		t.Errorf("gaps (-want +got):\n%s", diff)

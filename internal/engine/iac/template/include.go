@@ -47,7 +47,7 @@ func (s *stack) applyTransforms() {
 // reportMacro records a macro of the account.
 func (s *stack) reportMacro(name string, n *document.Node) {
 	if !strings.HasPrefix(name, "AWS::") {
-		s.addGap(n, "what the macro %s makes of the template is not looked at: it runs when the stack is made", name)
+		s.addGap(n, "what the macro %s makes of the template is not analyzed: it runs when the stack is made", name)
 	}
 }
 
@@ -100,7 +100,7 @@ func (s *stack) includeFile(v any, n *document.Node, out map[string]any, at map[
 	}
 	tree, name, ok := s.readTemplate(where)
 	if !ok || s.depth > maxIncludes {
-		s.addGap(n, "the included file %s is not looked at: it is not part of the tree, and nothing is "+
+		s.addGap(n, "the included file %s is not analyzed: it is not part of the tree, and nothing is "+
 			"fetched", firstNonEmpty(where, "(its address is not known)"))
 		return false
 	}

@@ -29,7 +29,7 @@ func (s *stack) addNested(resources any, n *document.Node) {
 		where := s.fileLocation(properties[key], place)
 		_, file, ok := s.readTemplate(where)
 		if !ok || file == s.file {
-			s.addGap(place, "the template of %s is not looked at: %s is not part of the tree, and nothing is "+
+			s.addGap(place, "the template of %s is not analyzed: %s is not part of the tree, and nothing is "+
 				"fetched", name, firstNonEmpty(where, "its address is not known, or it"))
 			continue
 		}

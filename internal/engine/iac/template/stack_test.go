@@ -167,13 +167,13 @@ Resources:
 		gaps = append(gaps, fmt.Sprintf("%d %s", g.Line, g.Message))
 	}
 	if diff := cmp.Diff([]string{
-		"3 what the macro Custom makes of the template is not looked at: it runs when the stack is made",
-		"30 the included file s3://${Bucket}/gone.yaml is not looked at: it is not part of the tree, and nothing is " +
+		"3 what the macro Custom makes of the template is not analyzed: it runs when the stack is made",
+		"30 the included file s3://${Bucket}/gone.yaml is not analyzed: it is not part of the tree, and nothing is " +
 			"fetched",
-		"28 what the macro Count makes of the template is not looked at: it runs when the stack is made",
-		"24 the template of Asked is not looked at: its address is not known, or it is not part of the tree, and " +
+		"28 what the macro Count makes of the template is not analyzed: it runs when the stack is made",
+		"24 the template of Asked is not analyzed: its address is not known, or it is not part of the tree, and " +
 			"nothing is fetched",
-		"15 the template of Far is not looked at: https://x.test/db.yaml is not part of the tree, and nothing is " +
+		"15 the template of Far is not analyzed: https://x.test/db.yaml is not part of the tree, and nothing is " +
 			"fetched",
 	}, gaps); diff != "" {
 		t.Errorf("gaps (-want +got):\n%s", diff)

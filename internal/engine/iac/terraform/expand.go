@@ -35,7 +35,7 @@ func (s *scope) expandInstances(b *block) (list []instance, kind string, known b
 		}
 		if n > maxInstances {
 			s.loader.report(Problem{Code: "too-complex", Path: a.fileIn(b).name, Line: a.where.Start.Line,
-				Message: fmt.Sprintf("count is %d: the first %d instances were looked at", n, maxInstances)})
+				Message: fmt.Sprintf("count is %d: the first %d instances were analyzed", n, maxInstances)})
 			n = maxInstances
 		}
 		for i := range n {
@@ -85,7 +85,7 @@ func (s *scope) forEachPairs(v cty.Value, b *block) ([]pair, bool) {
 	for it := v.ElementIterator(); it.Next(); {
 		if len(out) == maxInstances {
 			s.loader.report(Problem{Code: "too-complex", Path: b.source.name, Line: b.header.Start.Line,
-				Message: fmt.Sprintf("for_each has more than %d elements: the first were looked at", maxInstances)})
+				Message: fmt.Sprintf("for_each has more than %d elements: the first were analyzed", maxInstances)})
 			break
 		}
 		k, e := it.Element()
@@ -430,7 +430,7 @@ func (s *scope) calledFolder(b *block) *folder {
 		return to
 	case where != "":
 		s.loader.report(Problem{Code: "unavailable", Path: b.source.name, Line: b.header.Start.Line,
-			Message: "module " + b.labels[0] + ": the folder " + where + " holds no Terraform"})
+			Message: "module " + b.labels[0] + ": the folder " + where + " contains no Terraform"})
 	case b.attributeOf("source") != nil:
 		s.loader.report(Problem{Code: "unavailable", Path: b.source.name, Line: b.header.Start.Line,
 			Message: "module " + b.labels[0] + " is not part of the tree, and nothing is fetched"})

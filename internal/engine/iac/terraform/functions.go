@@ -304,7 +304,7 @@ var sumFunc = function.New(&function.Spec{
 			_, v := it.Element()
 			n, err := convert.Convert(v, cty.Number)
 			if err != nil || n.IsNull() {
-				return cty.UnknownVal(cty.Number), fmt.Errorf("the list must hold numbers")
+				return cty.UnknownVal(cty.Number), fmt.Errorf("the list must contain numbers")
 			}
 			total = total.Add(n)
 		}

@@ -249,7 +249,7 @@ func (g *terragruntUnit) moduleFolder(f *source, locals map[string]cty.Value) (s
 		dir := path.Join(g.dir, strings.ReplaceAll(where, "//", "/"))
 		if d := g.loader.dirs[dir]; d == nil || len(d.files) == 0 {
 			g.loader.report(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line,
-				Message: "the folder " + dir + " holds no Terraform"})
+				Message: "the folder " + dir + " contains no Terraform"})
 			return "", b.header
 		}
 		return dir, b.header

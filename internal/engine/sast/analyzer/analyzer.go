@@ -54,7 +54,8 @@ func analyzeProject(p *scan.ProjectPass) error {
 		ctx, cancel = context.WithTimeout(ctx, p.Code.Fast)
 		defer cancel()
 		p.Degrade(scan.Reason{Code: "fast", Message: fmt.Sprintf(
-			"source code was analysed file by file within %v, as asked for: flaws across files were not looked for",
+			"source code was analyzed file by file within %v, as requested: vulnerabilities across files were not "+
+				"searched for",
 			p.Code.Fast)})
 	}
 	if !p.Code.OnlyRules {
@@ -226,8 +227,8 @@ func readFiles(p *scan.ProjectPass, wants func(string) bool) []sast.Source {
 		if folder := lang.ThirdParty(f.Path); folder != "" {
 			if !folders[folder] && wants(f.Path) {
 				folders[folder] = true
-				p.Degrade(scan.Reason{Code: "third-party", Message: "code of others was left out: it is the " +
-					"dependency analysis that speaks of it", Path: folder, Skipped: true})
+				p.Degrade(scan.Reason{Code: "third-party", Message: "third-party code was skipped: the dependency " +
+					"analysis covers it", Path: folder, Skipped: true})
 			}
 			continue
 		}

@@ -76,7 +76,7 @@ var (
 	ErrDeadline = errors.New("parsing took too long")
 	ErrSteps    = errors.New("parsing took too many steps")
 	ErrMemory   = errors.New("parsing needed too much memory")
-	ErrBinary   = errors.New("the file holds NUL bytes")
+	ErrBinary   = errors.New("the file contains NUL bytes")
 	ErrTooLarge = errors.New("the file is too large to parse")
 )
 

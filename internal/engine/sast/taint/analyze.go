@@ -82,8 +82,8 @@ func Analyze(ctx context.Context, p modelindex.Program, models []*model.Model, r
 			all.Best[f.Key()] = f
 		}
 		if !whole {
-			given[units[len(units)-1][0]] = "what global variables and shared objects hold was not followed to the " +
-				"end: there is too much of it"
+			given[units[len(units)-1][0]] = "the data flow through global variables and shared objects was cut: " +
+				"there is too much of it"
 		}
 	}
 	var problems []Problem

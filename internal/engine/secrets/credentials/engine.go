@@ -232,8 +232,7 @@ func overlapsAny(known []span) func(span) bool {
 }
 
 // errWork tells that the secrets of the first part of a file were found.
-var errWork = errs.E(errs.TooLarge, "the file has more that looks like secrets than a scan looks at; the rest was "+
-	"left out")
+var errWork = errs.E(errs.TooLarge, "the file has more secret candidates than the limit; the rest was skipped")
 
 // lineStart returns the offset at which the line of the byte begins.
 func lineStart(text string, at int) int {

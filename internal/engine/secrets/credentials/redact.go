@@ -96,7 +96,7 @@ func (p *scannedFile) newFinding(s secret) (*finding.Rule, finding.Finding) {
 	}
 	if s.at.start == s.at.end {
 		f.Secret.Redacted = ""
-		f.Message = "A file that holds credentials: " + rule.Name
+		f.Message = "A file that contains credentials: " + rule.Name
 		return rule, f
 	}
 	f.Location = p.spanLocation(s.at)

@@ -69,7 +69,7 @@ var (
 	// ErrTooLarge tells that an object is larger than the limit.
 	ErrTooLarge = errors.New("the object is too large")
 	// ErrSpent tells that the budget of reading is used up.
-	ErrSpent = errors.New("the repository holds more than a scan reads")
+	ErrSpent = errors.New("the repository is larger than the limit of a scan")
 )
 
 // A Repository is open for reading. It is not safe for concurrent use.
@@ -98,7 +98,7 @@ func Open(fsys fs.FS, limits Limits) (*Repository, error) {
 		return nil, errs.E(errs.Invalid, "the repository names objects by SHA-256, which is not read")
 	}
 	if _, err := fs.Stat(fsys, "reftable"); err == nil {
-		return nil, errs.E(errs.Invalid, "the repository keeps references in a reftable, which is not read")
+		return nil, errs.E(errs.Invalid, "the repository stores references in a reftable, which is not supported")
 	}
 	if _, err := fs.Stat(fsys, "objects/info/alternates"); err == nil {
 		r.Missing = append(r.Missing, "objects that the repository borrows from another one")

@@ -255,7 +255,7 @@ func (r *Repository) readEntry(p *pack, at int64) (kind int, base int64, body []
 	}
 	body, err = r.inflateStream(io.NewSectionReader(p.at, at+int64(used), p.size-at-int64(used)), size)
 	if err == nil && int64(len(body)) != size {
-		err = errs.E(errs.Invalid, "a packed object is shorter than it says")
+		err = errs.E(errs.Invalid, "a packed object is shorter than its declared size")
 	}
 	return kind, base, body, err
 }

@@ -51,7 +51,7 @@ func analyzeProject(p *scan.ProjectPass) error {
 		r, err := git.Open(repo.FS, git.Limits{})
 		if err != nil {
 			p.Degrade(scan.Reason{Code: "unreadable", Message: "the history was not " +
-				"looked at: " + err.Error(), Path: at + "/"})
+				"analyzed: " + err.Error(), Path: at + "/"})
 			continue
 		}
 		w := &historyWalk{pass: p, repo: r, folder: repo.Path, at: at + "/", commits: map[git.Hash]*git.Commit{},
@@ -63,7 +63,7 @@ func analyzeProject(p *scan.ProjectPass) error {
 			return err
 		}
 		w.reportRecords()
-		p.Progress(100*(i+1)/len(p.Repositories), "looked at the history of "+repo.Path)
+		p.Progress(100*(i+1)/len(p.Repositories), "analyzed the history of "+repo.Path)
 	}
 	return nil
 }
@@ -102,8 +102,8 @@ const maxTrees = 20_000
 func (w *historyWalk) walkCommits() error {
 	w.damage = map[string]int{}
 	for _, missing := range w.repo.Missing {
-		w.pass.Degrade(scan.Reason{Code: "unavailable", Message: "the history does not hold " + missing +
-			"; fetch all of it to have it looked at", Path: w.at})
+		w.pass.Degrade(scan.Reason{Code: "unavailable", Message: "the history does not contain " + missing +
+			"; fetch all of it to have it analyzed", Path: w.at})
 	}
 	tips, err := w.repo.Tips()
 	if err := w.countUnreadable(err); err != nil {
@@ -117,18 +117,18 @@ func (w *historyWalk) walkCommits() error {
 		if err := w.scanCommit(c); err != nil {
 			if errors.Is(err, git.ErrSpent) {
 				w.pass.Degrade(scan.Reason{Code: "too-large", Message: fmt.Sprintf("%s; %d of %d commits were "+
-					"looked at", err, i, len(commits)), Path: w.at})
+					"analyzed", err, i, len(commits)), Path: w.at})
 				break
 			}
 			return err
 		}
 		if i%64 == 0 {
-			w.pass.Progress(100*i/len(commits), fmt.Sprintf("looked at %d of %d commits", i, len(commits)))
+			w.pass.Progress(100*i/len(commits), fmt.Sprintf("analyzed %d of %d commits", i, len(commits)))
 		}
 	}
 	for what, n := range w.damage {
 		w.pass.Degrade(scan.Reason{Code: "unreadable", Message: fmt.Sprintf("%d objects of the history were not "+
-			"looked at: %s", n, what), Path: w.at})
+			"analyzed: %s", n, what), Path: w.at})
 	}
 	return nil
 }
@@ -325,7 +325,7 @@ func (w *historyWalk) findNewSecrets(b []byte, bases []git.Hash, name string) ([
 	}
 	found, err := credentials.Find(w.pass.Context, change)
 	if credentials.IsPartial(err) {
-		w.damage["files have more that looks like secrets than a scan looks at"]++
+		w.damage["files have more secret candidates than the limit"]++
 		err = nil
 	}
 	return found, err

@@ -44,7 +44,7 @@ func (w *historyWalk) readCommits(tips []git.Hash) {
 		w.commits[id] = c // nil for one that cannot be read
 		if err != nil {
 			if w.countUnreadable(err) != nil {
-				w.damage["the repository holds more than a scan reads"]++
+				w.damage["the repository is larger than the limit of a scan"]++
 				break
 			}
 			continue

@@ -53,7 +53,8 @@ func (p *Pass) checkProgram(b workflow.Body, i int, l script.Line, command, args
 			continue
 		}
 		at := p.File.PartPlace(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
-		f := p.newFinding(at, "", "%s, which anybody can choose, becomes part of a program for %s, %s", worst.Context,
+		f := p.newFinding(at, "", "%s, which is attacker-controlled, becomes part of a program "+
+			"for %s, %s", worst.Context,
 			command, describeStep(b, i))
 		f.Steps = p.taintPath(worst, at, command)
 		p.Out(Rules.Get("argument-injection"), f)
@@ -109,8 +110,8 @@ func (p *Pass) checkWrittenOutput(b workflow.Body, i int, w script.Write) {
 			continue
 		}
 		at := p.File.PartPlace(r.Run, w.Offset, min(w.Length, len(r.Run.Value)-w.Offset))
-		f := p.newFinding(at, finding.MediumConfidence, "%s, which anybody can choose and which may have several lines, "+
-			"is written to GITHUB_OUTPUT and can overwrite the other outputs, %s", o.Context, describeStep(b, i))
+		f := p.newFinding(at, finding.MediumConfidence, "%s, which is attacker-controlled and may have several "+
+			"lines, is written to GITHUB_OUTPUT and can overwrite the other outputs, %s", o.Context, describeStep(b, i))
 		f.Steps = p.taintPath(o, at, "GITHUB_OUTPUT")
 		p.Out(Rules.Get("output-clobbering"), f)
 		return
@@ -148,7 +149,8 @@ func (p *Pass) checkPrintedText(b workflow.Body, i int, r *actionlint.ExecRun) {
 				continue
 			}
 			at := p.File.PartPlace(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
-			f := p.newFinding(at, finding.MediumConfidence, "%s, which anybody can choose, is printed where the step sets its "+
+			f := p.newFinding(at, finding.MediumConfidence, "%s, which is attacker-controlled, is printed where the "+
+				"step sets its "+
 				"outputs by ::set-output, %s", o.Context, describeStep(b, i))
 			f.Steps = p.taintPath(o, at, "the log")
 			p.Out(Rules.Get("output-clobbering"), f)

@@ -22,8 +22,8 @@ func checkArtifacts(p *Pass, b workflow.Body) {
 	for i, s := range runnableSteps(b) {
 		switch {
 		case other && p.Flow.DownloadsArtifact(b.File, s):
-			f := p.newFinding(p.stepPlace(s), "", "The artifact of a run that a stranger may have started is taken "+
-				"up, %s", describeStep(b, i))
+			f := p.newFinding(p.stepPlace(s), "", "The artifact of a run that an attacker may have started is "+
+				"used, %s", describeStep(b, i))
 			if n, ok := p.runsCheckout(b, i); ok {
 				f.Message += ", and " + stepName(b, n) + " works on it"
 			} else {
@@ -32,8 +32,8 @@ func checkArtifacts(p *Pass, b workflow.Body) {
 			p.Out(Rules.Get("artifact-poisoning"), f)
 		case same && downloadsOwnArtifact(s):
 			if n, ok := p.runsCheckout(b, i); ok {
-				f := p.newFinding(p.stepPlace(s), "", "The artifact comes of a job that ran a stranger's code, and %s "+
-					"works on it, %s", stepName(b, n), describeStep(b, i))
+				f := p.newFinding(p.stepPlace(s), "", "The artifact comes from a job that ran untrusted code, and %s "+
+					"uses it, %s", stepName(b, n), describeStep(b, i))
 				f.Severity, f.Confidence = finding.Medium, finding.MediumConfidence
 				p.Out(Rules.Get("artifact-poisoning"), f)
 			}
@@ -146,8 +146,8 @@ func checkUntrustedCache(p *Pass, b workflow.Body) {
 	for i, s := range runnableSteps(b) {
 		if a := workflow.UsesOf(s); fetched && a != nil {
 			if p.savesUntrusted(a, runs) {
-				f := p.newFinding(p.File.Place(a.Uses), "", "%s saves a cache of what a stranger wrote, and %s "+
-					"runs for the default branch, %s", actionSlug(a.Uses.Value), event, describeStep(b, i))
+				f := p.newFinding(p.File.Place(a.Uses), "", "%s saves a cache of untrusted files, and %s runs for "+
+					"the default branch, %s", actionSlug(a.Uses.Value), event, describeStep(b, i))
 				if isGuarded(p, b, s) {
 					f.Confidence = finding.LowConfidence
 				}

@@ -125,12 +125,12 @@ func checkUntrustedCheckout(p *Pass, b workflow.Body) {
 		if !ok {
 			continue
 		}
-		f := p.newFinding(p.stepPlace(s), "", "%s fetches %s, which a stranger wrote, %s", event, what,
+		f := p.newFinding(p.stepPlace(s), "", "%s checks out %s, which is untrusted code, %s", event, what,
 			describeStep(b, i))
 		runs, ok := p.runsCheckout(b, i)
 		switch {
 		case ok:
-			f.Message = event + " fetches " + what + ", which a stranger wrote, with the secrets of this " +
+			f.Message = event + " fetches " + what + ", which is untrusted code, with the secrets of this " +
 				"repository, and " + stepName(b, runs) + " runs it, " + describeStep(b, i)
 			f.Steps = []finding.Step{
 				{Kind: finding.Source, Message: "fetches " + what, Location: locationOf(p.File.Path, p.stepPlace(s))},

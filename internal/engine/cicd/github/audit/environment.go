@@ -58,11 +58,11 @@ func (p *Pass) checkEnvironmentWrite(b workflow.Body, i int, file string, w scri
 	at := p.File.PartPlace(r.Run, w.Offset, min(w.Length, len(r.Run.Value)-w.Offset))
 	f := p.newFinding(at, "", "A value that is not fixed is written to %s, %s", file, describeStep(b, i))
 	if event != "" {
-		f.Message += ", and " + event + " lets strangers start it"
+		f.Message += ", and " + event + " lets untrusted users start it"
 	}
 	switch {
 	case worst.Trust == taint.Untrusted:
-		f.Message = worst.Context + ", which anybody can choose, is written to " + file + ", " + describeStep(b, i)
+		f.Message = worst.Context + ", which is attacker-controlled, is written to " + file + ", " + describeStep(b, i)
 		f.Severity, f.Confidence = finding.High, finding.HighConfidence
 		if worst.OneLine && file == "GITHUB_ENV" && w.Name != "" {
 			f.Severity, f.Confidence = finding.Medium, finding.LowConfidence // no further variables can be added
@@ -94,8 +94,8 @@ func (p *Pass) checkLoadedEnvironment(b workflow.Body, i int, a *actionlint.Exec
 	name := actionSlug(a.Uses.Value)
 	if loaders[name] {
 		if o, ok := p.Flow.UntrustedFiles(at); ok {
-			f := p.newFinding(p.File.Place(a.Uses), "", "%s makes variables of a file of %s, which anybody can "+
-				"choose, %s", name, shorten(o.Context), describeStep(b, i))
+			f := p.newFinding(p.File.Place(a.Uses), "", "%s makes variables of a file of %s, which is "+
+				"attacker-controlled, %s", name, shorten(o.Context), describeStep(b, i))
 			f.Severity, f.Confidence = finding.High, finding.MediumConfidence
 			p.Out(Rules.Get("environment-injection"), f)
 		}
@@ -104,7 +104,7 @@ func (p *Pass) checkLoadedEnvironment(b workflow.Body, i int, a *actionlint.Exec
 		return
 	}
 	if o, ok := taint.WorstOrigin(p.Flow.ExportedOrigins(a, at)); ok && o.Trust == taint.Untrusted {
-		f := p.newFinding(p.File.Place(a.Uses), "", "%s, which anybody can choose, becomes a variable of later "+
+		f := p.newFinding(p.File.Place(a.Uses), "", "%s, which is attacker-controlled, becomes a variable of later "+
 			"steps, %s", o.Context, describeStep(b, i))
 		p.Out(Rules.Get("environment-injection"), f)
 	}
@@ -172,8 +172,8 @@ func checkScripts(p *Pass, b workflow.Body) {
 					shorten(l.Text))
 			}
 			if host := script.RequestCollector(l.Text); host != "" {
-				p.report("request-collector", at(), "", "Something is sent to %s, where anybody can look at "+
-					"requests, %s", host, describeStep(b, i))
+				p.report("request-collector", at(), "", "Something is sent to %s, a public request inspection "+
+					"service, %s", host, describeStep(b, i))
 			}
 			if what := script.UnlockedInstall(l.Text); what != "" {
 				p.report("adhoc-packages", at(), "", "%q installs what no lock file fixes, %s", what,
@@ -230,8 +230,8 @@ func (p *Pass) checkDebugSettings(e *actionlint.Env) {
 		name := strings.ToUpper(v.Name.Value)
 		if (name == "ACTIONS_STEP_DEBUG" || name == "ACTIONS_RUNNER_DEBUG") && v.Value != nil &&
 			expressionTrue(v.Value.Value) {
-			p.report("debug-mode", p.File.Place(v.Name), "", "%s fills the logs with everything that the "+
-				"runner knows", v.Name.Value)
+			p.report("debug-mode", p.File.Place(v.Name), "", "%s writes all variables of the runner to "+
+				"the log", v.Name.Value)
 		}
 	}
 }
@@ -247,10 +247,12 @@ func (p *Pass) checkPrintedSecrets(b workflow.Body, i int, r *actionlint.ExecRun
 		case printed.MatchString(l.Text) && !strings.Contains(l.Text, "|") && !strings.Contains(l.Text, ">"):
 			p.report("secret-in-log", at(), "", "A secret is printed into the log, %s", describeStep(b, i))
 		case secret && script.EnablesTracing(l.Text):
-			p.report("secret-in-log", at(), finding.MediumConfidence, "The script prints every command with its secrets, %s",
+			p.report("secret-in-log", at(), finding.MediumConfidence, "The script prints every command with its "+
+				"secrets, %s",
 				describeStep(b, i))
 		case secret && script.PrintsEnvironment(l.Text):
-			p.report("secret-in-log", at(), finding.MediumConfidence, "The script prints every variable, secrets included, %s",
+			p.report("secret-in-log", at(), finding.MediumConfidence, "The script prints every variable, secrets "+
+				"included, %s",
 				describeStep(b, i))
 		}
 	}

@@ -121,7 +121,8 @@ func (p *Pass) reportInjection(b workflow.Body, i int, name string, v *actionlin
 	rule := Rules.Get("template-injection")
 	switch worst.Trust {
 	case taint.Untrusted:
-		f.Message = text + through + ", which anybody can choose, becomes part of " + name + " " + describeStep(b, i)
+		f.Message = text + through + ", which is attacker-controlled, becomes part of " + name + " " +
+			describeStep(b, i)
 		if !p.isReachable() {
 			f.Severity, f.Confidence = finding.Medium, finding.MediumConfidence
 		}
@@ -192,7 +193,7 @@ func checkEvaluatedVariables(p *Pass, b workflow.Body, i int, r *actionlint.Exec
 				continue
 			}
 			at := p.File.PartPlace(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
-			f := p.newFinding(at, "", "$%s holds %s, which anybody can choose, and is run as code %s", name,
+			f := p.newFinding(at, "", "$%s contains %s, which is attacker-controlled, and is run as code %s", name,
 				worst.Context,
 				describeStep(b, i))
 			f.Steps = p.taintPath(worst, at, "$"+name)

@@ -84,7 +84,7 @@ func (p *Pass) checkRunner(j *actionlint.Job) {
 	}
 	f := p.newFinding(workflow.PlaceAt(at), "", "%s runs on a machine of your own (%s)", "Job "+j.ID.Value, own)
 	if e := p.startingEvent(public); e != "" && !group {
-		f.Message += ", and " + e + " lets strangers start it"
+		f.Message += ", and " + e + " lets untrusted users start it"
 		f.Severity, f.Confidence = finding.High, finding.MediumConfidence
 	}
 	p.Out(Rules.Get("self-hosted-runner"), f)
@@ -251,7 +251,8 @@ func (p *Pass) checkChosenImage(j *actionlint.Job, name *actionlint.String, what
 	if worst != "" {
 		p.checkImage(worst, p.File.Place(name), "of "+what+" "+describeJob(j))
 	} else if unknown {
-		p.report("unpinned-image", p.File.Place(name), finding.LowConfidence, "The image of %s %s is known only when it "+
+		p.report("unpinned-image", p.File.Place(name), finding.LowConfidence, "The image of %s %s is known only "+
+			"when it "+
 			"runs: %s", what, describeJob(j), shorten(name.Value))
 	}
 }

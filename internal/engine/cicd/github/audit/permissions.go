@@ -44,8 +44,7 @@ func checkTriggers(p *Pass) {
 			sure = finding.LowConfidence // until somebody adds a step that does
 		}
 		p.report("dangerous-trigger", workflow.PlaceAt(workflow.EventPosition(e)), sure, "%s runs with the secrets "+
-			"of this "+
-			"repository on what strangers propose", name)
+			"of this repository on untrusted pull requests", name)
 	}
 }
 
@@ -107,7 +106,8 @@ func checkPermissions(p *Pass) {
 	missing := p.checkJobPermissions(w, called)
 	if w.Permissions == nil {
 		if missing == 0 && !called {
-			p.report("missing-permissions", p.onPlace(), finding.LowConfidence, "The workflow sets no permissions for the "+
+			p.report("missing-permissions", p.onPlace(), finding.LowConfidence, "The workflow sets no permissions "+
+				"for the "+
 				"jobs that will be added to it")
 		}
 		return
@@ -199,8 +199,8 @@ func checkUndocumentedPermissions(p *Pass) {
 				strings.HasPrefix(strings.TrimSpace(p.File.Source.Line(e.Line-1)), "#") {
 				continue
 			}
-			p.report("undocumented-permission", p.File.Source.Whole(e.KeyNode()), "", "Nothing says why the token "+
-				"needs %s: %s", e.Key, e.Value.Text())
+			p.report("undocumented-permission", p.File.Source.Whole(e.KeyNode()), "", "There is no comment on why "+
+				"the token needs %s: %s", e.Key, e.Value.Text())
 			break // once for a block
 		}
 	}
@@ -224,8 +224,8 @@ func checkConcurrency(p *Pass) {
 		return
 	}
 	if w.Concurrency.CancelInProgress == nil {
-		p.report("missing-concurrency", workflow.PlaceAt(w.Concurrency.Pos), "", "The concurrency group does not say "+
-			"whether a newer run cancels the older one")
+		p.report("missing-concurrency", workflow.PlaceAt(w.Concurrency.Pos), "", "The concurrency group does not "+
+			"state whether a newer run cancels the older one")
 	}
 }
 

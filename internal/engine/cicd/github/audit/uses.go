@@ -99,7 +99,7 @@ func (p *Pass) checkKnownAction(u *actionlint.String, slug, ref, where string) {
 		p.report("archived-action", at, "", "%s is no longer maintained, %s%s", slug, where, instead)
 	}
 	if like := similarAction(slug); like != "" {
-		p.report("typosquat-uses", at, "", "%s looks like %s and belongs to somebody else, %s", slug, like, where)
+		p.report("typosquat-uses", at, "", "%s looks like %s and has another owner, %s", slug, like, where)
 	}
 	if instead, ok := superfluous[slug]; ok {
 		p.report("superfluous-action", at, "", "%s does what the runner can do itself (%s), %s", slug, instead, where)

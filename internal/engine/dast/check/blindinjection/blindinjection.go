@@ -124,9 +124,7 @@ func sendPayloads(t *activescan.OperationScan, group []*activescan.Probe, pay pa
 			var hooks []activescan.ExpectedInteraction
 			for _, part := range parts {
 				hook := activescan.ExpectedInteraction{OASTPayload: part.bait, Rule: program, FoundMark: "code",
-					Proof: "The value holds a " +
-						"program that " +
-						"asks for an address of a listener, " + part.place + "."}
+					Proof: "The value contains a program that requests a URL of the OAST listener, " + part.place + "."}
 				if pay.template {
 					hook.Rule, hook.FoundMark = template, "template"
 				}

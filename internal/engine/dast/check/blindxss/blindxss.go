@@ -45,14 +45,11 @@ func scanOperation(t *activescan.OperationScan) error {
 			// The last address is only text: what asks for every link that it sees asks for it too.
 			return at.Value + `'"></textarea><script src=` + run.URL + `></script><img src=` + shown.URL +
 					` width=1 height=1> ` + link.URL, []activescan.ExpectedInteraction{
-					{OASTPayload: run, Control: &link, Rule: script, RequiresHTTP: true, Proof: "The value holds the " +
-						"address of a " +
-						"script " +
-						"at a listener; whoever showed it asked for it."},
+					{OASTPayload: run, Control: &link, Rule: script, RequiresHTTP: true, Proof: "The value contains " +
+						"the URL of a script at the OAST listener; the program that rendered it requested it."},
 					{OASTPayload: shown, Control: &link, Synchronous: true, Rule: fetched, RequiresHTTP: true,
-						Proof: "The value holds a picture at an address of a listener; the server asked for it " +
-							"before it " +
-							"answered."},
+						Proof: "The value contains an image at a URL of the OAST listener; the server requested it " +
+							"before it responded."},
 				}
 		})
 }

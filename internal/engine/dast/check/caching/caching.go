@@ -109,8 +109,8 @@ func probePoisoning(t *activescan.OperationScan) error {
 		Key:       header,
 		Anonymous: true, Responses: []*message.Response{first, kept, clean},
 		ResponseNotes: []string{"with the header", "the same address without it", "another address without it"},
-		Proof: []string{"The value of " + header + " is in the answer.", "It is in the next answer of the same " +
-			"address, which was asked for without the header.", "It is not in that of another address. Both " +
+		Proof: []string{"The value of " + header + " is in the response.", "It is in the next response of the same " +
+			"URL, which was requested without the header.", "It is not in that of another address. Both " +
 			"addresses were random."}})
 	return nil
 }
@@ -149,11 +149,12 @@ func probeDeception(t *activescan.OperationScan) error {
 	}
 	t.RaiseAlert(activescan.Alert{Rule: deception, Request: r, Responses: []*message.Response{public, bait, stolen,
 		refused},
-		ResponseNotes: []string{"the page as nobody", "with a name behind it, as the user", "the same as nobody",
-			"another name as nobody"},
+		ResponseNotes: []string{"the page without a session", "with a name behind it, as " +
+			"the user", "the same without a session",
+			"another name without a session"},
 		Proof: []string{"The page is another one without the " +
-			"session.", "With " + r.Path[len(strings.TrimSuffix(t.Request.Path, "/")):] + " behind its path the user " +
-			"gets it too, and then anybody at that address.",
-			"At an address that the user has not asked for, nobody gets it."}})
+			"session.", "With " + r.Path[len(strings.TrimSuffix(t.Request.Path, "/")):] + " appended to its path the " +
+			"user gets it too, and then anybody at that URL.",
+			"At a URL that the user has not requested, it is not returned without a session."}})
 	return nil
 }

@@ -215,7 +215,8 @@ func probeKeystream(p *activescan.Probe, base *activescan.Baseline) (bool, error
 		if len(candidates) > 0 && round == 2 {
 			p.RaiseAlert(activescan.Alert{Rule: keystream, Request: resp.Request, Payload: next, Responses: answers,
 				ResponseNotes: notes,
-				Proof: []string{"The answer holds a ciphertext of the parameter; with the text it gives the bytes " +
+				Proof: []string{"The response contains a ciphertext of the parameter; with the text it gives " +
+					"the bytes " +
 					"that the text was combined with (XOR).",
 					fmt.Sprintf("The ciphertexts of three other random texts of %d characters were predicted with "+
 						"these bytes, and came so.", len(next))}})

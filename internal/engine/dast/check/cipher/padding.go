@@ -89,7 +89,7 @@ func (o *padded) sendChanged(changes map[int]byte) (*activescan.Page, *message.R
 // provePadding predicts which changes keep the padding right, if it has n bytes.
 func (o *padded) provePadding(n int) (bool, error) {
 	f := activescan.Alert{Rule: oracle, Proof: []string{fmt.Sprintf("The value is a ciphertext of blocks of %d bytes. "+
-		"Changes of the block before the last that break the padding of the last one get one answer, whatever "+
+		"Changes of the block before the last that break the padding of the last one get the same response, whatever "+
 		"they are.", o.size)}}
 	for range 2 {
 		for _, c := range []struct {
@@ -118,9 +118,9 @@ func (o *padded) provePadding(n int) (bool, error) {
 			f.Responses, f.ResponseNotes = append(f.Responses, resp), append(f.ResponseNotes, c.note)
 		}
 	}
-	f.Proof = append(f.Proof, fmt.Sprintf("One change gets another answer, from which follows that the padding has "+
+	f.Proof = append(f.Proof, fmt.Sprintf("One change gets another response, from which follows that the padding has "+
 		"%d bytes. By that, what four changes and then four others do to the padding was predicted: "+
-		"each that keeps it right gets another answer than those that break it.", n))
+		"each that keeps it valid gets another response than those that break it.", n))
 	o.RaiseAlert(f)
 	return true, nil
 }

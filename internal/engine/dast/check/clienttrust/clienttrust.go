@@ -182,8 +182,8 @@ func (f *form) reportDifference(value, token, wrong string) (bool, error) {
 			"field %s.", f.token.Name, f.typed.Name),
 		Proof: []string{fmt.Sprintf("A browser opened the page with random texts in %s: the script made %s of them, "+
 			"the same of the same text, another one of another.", f.typed.Name, f.token.Name),
-			fmt.Sprintf("With %q in the page the script made %q. The server answers this pair otherwise than the "+
-				"same value with the token of another one; both twice.", value, token)}})
+			fmt.Sprintf("With %q in the page the script made %q. The server responds to this pair differently than "+
+				"to the same value with the token of another one; both twice.", value, token)}})
 	return true, nil
 }
 

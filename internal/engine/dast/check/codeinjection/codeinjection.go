@@ -246,7 +246,8 @@ func confirmTwice(p *activescan.Probe, language string, write func() (string, []
 		for place, result := range results {
 			if (round == 0 || place == at) && shows(resp.Text(), place, result) {
 				shown = place
-				proof = fmt.Sprintf("The value %s is answered with %d, which is not in the request.", payload, result)
+				proof = fmt.Sprintf("The response to the value %s contains %d, which is not in the request.", payload,
+					result)
 				break
 			}
 		}

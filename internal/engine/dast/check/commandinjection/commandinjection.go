@@ -175,7 +175,7 @@ func confirmSubtraction(p *activescan.Probe, r *activescan.ErrorReaction, f form
 		if !strings.Contains(resp.Text(), want) || strings.Contains(payload, want) {
 			return false, !p.PageOf(resp, payload).Equal(r.Breaking), nil
 		}
-		proof = fmt.Sprintf("The value %s is answered with %s: %d less %d was computed.", payload, want, a, b)
+		proof = fmt.Sprintf("The response to the value %s contains %s: %d minus %d was computed.", payload, want, a, b)
 		answers = append(answers, resp)
 	}
 	p.MarkFound(Mark)

@@ -38,7 +38,7 @@ func probeOAST(p *activescan.Probe) (found bool, err error) {
 			return p.Request.With(p.Point, payload),
 				[]activescan.ExpectedInteraction{{OASTPayload: b, Rule: byCall, Point: &p.Point, Payload: payload,
 					FoundMark: Mark,
-					Proof:     "The value holds a command that asks for an address of a listener."}}
+					Proof:     "The value contains a command that requests a URL of the OAST listener."}}
 		})
 		if called || err != nil {
 			return called, err

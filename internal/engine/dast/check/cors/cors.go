@@ -36,7 +36,7 @@ func scanOperation(t *activescan.OperationScan) error {
 	}
 	host := t.Request.URL().Hostname()
 	for _, o := range []struct{ origin, what string }{
-		{"https://" + t.RandomLetters(10) + ".example", "an origin that nobody has heard of"},
+		{"https://" + t.RandomLetters(10) + ".example", "an unknown origin"},
 		{"null", "null, the origin of frames in a sandbox"},
 		{t.Request.Scheme + "://" + host + "." + t.RandomLetters(8) + ".example", "an origin that begins with the " +
 			"application's"},
@@ -83,6 +83,6 @@ func proveMisconfiguration(t *activescan.OperationScan, origin, what string, fir
 		public},
 		ResponseNotes: []string{what, "another one", "the same without the session"},
 		Proof: []string{"The answer allows " + what + " (" + origin + ") to read it with credentials.",
-			"So it does with " + again + ".", "Without the session the answer is another one: it is not public."}})
+			"So it does with " + again + ".", "Without the session the response differs: it is not public."}})
 	return nil
 }

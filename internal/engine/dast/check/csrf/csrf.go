@@ -88,8 +88,8 @@ func scanForm(t *activescan.OperationScan) error {
 		ResponseNotes: []string{"from the site itself", "from another site", "without the session"},
 		Proof: []string{"The form has no field with a random value, and a session by a cookie that browsers send " +
 			"from other sites.",
-			"The request with Origin and Referer of " + site + " gets the same answer as one of the site itself.",
-			"Without the session the answer is another one."}})
+			"The request with Origin and Referer of " + site + " gets the same response as one of the site itself.",
+			"Without the session the response differs."}})
 	return nil
 }
 

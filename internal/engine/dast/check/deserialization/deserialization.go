@@ -129,8 +129,7 @@ func probePoint(p *activescan.Probe) error {
 			Responses: []*message.Response{base.First, resp}, ResponseNotes: []string{"the object as it is",
 				"a changed object"},
 			Proof: []string{"The value is an object as " + serializationFormat(v) + " writes it.",
-				"A changed one is answered " +
-					"with an error of the reader: " + said}})
+				"A modified one returns an error of the deserializer: " + said}})
 		return nil
 	}
 	return nil

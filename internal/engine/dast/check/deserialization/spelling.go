@@ -155,7 +155,7 @@ func confirmSpellings(p *activescan.Probe, base *activescan.Baseline) (bool, err
 	f := activescan.Alert{Rule: read, Responses: []*message.Response{base.First},
 		ResponseNotes: []string{"the object as it is", "spelled otherwise", "spelled wrong"},
 		Proof: []string{"The value is an object as " + language + " writes it.",
-			"Spelled otherwise, with something in it that is read and dropped, it gets the same answer; with " +
+			"Spelled otherwise, with something in it that is read and dropped, it gets the same response; with " +
 				"something in its place that cannot be read it does not, twice: only a reader of such objects tells " +
 				"them apart."}}
 	for range 2 {

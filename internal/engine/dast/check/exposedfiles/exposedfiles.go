@@ -270,10 +270,10 @@ func (s *search) probeFile(folder string, f *file) error {
 		return err
 	}
 	s.RaiseAlert(activescan.Alert{Rule: f.rule, Request: r, Location: r.Path, Responses: append(answers, control),
-		ResponseNotes: append(notes, "a random name beside it"), Anonymous: true, Message: "The server answers " +
+		ResponseNotes: append(notes, "a random name beside it"), Anonymous: true, Message: "The server responds to " +
 			r.Path +
 			" with " + f.what + ".",
-		Proof: []string{r.Path + " is answered with what such a file holds.", "A random name beside it is not."}})
+		Proof: []string{r.Path + " returns the content of such a file.", "A random name beside it is not."}})
 	return nil
 }
 

@@ -39,8 +39,8 @@ func scanSite(t *activescan.OperationScan) error {
 			return err
 		}
 		if seen == nil {
-			t.ReportGap(scan.Reason{Code: "unavailable", Rules: []string{rule.ID}, Message: fmt.Sprintf("what %q may "+
-				"do was not compared: he is shown the same as nobody", other.Session.Name())})
+			t.ReportGap(scan.Reason{Code: "unavailable", Rules: []string{rule.ID}, Message: fmt.Sprintf("forced "+
+				"browsing was not tested as %q: the session shows the same as none", other.Session.Name())})
 			continue
 		}
 		if err := compareUsers(t, other.Session, seen); err != nil {
@@ -147,9 +147,9 @@ func reportAccess(t *activescan.OperationScan, as traffic.Session, r *message.Re
 	t.RaiseAlert(activescan.Alert{Rule: rule, Request: r, Responses: []*message.Response{own, lower, nobody},
 		ResponseNotes: []string{"as " + t.As.Name(), "as " + as.Name() + ", who may do less", "as nobody"},
 		Message:       fmt.Sprintf("The page is shown to %s only, and opens for %s.", t.As.Name(), as.Name()),
-		Proof: []string{fmt.Sprintf("No page that %s is shown leads there (%d pages at most were looked at); pages "+
+		Proof: []string{fmt.Sprintf("No page that %s is shown links there (at most %d pages were checked); pages "+
 			"of %s do.", as.Name(), maxSeen, t.As.Name()),
-			"Asked for by " + as.Name() + ", it is the same page.", "Nobody does not get it, and another address " +
-				"gives another page."}})
+			"Asked for by " + as.Name() + ", it is the same page.", "Without a session it is not returned, and " +
+				"another URL returns another page."}})
 	return nil
 }

@@ -82,6 +82,6 @@ func confirmInjection(p *activescan.Probe, end string, first *message.Response) 
 		Responses: []*message.Response{first, again}, ResponseNotes: []string{"a header of a random name",
 			"one of another name"},
 		Proof: []string{"The value " + strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(payload) +
-			" makes the header " + name + " in the answer.", "So it was with another name."}})
+			" makes the header " + name + " in the response.", "So it was with another name."}})
 	return nil
 }

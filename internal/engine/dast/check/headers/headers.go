@@ -139,7 +139,7 @@ func (p policy) findWeakness() string {
 		sources, ok = p.directives["default-src"]
 	}
 	if !ok {
-		return "nothing is said about script"
+		return "there is no directive for scripts"
 	}
 	bound, dynamic := false, false // by nonce or hash, which take 'unsafe-inline' back
 	for _, s := range sources {

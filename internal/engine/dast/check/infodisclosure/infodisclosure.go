@@ -69,7 +69,7 @@ func inspectResponse(t *activescan.OperationScan, resp *message.Response) {
 	failed := resp.Status >= http.StatusInternalServerError
 	report := func(rule *finding.Rule, shown *message.Response, proof string) {
 		t.RaiseAlert(activescan.Alert{Rule: rule, Request: resp.Request, Responses: []*message.Response{shown},
-			ResponseNotes: []string{"as it was answered"}, Proof: []string{proof}})
+			ResponseNotes: []string{"the response"}, Proof: []string{proof}})
 	}
 	for _, s := range errors {
 		if s.failed && !failed {
@@ -79,8 +79,8 @@ func inspectResponse(t *activescan.OperationScan, resp *message.Response) {
 			// Whether errors are shown is set once for the whole application: it is one vulnerability,
 			// however many pages fail.
 			t.RaiseAlert(activescan.Alert{Rule: traces, Location: "/", Key: s.what, Request: resp.Request,
-				Responses: []*message.Response{resp}, ResponseNotes: []string{"as it was answered"},
-				Proof: []string{"The answer shows details of an error of " + s.what + ": " + firstLine(at)}})
+				Responses: []*message.Response{resp}, ResponseNotes: []string{"the response"},
+				Proof: []string{"The response shows error details of " + s.what + ": " + firstLine(at)}})
 			break
 		}
 	}
@@ -88,8 +88,8 @@ func inspectResponse(t *activescan.OperationScan, resp *message.Response) {
 		if lists.MatchString(text) && strings.HasSuffix(resp.Request.Path, "/") {
 			t.RaiseAlert(activescan.Alert{Rule: listing, Request: resp.Request,
 				Location:  topFolder(t, resp.Request.Path),
-				Responses: []*message.Response{resp}, ResponseNotes: []string{"as it was answered"},
-				Proof: []string{"The answer is a list of files, as servers write it."}})
+				Responses: []*message.Response{resp}, ResponseNotes: []string{"the response"},
+				Proof: []string{"The response is a directory listing."}})
 		}
 		if !resp.IsDownload() { // an example that is offered is no program of the server
 			findSourceCode(resp, text, report)
@@ -97,7 +97,7 @@ func inspectResponse(t *activescan.OperationScan, resp *message.Response) {
 		if hidden, ok := findPrivateKey(text); ok {
 			shown := &message.Response{Request: resp.Request, Status: resp.Status, Proto: resp.Proto,
 				Header: resp.Header, Body: []byte(hidden), Took: resp.Took, Sent: resp.Sent}
-			report(key, shown, "The answer holds a private key that can be read; it is left out here.")
+			report(key, shown, "The response contains a readable private key; it is omitted here.")
 		}
 	}
 }
@@ -128,7 +128,7 @@ func findSourceCode(resp *message.Response, text string, report func(*finding.Ru
 			if inScript(text[:at[0]]) {
 				continue
 			}
-			report(source, resp, "The answer holds source code of "+s.what+" as the server should have "+
+			report(source, resp, "The response contains source code of "+s.what+" as the server should have "+
 				"run it: "+firstLine(text[at[0]:at[1]]))
 			return
 		}

@@ -272,7 +272,7 @@ func (e *examination) signWithGuessedKey() (bool, error) {
 	tell := func(resp *message.Response, proof ...string) {
 		e.raiseAlert(weakKey, resp, "", append([]string{fmt.Sprintf("The token in %s is signed with %s, and the "+
 			"signature "+
-			"is that of a key of %d characters, the %dth that was tried.",
+			"is that of a key of %d characters, the %dth that was tested.",
 			e.place, e.token.algorithm(), len(e.key), e.tried)}, proof...))
 	}
 	if e.page == nil {
@@ -360,8 +360,8 @@ func (e *examination) tryAlgorithmConfusion() (bool, error) {
 func (e *examination) tryKeyHeaders() (bool, error) {
 	var list []forgery
 	if own := e.token.withClaims(nil, e.randomClaim()).signWithOwnKey(); own != nil {
-		list = append(list, forgery{own, "with another claim that was signed with a key of ours, which its " +
-			"header holds,"})
+		list = append(list, forgery{own, "with another claim, signed with a key of the scan, which its header " +
+			"contains,"})
 	}
 	if _, has := e.token.header["kid"].(string); has && e.Target.Profile.Allows(scan.Standard) {
 		sign := func(kid, key string) *token {

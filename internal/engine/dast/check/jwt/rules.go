@@ -26,10 +26,10 @@ func (e *examination) raiseAlert(r *finding.Rule, resp *message.Response, payloa
 		f.Responses, f.ResponseNotes = []*message.Response{resp}, []string{"a request with such a token"}
 	} else {
 		f.Responses, f.ResponseNotes = append([]*message.Response{e.own}, e.refused...),
-			[]string{"with the user's token", "nobody", "with a text that is no token", "with the token in question"}
+			[]string{"with the user's token", "without a token", "with a text that is no token", "with the token under test"}
 		f.Responses = append(f.Responses, resp)
-		f.Proof = append(f.Proof, fmt.Sprintf("Nobody gets it (%d), and neither does a text that is no "+
-			"token (%d).", e.refused[0].Status, e.refused[1].Status))
+		f.Proof = append(f.Proof, fmt.Sprintf("Without a token the response is %d, and with a text that is no "+
+			"token it is %d.", e.refused[0].Status, e.refused[1].Status))
 	}
 	e.RaiseAlert(f)
 }

@@ -45,7 +45,7 @@ func probeTrace(t *activescan.OperationScan) error {
 	}
 	t.RaiseAlert(activescan.Alert{Rule: trace, Request: r, Location: "/", Responses: answers,
 		ResponseNotes: []string{"a random header", "another one"}, Anonymous: true,
-		Proof: []string{"TRACE is answered with a random header of the request, twice."}})
+		Proof: []string{"The response to TRACE contains a random header of the request, twice."}})
 	return nil
 }
 

@@ -152,7 +152,7 @@ func probeJavaScript(p *activescan.Probe) error {
 			p.RaiseAlert(activescan.Alert{Rule: byScript, Payload: c.Yes, Request: p.Request.With(p.Point, c.Yes),
 				Responses:     c.Responses,
 				ResponseNotes: c.ResponseNotes,
-				Proof: []string{"The value " + c.Yes + " holds a condition that is true in JavaScript, " + c.No +
+				Proof: []string{"The value " + c.Yes + " contains a condition that is true in JavaScript, " + c.No +
 					" one that is false; the pages follow that.",
 					fmt.Sprintf("So it was in %d rounds.", activescan.Rounds)}})
 			return nil

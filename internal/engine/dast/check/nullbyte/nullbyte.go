@@ -80,7 +80,7 @@ func scanOperation(t *activescan.OperationScan) error {
 				"null byte and a permitted end"},
 			Proof: []string{"The file is refused, and answered twice when a null " +
 				"byte and " + strings.TrimLeft(end, "%025") + " follow its name.",
-				"A random name with the same end is not answered, nor is the name with the end alone."}})
+				"A random name with the same suffix is not returned, nor is the name with the suffix alone."}})
 		return nil
 	}
 	return nil

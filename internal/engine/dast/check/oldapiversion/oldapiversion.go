@@ -93,10 +93,10 @@ func probeOlderVersion(t *activescan.OperationScan, at, n int, newer *message.Re
 		ResponseNotes: []string{"the version in use", "the older version, its secrets left " +
 			"out here", "a version that there is not"},
 		Message: fmt.Sprintf("Version %d of the interface gives away: %s.", n, names),
-		Proof: []string{"The version in use answers without these properties, version " + strconv.Itoa(n) +
+		Proof: []string{"The version in use responds without these properties, version " + strconv.Itoa(n) +
 			" with them: " + names + ".",
 			fmt.Sprintf("Of the %d properties of the version in use, the older one has %d.", len(known), common),
-			"A version that there is not does not answer so."}})
+			"A version that does not exist does not respond like this."}})
 	return true, nil
 }
 

@@ -273,7 +273,7 @@ func (s *prober) probeContent() (found bool, err error) {
 		s.RaiseAlert(activescan.Alert{Rule: byContent, Payload: t.value, Request: s.Request.With(s.Point, t.value),
 			Responses:     []*message.Response{resp, again},
 			ResponseNotes: []string{"a file of the system", "one that does not exist"},
-			Proof: []string{fmt.Sprintf("The value %s is answered with the content of "+
+			Proof: []string{fmt.Sprintf("The response to the value %s contains the content of "+
 				"%s (%s).", t.value, t.file.name, t.file.text), "The value " + control + " is not."}})
 		return true, nil
 	}
@@ -311,8 +311,8 @@ func (s *prober) probePHPStream() (found bool, err error) {
 	s.RaiseAlert(activescan.Alert{Rule: byInclude, Payload: payload, Request: s.Request.With(s.Point, payload),
 		Responses:     answers,
 		ResponseNotes: []string{"a program that prints a product", "that of two others"},
-		Proof: []string{"The value " + payload + " is a stream with a program; the answer holds the product that it " +
-			"prints.", "So it was with two other numbers."}})
+		Proof: []string{"The value " + payload + " is a stream with a program; the response contains the product " +
+			"that it prints.", "So it was with two other numbers."}})
 	return true, nil
 }
 

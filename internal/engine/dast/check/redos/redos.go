@@ -166,7 +166,7 @@ func proveGrowth(p *activescan.Probe, try pump, n int) error {
 	p.RaiseAlert(activescan.Alert{Rule: rule, Request: p.Request.With(p.Point, try.repeatUnit(n)),
 		Payload:   try.repeatUnit(n),
 		Responses: last.Responses, ResponseNotes: last.ResponseNotes,
-		Proof: append([]string{fmt.Sprintf("The text was lengthened one by one up to %d times %q, where the answer "+
+		Proof: append([]string{fmt.Sprintf("The text was lengthened one by one up to %d times %q, where the response "+
 			"became slow.", n, try.unit),
 			fmt.Sprintf("Below, 2 units are %d repetitions, 4 units are %d, and 0 units the same characters with %q "+
 				"in front; measured twice.", n, n+2, try.tail)}, last.Proof...)})

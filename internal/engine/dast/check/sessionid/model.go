@@ -106,7 +106,7 @@ func (m *maker) predictNext(t *activescan.OperationScan, last sample) (string, e
 			return "", t.Context.Err()
 		}
 	}
-	return "the time of the answer, and another one than before", nil
+	return "the time of the response, and another one than before", nil
 }
 
 // matchesPrediction reports whether a value is the one that was predicted.

@@ -18,7 +18,7 @@ const (
 	outcomes
 )
 
-const wrongWord = "the same with a word that SQL does not know"
+const wrongWord = "the same with a word that is not SQL"
 
 // certain is how likely an application may be that answers so whatever is asked: eight answers of
 // two kinds, or six of three. Where it is known that an operation does not, since another of

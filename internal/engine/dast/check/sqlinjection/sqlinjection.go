@@ -574,7 +574,7 @@ func (s *prober) reportQuestion(c *activescan.ConditionResult, proof string) {
 	s.RaiseAlert(activescan.Alert{Rule: byBoolean, Request: s.Request.With(s.Point, c.Yes), Payload: c.Yes,
 		Responses:     c.Responses,
 		ResponseNotes: c.ResponseNotes,
-		Proof: []string{"The value " + c.Yes + " holds a condition that is true " +
+		Proof: []string{"The value " + c.Yes + " contains a condition that is true " +
 			"for SQL, " + c.No + " one that is false.", proof, fmt.Sprintf("So it was in %d requests with other "+
 			"constants.", len(c.Responses))}})
 }

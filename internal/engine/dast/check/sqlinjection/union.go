@@ -535,9 +535,9 @@ func (u *union) confirmRow(at frame, query, kinds string) (bool, error) {
 		return false, err
 	}
 	u.reportInjection(u.dbms)
-	proof := []string{fmt.Sprintf("The value %s adds a row of %s to the result, and the answer shows %s of it as the "+
-		"database has computed it.", payload, pluralize(len(kinds), "column"), describeColumns(columns)),
-		"So it was with other numbers.", "With a word that SQL does not know in the place of SELECT or VALUES no " +
+	proof := []string{fmt.Sprintf("The value %s adds a row of %s to the result, and the response shows %s of it as "+
+		"the database has computed it.", payload, pluralize(len(kinds), "column"), describeColumns(columns)),
+		"So it was with other numbers.", "With a word that is not SQL in place of SELECT or VALUES no " +
 			"computed number is shown: " + wrong}
 	if u.dbms != "" {
 		proof = append(proof, "The database is "+names[u.dbms]+".")
@@ -545,8 +545,7 @@ func (u *union) confirmRow(at frame, query, kinds string) (bool, error) {
 	u.RaiseAlert(activescan.Alert{Rule: byUnion, Request: u.Request.With(u.Point, payload), Payload: payload,
 		Responses: append(answers, resp),
 		ResponseNotes: []string{"a row of products is added", "a row of other products", "the same with a word that " +
-			"SQL does " +
-			"not know"}, Proof: proof})
+			"is not SQL"}, Proof: proof})
 	return true, nil
 }
 

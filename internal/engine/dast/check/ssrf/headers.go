@@ -55,7 +55,7 @@ func probeHeaders(t *activescan.OperationScan) error {
 				r = r.SetHeader(name, value)
 				hooks = append(hooks, activescan.ExpectedInteraction{OASTPayload: b, Rule: rule, Point: &points[i],
 					Payload: value, RequiresHTTP: true,
-					Proof: "The header " + name + " holds an address of a listener; the server asked for it."})
+					Proof: "The header " + name + " contains a URL of the OAST listener; the server requested it."})
 			}
 			return r, hooks
 		}); err != nil {

@@ -36,7 +36,7 @@ func expectedCall(p *activescan.Probe, payload func(activescan.OASTPayload) stri
 		return p.Request.With(p.Point, value),
 			[]activescan.ExpectedInteraction{{OASTPayload: b, Rule: rule, Point: &p.Point, Payload: value,
 				RequiresHTTP: true,
-				Proof:        "The value is an address of a listener; the server asked for it.",
+				Proof:        "The value is a URL of the OAST listener; the server requested it.",
 				JudgeResponse: func(resp *message.Response) (*finding.Rule, string) {
 					return classifyContent(p, resp, b)
 				}}}
@@ -49,10 +49,10 @@ func classifyContent(p *activescan.Probe, resp *message.Response, b activescan.O
 	text := p.OAST.Response(b.Token)
 	switch {
 	case strings.Contains(resp.Text(), text.Included):
-		return inclusion, "The listener's text holds an empty element of PHP; the answer holds the text without it, " +
-			"so that it was run as a program."
+		return inclusion, "The listener's response contains an empty PHP element; the response of the target " +
+			"contains the text without it, so it was run as PHP."
 	case strings.Contains(resp.Text(), text.First):
-		return nil, "The answer holds the listener's text."
+		return nil, "The response contains the listener's text."
 	}
 	return nil, ""
 }

@@ -170,7 +170,7 @@ func confirmForm(p *activescan.Probe, f form) (found bool, err error) {
 		if !standsBetween(resp.Text(), before, want, after) {
 			return false, nil
 		}
-		proof = fmt.Sprintf("The value %s is answered with %s in the place of the expression.", payload, want)
+		proof = fmt.Sprintf("The response to the value %s contains %s in place of the expression.", payload, want)
 		answers = append(answers, resp)
 	}
 	p.MarkFound("template")

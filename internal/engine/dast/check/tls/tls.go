@@ -136,7 +136,7 @@ func distrustReason(chain []*x509.Certificate, roots *x509.CertPool, host string
 	case !errors.As(err, &unknown):
 		return "is refused: " + strings.TrimPrefix(err.Error(), "x509: ")
 	case bytes.Equal(leaf.RawIssuer, leaf.RawSubject):
-		return "is signed by itself"
+		return "is self-signed"
 	case len(chain) == 1:
 		return "comes from an authority that is not known here, and the server sends no certificate that leads to " +
 			"one that is"

@@ -168,7 +168,7 @@ func TestChains(t *testing.T) {
 			"certificate that leads to one that is"},
 		{"of somebody else", []*issuer{nobody.sign(t, authority("other")).sign(t, name("leaf")), between},
 			"comes from an authority that is not known here"},
-		{"of itself", []*issuer{nobody.sign(t, name("self"))}, "is signed by itself"},
+		{"of itself", []*issuer{nobody.sign(t, name("self"))}, "is self-signed"},
 		{"for clients", []*issuer{root.sign(t, client)}, "is refused: certificate specifies an incompatible key usage"},
 		{"of no authority", []*issuer{leaf.sign(t, name("forged")), leaf, between}, "comes from an authority that is " +
 			"not known here"},

@@ -130,13 +130,13 @@ func findClaimPage(t *activescan.OperationScan, r *message.Request, name string,
 			Point:    &message.Point{In: message.InCookie, Name: name},
 			Location: "/", Key: name, Payload: payload,
 			Responses: append([]*message.Response{own, nobody, broken}, answers...),
-			ResponseNotes: []string{"the page of the user", "a random text in the place of " +
+			ResponseNotes: []string{"the page of the user", "a random text in place of " +
 				"the cookie", "a changed cookie " +
 				"that is broken", "a changed cookie", "another one"},
 			Proof: []string{"The cookie " + name + " is " + kept.form + ", and no code is part of it.",
-				"The page shows a value of the cookie to the user, and is another one with a random text in the " +
-					"place of the cookie.",
-				"With a random word in the place of the value the page is that of a user of this name, twice; with a " +
+				"The page shows a value of the cookie to the user, and is another one with a random text in place of " +
+					"the cookie.",
+				"With a random word in place of the value the page is that of a user of this name, twice; with a " +
 					"cookie that cannot be read it is not."}})
 		return true, nil
 	}
@@ -289,7 +289,8 @@ func scanFormState(t *activescan.OperationScan) error {
 		ResponseNotes: []string{"the state as it is", "a state that is none", "a state with another word",
 			"and with another one", "a state that is none, again"},
 		Proof: []string{"The state is neither encrypted nor does the application notice that a word in it was " +
-			"changed, twice: the answer is that to the state as it is.", "A state that cannot be read is refused, " +
+			"changed, twice: the response is the same as for the unmodified state.", "A state that cannot be read is " +
+			"refused, " +
 			"before and after, so that it is read."}})
 	return nil
 }

@@ -41,7 +41,7 @@ func inspectPage(t *activescan.OperationScan, resp *message.Response) {
 			}
 		}
 	case strings.Contains(resp.MediaType(), "javascript") || strings.Contains(resp.MediaType(), "ecmascript"):
-		seen = readBanners(resp.Text(), "The script says")
+		seen = readBanners(resp.Text(), "The script contains")
 	}
 	for _, c := range seen {
 		reportLibrary(t, resp, c)
@@ -67,7 +67,7 @@ func inspectScript(n *html.Node, page *message.Request) []copy {
 	if n.FirstChild == nil {
 		return nil
 	}
-	return readBanners(n.FirstChild.Data, "A script in the page says")
+	return readBanners(n.FirstChild.Data, "A script in the page contains")
 }
 
 // maxAdvisories are named in one finding.

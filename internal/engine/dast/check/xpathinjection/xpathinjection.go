@@ -111,7 +111,8 @@ func askPairs(p *activescan.Probe, form string, yes *activescan.Page) (found boo
 	p.RaiseAlert(activescan.Alert{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.Point, c.Yes),
 		Responses:     c.Responses,
 		ResponseNotes: c.ResponseNotes,
-		Proof: []string{"The value " + c.Yes + " holds a condition that is true for XPath, " + c.No + " one that is " +
+		Proof: []string{"The value " + c.Yes + " contains a condition that is true for " +
+			"XPath, " + c.No + " one that is " +
 			"false; the pages follow that.",
 			fmt.Sprintf("So it was in %d rounds with other constants.", activescan.Rounds)}})
 	return true, nil

@@ -258,8 +258,8 @@ func proveBreakout(p *activescan.Probe, resp *message.Response, how func(*breake
 	}
 	flaw := activescan.Alert{Rule: reflected, Request: again.request, Payload: again.payload,
 		Responses: []*message.Response{resp, found.answer, again.answer},
-		ResponseNotes: []string{"a harmless word shows where the value appears", "a value that leaves " +
-			"its place", "again, with another word"},
+		ResponseNotes: []string{"a harmless word shows where the value appears", "a value that breaks out of its " +
+			"context", "again, with another word"},
 		Proof: []string{"The value appears " + found.where.describeContext() + ".", "With " + again.payload +
 			" the page has " + again.how + ", read as a browser reads it.", "A second try with another word gave " +
 			"the same."}}
@@ -275,8 +275,9 @@ func proveBreakout(p *activescan.Probe, resp *message.Response, how func(*breake
 	}
 	if rule := blockingPolicy(again); rule != "" && !ran {
 		flaw.Confidence, flaw.Severity = finding.MediumConfidence, finding.Medium
-		flaw.Proof = append(flaw.Proof, "The page's Content-Security-Policy ("+rule+") keeps browsers from running "+
-			"it. Content can be written into the page none the less, and a hole in the policy makes it a script.")
+		flaw.Proof = append(flaw.Proof, "The page's Content-Security-Policy ("+rule+") prevents browsers from "+
+			"running it. Content can be written into the page none the less, and a hole in the policy makes it a "+
+			"script.")
 	}
 	later, err := isPersistent(p, again)
 	if err != nil {
@@ -285,8 +286,8 @@ func proveBreakout(p *activescan.Probe, resp *message.Response, how func(*breake
 	if later != nil && flaw.Rule == reflected {
 		flaw.Rule = stored
 		flaw.Responses = append(flaw.Responses, later)
-		flaw.ResponseNotes = append(flaw.ResponseNotes, "the page, asked without the value")
-		flaw.Proof = append(flaw.Proof, "The page holds it also when it is asked without the value.")
+		flaw.ResponseNotes = append(flaw.ResponseNotes, "the page, requested without the value")
+		flaw.Proof = append(flaw.Proof, "The page also contains it when it is requested without the value.")
 	}
 	p.RaiseAlert(flaw)
 	return nil
@@ -376,9 +377,8 @@ func checkStored(t *activescan.OperationScan, token activescan.StoredPayload, re
 	point := token.Point
 	t.RaiseAlert(activescan.Alert{Rule: stored, Request: found.request, Point: &point, Payload: found.payload,
 		Responses: []*message.Response{resp, found.answer},
-		ResponseNotes: []string{"the page holds a word that was sent to another " +
-			"address", "the page after a value that " +
-			"leaves its place was sent"},
+		ResponseNotes: []string{"the page contains a word that was sent to another URL", "the page after a value " +
+			"that breaks out of its context was sent"},
 		Proof: []string{"A word that was sent to " + found.request.Location() + " appears in " + t.Request.Location() +
 			to +
 			", " + found.where.describeContext() + ".",
@@ -418,11 +418,10 @@ func byScript(t *activescan.OperationScan, token activescan.StoredPayload, resp 
 	point := token.Point
 	t.RaiseAlert(activescan.Alert{Rule: stored, Request: r, Point: &point, Payload: payload,
 		Responses: []*message.Response{resp, later},
-		ResponseNotes: []string{"the answer holds a word that was sent to another " +
-			"address", "the answer after the value " +
-			"was sent"},
+		ResponseNotes: []string{"the response contains a word that was sent to another URL", "the response after the " +
+			"value was sent"},
 		Proof: []string{"A word that was sent to " + r.Location() + " is in the answer of " + t.Request.Location() +
-			", which scripts of pages ask for.",
+			", which scripts of pages request.",
 			"With " + payload + ", a browser that opened such a page ran it: " + ran[0] + "."}})
 	return nil
 }

@@ -213,8 +213,7 @@ func probePoint(t *activescan.OperationScan, p place) (found bool, err error) {
 		Responses:     []*message.Response{resp},
 		ResponseNotes: []string{"two entities of the document"}}
 	if expanded {
-		flaw.Proof = []string{"Two entities stand beside each other in the document; the answer holds what they " +
-			"stand for, joined."}
+		flaw.Proof = []string{"Two entities are adjacent in the document; the response contains their values, joined."}
 	}
 	if called, err := probeOAST(t, p); called || err != nil {
 		return called, err
@@ -236,7 +235,7 @@ func probePoint(t *activescan.OperationScan, p place) (found bool, err error) {
 			flaw.Responses, flaw.ResponseNotes = append(flaw.Responses, resp),
 				append(flaw.ResponseNotes, "an entity that is a file of "+
 					"the system")
-			flaw.Proof = append(flaw.Proof, "An entity that is the file /etc/passwd is answered with its content.")
+			flaw.Proof = append(flaw.Proof, "The response to an entity for the file /etc/passwd contains its content.")
 		}
 	}
 	t.RaiseAlert(flaw)
