@@ -2,11 +2,11 @@ package scan
 
 import "strings"
 
-// This file says which kinds of paths a tree shows none of. Clients leave files out of
-// what they upload: hidden ones, built ones. What is not there was not looked at, and the
-// absence of a finding in it says nothing.
+// This file reports which kinds of paths a tree lacks. Clients exclude hidden and built files
+// from uploads. A missing file was not analyzed, so the absence of a finding in it does not
+// mean that the finding is resolved.
 
-// A PathKind is a kind of paths that some clients leave out.
+// A PathKind is a kind of paths that some clients exclude from uploads.
 type PathKind string
 
 // The kinds of paths.
@@ -15,12 +15,12 @@ const (
 	BuiltPaths  PathKind = "built"  // folders of dependencies and of results of builds
 )
 
-// builtFolders are names of folders that clients take for built.
+// builtFolders are names of folders that clients consider build output.
 var builtFolders = map[string]bool{"node_modules": true, "dist": true, "build": true, "out": true, "target": true,
 	"vendor": true, "bin": true, "obj": true}
 
-// KindOfPath returns the kind of a path, and its beginning up to the file or folder that
-// makes it one, which ends with a slash for a folder; nothing for an ordinary path.
+// KindOfPath returns the kind of a path, and its prefix up to the file or folder that decides
+// the kind; a folder ends with a slash. Both are empty for an ordinary path.
 func KindOfPath(path string) (kind PathKind, part string) {
 	for start := 0; start < len(path); {
 		name, _, folder := strings.Cut(path[start:], "/")
@@ -39,8 +39,8 @@ func KindOfPath(path string) (kind PathKind, part string) {
 	return "", ""
 }
 
-// absentPathKinds returns the kinds of paths that the tree shows none of. A tree with the folder
-// .git is a whole checkout, from which nobody has left anything out.
+// absentPathKinds returns the kinds of paths that the tree lacks. A tree with the folder .git
+// is a complete checkout, not an upload with exclusions.
 func (t *tree) absentPathKinds() []PathKind {
 	if len(t.repos) > 0 || t.dir == "" {
 		return nil

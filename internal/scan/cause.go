@@ -8,15 +8,15 @@ import (
 	"merlon/internal/finding"
 )
 
-// This file makes one finding of those of a running application that have one cause, such as a
-// header that every page shows.
+// This file merges the findings of a running application that have one cause, such as a missing
+// header on every page, into one finding with several locations.
 
-// maxAlso bounds the further places of a finding.
+// maxAlso bounds the further locations of a finding.
 const maxAlso = 200
 
-// foldByCause joins the findings of one rule and cause. The first place in order stands for all, so that
-// the finding keeps the fingerprint, and with it the history and decisions, that this place had
-// by itself; the others are its further places.
+// foldByCause merges the findings of one rule and cause. The first location in order represents
+// all, so that the finding keeps the fingerprint, and with it the history and triage decisions,
+// of that location; the others become further locations.
 func (o *outcome) foldByCause() {
 	first := map[string]*hit{}
 	places := map[string]int{} // findings of each cause

@@ -8,17 +8,18 @@ import (
 	"merlon/internal/errs"
 )
 
-// This file shares what a live scan keeps among its analyzers: each has a part of its
-// own, and none writes over another's.
+// This file divides the checkpoint of a live scan among its analyzers: each has its own part
+// and cannot overwrite another's.
 
-// A checkpoints holds the parts, by analyzer. Its form is a JSON object of texts in base 64.
+// checkpoints holds the parts by analyzer. It is stored as a JSON object of base64 strings.
 type checkpoints struct {
-	save  func([]byte) error // nil: nothing is kept
+	save  func([]byte) error // nil: checkpoints are disabled
 	mu    sync.Mutex
 	parts map[string][]byte
 }
 
-// newCheckpoints reads what an earlier attempt has kept. What is of another form is left.
+// newCheckpoints reads the checkpoint of an earlier attempt. An unreadable one is ignored: the
+// scan then starts from the beginning.
 func newCheckpoints(l *Live) *checkpoints {
 	k := &checkpoints{save: l.SaveCheckpoint, parts: map[string][]byte{}}
 	var parts map[string][]byte
@@ -28,7 +29,7 @@ func newCheckpoints(l *Live) *checkpoints {
 	return k
 }
 
-// attachTo hands an analyzer its part, and a way to keep it.
+// attachTo gives an analyzer its part of the checkpoint, and the function that saves it.
 func (k *checkpoints) attachTo(analyzer string, l *Live) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -38,7 +39,7 @@ func (k *checkpoints) attachTo(analyzer string, l *Live) {
 	}
 }
 
-// savePart keeps a part together with the others'.
+// savePart saves a part together with the parts of the other analyzers.
 func (k *checkpoints) savePart(analyzer string, part []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

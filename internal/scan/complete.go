@@ -9,10 +9,11 @@ import (
 	"merlon/internal/finding"
 )
 
-// This file fills in what of a finding follows from its rule and the file.
+// This file fills in the fields of a finding that follow from its rule and the file.
 
-// completeFindings completes the sorted findings of the analyzer. text returns the content
-// of a file, or nil when it cannot be had.
+// completeFindings completes the sorted findings of the analyzer. text returns the content of a
+// file, or nil when it cannot be read. The order matters: the ordinal in a fingerprint counts
+// equal findings above in the same file.
 func (o *outcome) completeFindings(a *Analyzer, text func(path string) []byte) {
 	source := snippetSource{text: text, open: map[string]*Lines{}}
 	ordinals := map[finding.Fingerprint]int{}
@@ -37,7 +38,7 @@ func (o *outcome) completeFindings(a *Analyzer, text func(path string) []byte) {
 		identity := cmp.Or(f.Identity, f.Message)
 		first := finding.NewFingerprint(f.RuleID, f.Location.Path, identity, 0)
 		f.Fingerprint = finding.NewFingerprint(f.RuleID, f.Location.Path, identity, ordinals[first])
-		if f.Cause != "" { // wherever it is seen
+		if f.Cause != "" { // the same vulnerability at every location
 			f.Fingerprint.Flaw = finding.NewFingerprint(f.RuleID, "", f.Cause, 0).Flaw
 		}
 		ordinals[first]++
@@ -51,12 +52,14 @@ func (o *outcome) completeFindings(a *Analyzer, text func(path string) []byte) {
 	}
 }
 
-// snippetSource cuts snippets out of files and keeps the last few of them.
+// snippetSource extracts snippets from files. It caches a few open files, because the findings
+// of an analyzer are sorted by path and their steps lead to few other files.
 type snippetSource struct {
 	text func(path string) []byte
 	open map[string]*Lines
 }
 
+// openLines returns the lines of a file, from the cache if possible.
 func (s *snippetSource) openLines(path string) *Lines {
 	if l, ok := s.open[path]; ok {
 		return l
@@ -69,8 +72,8 @@ func (s *snippetSource) openLines(path string) *Lines {
 	return l
 }
 
-// addSnippets adds the snippets of a finding and its steps, and its identity:
-// the flagged code.
+// addSnippets adds the snippets of a finding and its steps, and its default identity: the
+// flagged code.
 func (s *snippetSource) addSnippets(f *finding.Finding) {
 	if f.Location.StartLine > 0 {
 		l := s.openLines(f.Location.Path)
@@ -82,7 +85,7 @@ func (s *snippetSource) addSnippets(f *finding.Finding) {
 		}
 	}
 	if n := len(f.Steps); n > maxSteps {
-		// The ends tell where the data comes from and what it does.
+		// Both ends of the path matter most: the source and the sink.
 		f.Steps = append(f.Steps[:maxSteps/2:maxSteps/2], f.Steps[n-maxSteps/2:]...)
 	}
 	for i := range f.Steps {
@@ -106,8 +109,8 @@ func truncateText(s string, n int) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// printablePath returns a path as valid UTF-8: bytes that are not are written as
-// \xNN, so that different names stay apart.
+// printablePath returns a path as valid UTF-8. Invalid bytes are written as \xNN, so that
+// different names stay distinct.
 func printablePath(path string) string {
 	if utf8.ValidString(path) {
 		return path

@@ -15,30 +15,29 @@ import (
 	"merlon/internal/image"
 )
 
-// Options says what to scan, by what, within which limits.
+// Options configures a scan: its target, its analyzers and its limits.
 type Options struct {
 	Root       string             // a folder or a file
-	Image      *image.Image       // a container image, which is scanned instead of Root; its name is for the record
-	Live       *Live              // a running application, which is scanned instead of Root
+	Image      *image.Image       // a container image to scan instead of Root; its name is recorded
+	Live       *Live              // a running application to scan instead of Root
 	Analyzers  []*Analyzer        // of this build
-	Analyses   []finding.Analysis // what is asked for; empty: every analysis that has an analyzer
+	Analyses   []finding.Analysis // requested analyses; empty: every analysis that has an analyzer
 	Advisories Advisories         // vulnerability data; may be nil
-	Verify     Verifier           // asks whether credentials work; nil: nobody is asked
-	Code       Code               // how source code is analysed
+	Verify     Verifier           // verifies credentials with their issuers; nil: no verification
+	Code       Code               // settings of source code analysis
 	Limits     Limits
-	Workers    int      // files looked at at once; 0: one per core
+	Workers    int      // number of files analyzed in parallel; 0: one per core
 	Version    string   // of the program
-	Sandbox    []string // protections that could not be had, for the record
+	Sandbox    []string // missing sandbox protections, recorded in Config
 	Now        func() time.Time
 }
 
-// Run scans the tree and gives the messages to h. But for Progress, their order
-// depends on the tree and the analyzers only, never on the number of cores.
+// Run scans the target and sends the messages to h. Except for Progress, their order depends
+// only on the target and the analyzers, never on the number of cores.
 //
-// What an analyzer cannot do is in its Status, not in the error. The error tells
-// that there is no result: a Root that does not exist (errs.Invalid) or cannot
-// be opened, a cancelled context, a handler that failed. The stream is then not
-// whole.
+// Failures of an analyzer are in its Status, not in the error. An error means that there is no
+// result: Root does not exist (errs.Invalid) or cannot be opened, the context was cancelled, or
+// the handler failed. The message stream is then incomplete.
 func Run(ctx context.Context, o Options, h Handler) error {
 	if err := Validate(o.Analyzers); err != nil {
 		return err
@@ -53,7 +52,8 @@ func Run(ctx context.Context, o Options, h Handler) error {
 	return runScan(ctx, o, h)
 }
 
-// runScan scans for Run.
+// runScan runs a validated scan: it plans the jobs, starts project analyzers beside the file
+// analyzers, and emits the status of every job at the end.
 func runScan(ctx context.Context, o Options, h Handler) error {
 	t, err := o.openSource(ctx)
 	if err != nil {
@@ -89,8 +89,8 @@ func runScan(ctx context.Context, o Options, h Handler) error {
 	return nil
 }
 
-// openSource opens what is scanned. Beside an image or a running application there is no
-// tree.
+// openSource opens the tree to scan. A scan of an image or a running application has an empty
+// tree with a name only.
 func (o Options) openSource(ctx context.Context) (*tree, error) {
 	switch {
 	case o.Image != nil:
@@ -101,6 +101,7 @@ func (o Options) openSource(ctx context.Context) (*tree, error) {
 	return openTree(ctx, o.Root, o.Limits)
 }
 
+// withDefaults returns the options with defaults for zero fields.
 func (o Options) withDefaults() Options {
 	o.Limits = o.Limits.withDefaults()
 	if o.Workers <= 0 {
@@ -118,20 +119,20 @@ type driver struct {
 	tree          *tree
 	ignored       ignore
 	handler       Handler
-	jobs          []*job          // every analyzer that is asked for, by id
+	jobs          []*job          // requested analyzers, by ID
 	slots         chan struct{}   // one per analyzer call that may run at once
-	rules         map[string]bool // told already
+	rules         map[string]bool // emitted already
 	secrets       secretBuffer
-	reportedRules map[ruleLocation]string // by which analyzer
-	percent       int                     // shown last
+	reportedRules map[ruleLocation]string // by the analyzer that reported first
+	percent       int                     // emitted last
 	tracker       *progress
 	running       sync.WaitGroup // Project analyzers
 	checkpoints   *checkpoints   // of a live scan
 	redacted      redactedLines
 }
 
-// planJobs makes a job of every analyzer that is asked for. An analysis without an
-// analyzer becomes a job that has failed: it must not look like a clean result.
+// planJobs creates a job for every requested analyzer. A requested analysis without an analyzer
+// becomes a failed job: it must not look like a clean result.
 func (d *driver) planJobs() error {
 	asked := d.Analyses
 	for _, analysis := range asked {
@@ -188,13 +189,13 @@ func (d *driver) planJobs() error {
 	return nil
 }
 
-// isApplicable reports whether the analyzer is about what is scanned: a tree, an image or
-// a running application.
+// isApplicable reports whether the analyzer handles the kind of target: a tree, an image or a
+// running application.
 func (d *driver) isApplicable(a *Analyzer) bool {
 	return (a.Image != nil) == (d.Image != nil) && (a.Live != nil) == (d.Live != nil)
 }
 
-// explainMissing says why there is no analyzer for the analysis.
+// explainMissing returns the reason why there is no analyzer for the analysis.
 func (d *driver) explainMissing(analysis finding.Analysis) string {
 	for _, a := range d.Analyzers {
 		if a.Analysis == analysis && a.Image != nil {
@@ -213,7 +214,7 @@ func (d *driver) explainMissing(analysis finding.Analysis) string {
 	return fmt.Sprintf("this build has no analyzer for %s", analysis)
 }
 
-// unmetNeed says why the analyzer cannot run here, or nothing.
+// unmetNeed returns the reason why the analyzer cannot run on this host; empty if it can.
 func (d *driver) unmetNeed(a *Analyzer) string {
 	switch {
 	case a.Needs.Network && d.Live == nil:
@@ -224,7 +225,7 @@ func (d *driver) unmetNeed(a *Analyzer) string {
 	return ""
 }
 
-// describeScan describes the scan.
+// describeScan returns the first message of the scan.
 func (d *driver) describeScan() *Config {
 	c := &Config{Tool: "merlon", Version: d.Version, Root: printablePath(d.tree.name), Files: len(d.tree.files),
 		Started: d.Now().UTC(), Analyses: d.Analyses, Sandbox: d.Sandbox}
@@ -251,7 +252,8 @@ func (d *driver) describeScan() *Config {
 	return c
 }
 
-// emitOutcome gives what one call left behind to the handler and to the job.
+// emitOutcome sends the messages of one analyzer call to the handler, and adds them to the
+// status of the job. Secrets in files wait for the analysis of the Git history.
 func (d *driver) emitOutcome(j *job, o *outcome) error {
 	d.dropEquivalents(j, o)
 	for i := range o.packages {
@@ -276,7 +278,7 @@ func (d *driver) emitOutcome(j *job, o *outcome) error {
 	return nil
 }
 
-// emitFinding gives a finding to the handler, behind its rule.
+// emitFinding sends a finding to the handler, preceded by its rule when the rule is new.
 func (d *driver) emitFinding(h *hit) error {
 	if !d.rules[h.rule.ID] {
 		d.rules[h.rule.ID] = true
@@ -288,9 +290,10 @@ func (d *driver) emitFinding(h *hit) error {
 	return d.handler.Finding(&h.Finding)
 }
 
-// emitProgress tells how much is done when that is a new number.
+// emitProgress sends the progress of all analyzers when the percentage has grown.
 func (d *driver) emitProgress() error { return d.emitPercent(d.tracker.overallPercent()) }
 
+// emitPercent sends a progress message when the percentage has grown.
 func (d *driver) emitPercent(percent int, step string) error {
 	if percent <= d.percent {
 		return nil
@@ -299,5 +302,5 @@ func (d *driver) emitPercent(percent int, step string) error {
 	return d.handler.Progress(&Progress{Percent: percent, Step: step})
 }
 
-// errStopped ends the workers when the consumer has ended.
+// errStopped stops the workers when the consumer has returned.
 var errStopped = errors.New("the scan was stopped")

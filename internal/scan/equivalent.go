@@ -2,22 +2,21 @@ package scan
 
 import "slices"
 
-// This file tells a flaw once that two analyzers see: a finding that names another
-// analyzer's rule as saying the same of its place stands for that one's. Files are
-// told before what was seen of the whole tree, so the analyzer of files is the one
-// that names the other.
+// This file deduplicates findings that two analyzers report. A finding may name an equivalent
+// rule of another analyzer; the other finding at that location is dropped. Findings in files
+// are emitted before those of project analyzers, so a file analyzer must name the other rule.
 
-// ruleLocation is a rule at a place.
+// ruleLocation is a rule at a line of a file.
 type ruleLocation struct {
 	rule, path string
 	line       int
 }
 
-// maxReportedRules bounds what is remembered.
+// maxReportedRules bounds the recorded locations.
 const maxReportedRules = 200_000
 
-// dropEquivalents removes what another analyzer has told already, and remembers what these
-// findings say for others.
+// dropEquivalents removes findings that another analyzer has reported by an equivalent rule, and
+// records the equivalent rules of the remaining findings.
 func (d *driver) dropEquivalents(j *job, o *outcome) {
 	o.hits = slices.DeleteFunc(o.hits, func(h hit) bool {
 		by := d.reportedRules[ruleLocation{h.RuleID, h.Location.Path, h.Location.StartLine}]

@@ -2,20 +2,19 @@ package scan
 
 import "merlon/internal/finding"
 
-// This file joins what the files of the tree and the history of the repository
-// tell about one secret, so that it is one finding.
+// This file merges the findings of one secret in the working tree and in the Git history, so
+// that it is reported once.
 
-// maxBufferedSecrets bounds the findings that wait for the history.
+// maxBufferedSecrets bounds the findings that wait for the analysis of the history.
 const maxBufferedSecrets = 100_000
 
-// secretBuffer are the findings of secrets in the tree, until those who look at the whole
-// tree have ended.
+// secretBuffer holds the secret findings of the tree until the project analyzers have ended.
 type secretBuffer struct {
-	active bool // somebody looks at the whole tree for secrets
+	active bool // a project analyzer searches for secrets
 	hits   []hit
 }
 
-// bufferHit keeps a finding back, and reports whether it did.
+// bufferHit buffers a secret finding, and reports whether it did.
 func (h *secretBuffer) bufferHit(one hit) bool {
 	if !h.active || one.Secret == nil || one.Secret.Key == "" || len(h.hits) == maxBufferedSecrets {
 		return false
@@ -24,8 +23,8 @@ func (h *secretBuffer) bufferHit(one hit) bool {
 	return true
 }
 
-// mergeHistory gives the held findings the history that the outcome knows of them, and
-// takes those findings out of the outcome.
+// mergeHistory adds the history in the outcome to the buffered findings of the same secret, and
+// removes the merged findings from the outcome.
 func (h *secretBuffer) mergeHistory(o *outcome) {
 	known := map[string]*finding.History{}
 	for _, one := range o.hits {
@@ -57,7 +56,7 @@ func (h *secretBuffer) mergeHistory(o *outcome) {
 	o.hits = kept
 }
 
-// releaseSecrets emits the findings that were held back.
+// releaseSecrets emits the buffered findings.
 func (d *driver) releaseSecrets() error {
 	hits := d.secrets.hits
 	d.secrets = secretBuffer{}

@@ -9,10 +9,10 @@ import (
 	"merlon/internal/scan/glob"
 )
 
-// This file reads the ignore file at the root of a tree. Its syntax is that of
-// .gitignore (git's manual page gitignore(5), "PATTERN FORMAT"). It removes
-// findings of static analysis in the files that it names; secrets, dependencies
-// and the rest are never silenced by a file that anybody can commit.
+// This file reads the ignore file at the root of a tree. Its syntax is that of .gitignore
+// (gitignore(5), "PATTERN FORMAT"). It suppresses only findings of static analysis in the
+// matching files: secrets, dependencies and the rest must not be suppressed by a file that
+// every committer can change.
 
 // IgnoreFile is the name of the ignore file.
 const IgnoreFile = ".merlonignore"
@@ -22,13 +22,14 @@ const (
 	maxIgnoreLines = 10_000
 )
 
-// ignore decides which paths an ignore file names.
+// ignore is the list of patterns of an ignore file.
 type ignore []pattern
 
+// pattern is one line of an ignore file.
 type pattern struct {
 	*glob.Glob
 	negated bool
-	folder  bool // names folders only
+	folder  bool // matches folders only
 }
 
 // readIgnore reads the tree's ignore file, if there is one.
@@ -61,8 +62,8 @@ func parseIgnore(text string) (ignore, error) {
 	return ig, nil
 }
 
-// ignoresFile reports whether the file at the path is ignored: the last pattern that
-// names it decides, and what is in an ignored folder cannot come back.
+// ignoresFile reports whether the file at the path is ignored: the last matching pattern
+// decides, and a negated pattern cannot re-include a file of an ignored folder.
 func (ig ignore) ignoresFile(path string) bool {
 	if len(ig) == 0 {
 		return false
@@ -75,6 +76,7 @@ func (ig ignore) ignoresFile(path string) bool {
 	return ig.ignoresPath(path, false)
 }
 
+// ignoresPath applies the last pattern that matches the path itself.
 func (ig ignore) ignoresPath(path string, folder bool) bool {
 	for i := len(ig) - 1; i >= 0; i-- {
 		if p := ig[i]; (folder || !p.folder) && p.Match(path) {
@@ -84,7 +86,7 @@ func (ig ignore) ignoresPath(path string, folder bool) bool {
 	return false
 }
 
-// parsePattern reads one line; ok is false when it holds no pattern.
+// parsePattern reads one line; ok is false when it contains no pattern.
 func parsePattern(line string) (p pattern, ok bool, err error) {
 	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
 		line = strings.TrimSuffix(line, " ")

@@ -14,7 +14,7 @@ import (
 	"merlon/internal/errs"
 )
 
-// This file runs one analyzer and records how it ends.
+// This file runs one analyzer and records its status.
 
 // A job is one analyzer in one scan.
 type job struct {
@@ -25,14 +25,14 @@ type job struct {
 	stuck       atomic.Int32 // calls that did not end when they were told to
 }
 
-// maxStuck bounds the calls of one analyzer that were given up and still burn a
-// core; beyond it the analyzer is not called any more.
+// maxStuck bounds the abandoned calls of one analyzer. A goroutine cannot be killed, so each of
+// them still occupies a core; beyond the limit the analyzer is not called any more.
 const maxStuck = 4
 
 // grace is how long a call may take to end after it was told to.
 const grace = 2 * time.Second
 
-// newJob returns a job; with a text in unmet it has failed already.
+// newJob returns a job; with a reason in unmet it has failed already.
 func newJob(a *Analyzer, unmet string) *job {
 	j := &job{Analyzer: a, status: Status{Analyzer: a.ID, Analysis: a.Analysis, State: Succeeded, Reasons: []Reason{}}}
 	if unmet != "" {
@@ -43,7 +43,7 @@ func newJob(a *Analyzer, unmet string) *job {
 	return j
 }
 
-// addReason records something that was not looked at.
+// addReason records a coverage gap.
 func (j *job) addReason(r Reason) {
 	if j.status.State == Succeeded && !r.Skipped {
 		j.status.State = Degraded
@@ -56,7 +56,7 @@ func (j *job) addReason(r Reason) {
 	j.status.Reasons = append(j.status.Reasons, r)
 }
 
-// mergeOutcome counts what a call left behind.
+// mergeOutcome adds the result of a call to the status.
 func (j *job) mergeOutcome(o *outcome) {
 	for _, r := range o.reasons {
 		j.addReason(r)
@@ -72,14 +72,14 @@ func (j *job) mergeOutcome(o *outcome) {
 	}
 }
 
-// finalStatus returns the status.
+// finalStatus returns the status with the total duration of the calls.
 func (j *job) finalStatus() *Status {
 	j.status.Duration = time.Duration(j.spent.Load())
 	return &j.status
 }
 
-// wantsFile reports whether the analyzer asks for the file. A Match that panics is a
-// reason in the outcome.
+// wantsFile reports whether the analyzer requests the file. A panic in Match becomes a reason
+// in the outcome.
 func (j *job) wantsFile(path string, o *outcome) (wanted bool) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -90,9 +90,10 @@ func (j *job) wantsFile(path string, o *outcome) (wanted bool) {
 	return j.Match == nil || j.Match(path)
 }
 
-// callAnalyzer runs fn in its own goroutine with a deadline, turns its error or panic
-// into a reason, and gives it up when it does not end in time. It reports
-// whether fn returned without an error.
+// callAnalyzer runs fn in its own goroutine with a deadline, converts its error or panic into a
+// reason, and abandons it when it does not return in time. It reports whether fn returned
+// without an error. A crash or an endless loop in one analyzer, on a file that an attacker
+// wrote, must not end the scan.
 func (j *job) callAnalyzer(ctx context.Context, limit time.Duration, at string, o *outcome,
 	fn func(context.Context) error) bool {
 	if j.stuck.Load() >= maxStuck {
@@ -128,7 +129,7 @@ func (j *job) callAnalyzer(ctx context.Context, limit time.Duration, at string, 
 		}
 	}
 	if r.Code == "" && ctx.Err() != nil {
-		r = Reason{Code: "timeout", Path: at} // it may have stopped half way without an error
+		r = Reason{Code: "timeout", Path: at} // it may have stopped early without an error
 	}
 	if r.Code == "timeout" {
 		r.Message = fmt.Sprintf("took longer than %s", limit)
@@ -140,7 +141,7 @@ func (j *job) callAnalyzer(ctx context.Context, limit time.Duration, at string, 
 	return r.Code == ""
 }
 
-// reasonOf turns an analyzer's error into a reason.
+// reasonOf converts an analyzer's error into a reason.
 func reasonOf(err error, at string) Reason {
 	r := Reason{Code: "error", Message: err.Error(), Path: at}
 	var path *fs.PathError
@@ -157,8 +158,8 @@ func reasonOf(err error, at string) Reason {
 	return r
 }
 
-// panicReason turns a panic into a reason that names the function, and the value
-// only when the runtime made it: any other may hold what was in the file.
+// panicReason converts a panic into a reason that names the function. It includes the value
+// only of runtime errors: any other value may contain content of the file, such as a secret.
 func panicReason(value any, at string) Reason {
 	text := fmt.Sprintf("a %T", value)
 	if err, ok := value.(runtime.Error); ok {
@@ -167,7 +168,8 @@ func panicReason(value any, at string) Reason {
 	return Reason{Code: "panic", Message: fmt.Sprintf("the analyzer crashed: %s in %s", text, panicOrigin()), Path: at}
 }
 
-// panicOrigin returns function, file and line of the panic that is being recovered.
+// panicOrigin returns the function, file and line of the panic that is being recovered: the
+// first frame below the runtime's own.
 func panicOrigin() string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])

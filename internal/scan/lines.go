@@ -9,8 +9,8 @@ import (
 	"merlon/internal/finding"
 )
 
-// Lines is a text that knows where its lines begin. It turns offsets into
-// places, and places into snippets.
+// Lines is a text with an index of its lines. It converts offsets into positions, and locations
+// into snippets.
 type Lines struct {
 	text   []byte
 	starts []int
@@ -52,9 +52,9 @@ func (l *Lines) lineText(n int) []byte {
 	return bytes.TrimRight(l.text[l.starts[n-1]:end], "\r\n")
 }
 
-// Snippet returns the lines of the place and some around it, as findings carry
-// them, and nil when the text has no such line. An analyzer that must not show
-// the file as it is takes its snippets from a text that it has redacted.
+// Snippet returns the lines of the location and some context, and nil when the text has no such
+// line. An analyzer that must not show the original file extracts its snippets from a redacted
+// text.
 func (l *Lines) Snippet(at finding.Location) *finding.Snippet {
 	if at.StartLine < 1 || at.StartLine > len(l.starts) {
 		return nil
@@ -64,15 +64,15 @@ func (l *Lines) Snippet(at finding.Location) *finding.Snippet {
 	s := &finding.Snippet{StartLine: first}
 	for n := first; n <= last; n++ {
 		line := l.lineText(n)
-		// One byte more tells clip that there is more; the rest of a line of
-		// megabytes is not to be held by each of its findings.
+		// One extra byte lets truncateText detect a longer line, without each finding
+		// copying a line of megabytes.
 		s.Lines = append(s.Lines, truncateText(string(line[:min(len(line), maxLine+1)]), maxLine))
 	}
 	return s
 }
 
-// Code returns the text of the place, at most maxCode bytes of it: between its columns
-// when both are known, else its whole lines.
+// Code returns at most maxCode bytes of the text at the location: between its columns when both
+// are known, otherwise its whole lines.
 func (l *Lines) Code(at finding.Location) string {
 	var b strings.Builder
 	last := max(at.EndLine, at.StartLine)

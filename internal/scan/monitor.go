@@ -10,10 +10,10 @@ type Monitor struct {
 
 // A Snapshot is the state of a live scan at one time.
 type Snapshot struct {
-	Phase    string // what the scan does now, for people
+	Phase    string // current phase, for display
 	Requests int    // sent so far
-	Done     int    // operations that were attacked
-	Left     int    // known operations that are still to be attacked
+	Done     int    // attacked operations
+	Left     int    // known operations that are not attacked yet
 	Findings int    // reported so far
 }
 

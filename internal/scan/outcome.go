@@ -11,14 +11,14 @@ import (
 	"merlon/internal/finding"
 )
 
-// This file gathers what one call of an analyzer says, and puts it in order.
+// This file collects and sorts the results of one analyzer call.
 
-// outcome is what one call of an analyzer left behind.
+// outcome is the result of one analyzer call.
 type outcome struct {
 	limit int // findings
 
 	mu         sync.Mutex
-	closed     bool // the call was given up; what comes later does not count
+	closed     bool // the call was abandoned; later results are discarded
 	hits       []hit
 	packages   []finding.Package
 	operations []finding.Operation
@@ -26,8 +26,8 @@ type outcome struct {
 	omitted    int
 	degraded   bool // an omitted reason was of code of the project
 	ignored    int
-	failed     bool // no claim can be made
-	files      int  // files that an Image analyzer looked at
+	failed     bool // the result is not usable
+	files      int  // files that an Image analyzer analyzed
 }
 
 // hit is a finding with its rule.
@@ -36,8 +36,8 @@ type hit struct {
 	finding.Finding
 }
 
-// newReporter returns the functions through which the analyzer speaks. A finding
-// without a path is in the file at.
+// newReporter returns the functions through which the analyzer reports. A finding without a
+// path is in the file at.
 func (o *outcome) newReporter(at string) Reporter {
 	return Reporter{
 		Report: func(rule *finding.Rule, f finding.Finding) {
@@ -62,6 +62,8 @@ func (o *outcome) newReporter(at string) Reporter {
 	}
 }
 
+// addHit validates and records a finding, up to the limit. An analyzer derives paths and
+// identities from untrusted files, so a malformed finding is a reason and not a crash.
 func (o *outcome) addHit(h hit, at string) {
 	if name := strings.ToValidUTF8(h.Location.Path, "?"); h.rule == nil || !fs.ValidPath(name) || name == "." {
 		o.addReason(Reason{Code: "error", Message: fmt.Sprintf("a finding without a rule, or at the impossible "+
@@ -84,7 +86,7 @@ func (o *outcome) addHit(h hit, at string) {
 	}
 }
 
-// addReason records the reason, once.
+// addReason records a reason unless it repeats the previous one.
 func (o *outcome) addReason(r Reason) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -99,7 +101,7 @@ func (o *outcome) addReason(r Reason) {
 	}
 }
 
-// addOperation takes what became of an operation, up to a number of them.
+// addOperation records the outcome of an operation, up to a limit.
 func (o *outcome) addOperation(op finding.Operation, limit int) {
 	o.mu.Lock()
 	full := !o.closed && len(o.operations) >= limit
@@ -114,15 +116,15 @@ func (o *outcome) addOperation(op finding.Operation, limit int) {
 	}
 }
 
-// close ends the outcome: nothing that is said later changes it.
+// close closes the outcome: an abandoned goroutine cannot change it later.
 func (o *outcome) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true
 }
 
-// sortAll orders by position and removes what was said twice, so that the result
-// does not depend on the analyzer's own goroutines.
+// sortAll sorts by position and removes duplicates, so that the result does not depend on the
+// scheduling of the analyzer's goroutines.
 func (o *outcome) sortAll() {
 	slices.SortStableFunc(o.hits, func(a, b hit) int {
 		return cmp.Or(compareLocations(a.Location, b.Location), cmp.Compare(a.rule.ID, b.rule.ID),
@@ -144,6 +146,7 @@ func (o *outcome) sortAll() {
 	})
 }
 
+// compareLocations orders locations by path and position.
 func compareLocations(a, b finding.Location) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine),
 		cmp.Compare(a.StartColumn, b.StartColumn),

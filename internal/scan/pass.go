@@ -9,8 +9,8 @@ import (
 	"merlon/internal/image"
 )
 
-// This file declares what the driver hands to an analyzer. A pass is the only
-// way in and the only way out.
+// This file declares what the driver passes to an analyzer. A pass is the only input and the
+// only output of an analyzer.
 
 // A FilePass is one file offered to an analyzer.
 type FilePass struct {
@@ -22,16 +22,16 @@ type FilePass struct {
 	// must not be changed.
 	ReadFile func() ([]byte, error)
 
-	// Verify asks the issuers of credentials; nil when nobody has switched it on.
+	// Verify verifies credentials with their issuers; nil when verification is disabled.
 	Verify Verifier
 
 	Reporter
 }
 
-// A Verifier asks the issuer of a credential whether it works.
+// A Verifier asks the issuer of a credential whether it is valid.
 type Verifier interface {
-	// Verify says whether the credential that the rule found works. It may be called
-	// from several goroutines.
+	// Verify returns whether the credential that the rule detected is valid. It is safe for
+	// concurrent use.
 	Verify(ctx context.Context, ruleID, value string) finding.Validity
 }
 
@@ -43,65 +43,64 @@ type ProjectPass struct {
 	// limits of the scan. It cannot reach outside of the root.
 	FS fs.FS
 
-	// Dir is the root in the file system of the host, for libraries that need one.
-	// It is empty when a single file is scanned: its folder is not the tree.
+	// Dir is the root in the file system of the host, for libraries that need one. It is empty
+	// when a single file is scanned: its folder is out of scope.
 	Dir string
 
 	// Files lists the regular files, sorted.
 	Files []File
 
-	// Repositories are the Git repositories in the tree, whose folders .git are no
-	// part of FS and Files.
+	// Repositories are the Git repositories in the tree, whose folders .git are not part of FS
+	// and Files.
 	Repositories []Repository
 
-	// Advisories looks up known vulnerabilities, for an analyzer that needs them.
-	// It is nil when there is no data: the analyzer then reports the packages and
-	// degrades.
+	// Advisories looks up known vulnerabilities, for an analyzer that needs them. It is nil when
+	// there is no data: the analyzer then reports the packages and degrades.
 	Advisories Advisories
 
-	// Verify asks the issuers of credentials; nil when nobody has switched it on.
+	// Verify verifies credentials with their issuers; nil when verification is disabled.
 	Verify Verifier
 
-	// Code says how source code is analysed.
+	// Code configures source code analysis.
 	Code Code
 
 	// Workers is the number of goroutines that the analyzer may keep busy.
 	Workers int
 
-	// Progress tells how far the analyzer is, from 0 to 100, and what it does, for
-	// people. It may be called from several goroutines and as often as one likes: a
-	// number that is not new costs little and is not shown.
+	// Progress reports the progress of the analyzer, from 0 to 100, and its current step, for
+	// display. It is safe for concurrent use and cheap: a percentage that has not grown is
+	// dropped.
 	Progress func(percent int, step string)
 
-	// Operation tells of an operation that the code declares.
+	// Operation reports an operation that the code declares.
 	Operation func(finding.Operation)
 
 	Reporter
 }
 
-// Code says how source code is analysed. The zero value is the whole analysis with
-// the rules of the build.
+// Code configures source code analysis. The zero value is the full analysis with the built-in
+// rules.
 type Code struct {
-	// Rules are files and folders of the host with more rules.
+	// Rules are files and folders of the host with additional rules.
 	Rules []string
-	// OnlyRules leaves out the rules of the build.
+	// OnlyRules disables the built-in rules.
 	OnlyRules bool
-	// Fast keeps the analysis inside of files, and within this time. The analyzer
-	// then ends degraded, because it did not look at what crosses files. 0 is off.
+	// Fast limits the analysis to single files and to this time. The analyzer then ends
+	// degraded, because data flow across files was not analyzed. 0 disables it.
 	Fast time.Duration
-	// Cache is a folder of the host for what the next scan can use; "" keeps nothing.
-	// What is found does not depend on it.
+	// Cache is a folder of the host for the result cache; empty: no cache. Findings do not
+	// depend on it.
 	Cache string
-	// CacheName tells the trees apart that share the folder.
+	// CacheName distinguishes the trees that share the folder.
 	CacheName string
 }
 
 // A Repository is a Git repository in the scanned tree.
 type Repository struct {
-	// Path is the folder that holds .git, relative to the root; "." is the root.
+	// Path is the folder that contains .git, relative to the root; "." is the root.
 	Path string
-	// FS is the folder .git, read only. Links in it lead nowhere outside of the
-	// tree. It is nil when .git is a file that names a folder elsewhere.
+	// FS is the folder .git, read only. Links in it cannot lead outside of the tree. It is nil
+	// when .git is a file that names a folder elsewhere.
 	FS fs.FS
 }
 
@@ -121,13 +120,13 @@ type ImagePass struct {
 	// Advisories looks up known vulnerabilities, as in a ProjectPass.
 	Advisories Advisories
 
-	// Limits holds for the files of the layers.
+	// Limits applies to the files of the layers.
 	Limits Limits
 
 	// Workers is the number of goroutines that the analyzer may keep busy.
 	Workers int
 
-	// Progress tells how far the analyzer is, as in a ProjectPass.
+	// Progress reports the progress of the analyzer, as in a ProjectPass.
 	Progress func(percent int, step string)
 
 	// Looked tells how many files were looked at, for the status.
@@ -139,32 +138,30 @@ type ImagePass struct {
 	Reporter
 }
 
-// A Reporter takes what an analyzer has to say. Its functions may be called
-// from several goroutines.
+// A Reporter receives the results of an analyzer. Its functions are safe for concurrent use.
 type Reporter struct {
-	// Report reports a flaw that is an instance of the rule. The driver fills in
-	// what can be derived: analyzer, analysis, missing severity, message and
-	// language, the snippet, the fingerprint. A finding with a Secret must bring
-	// its own redacted Snippet and its Identity: nothing is derived from the file.
+	// Report reports a vulnerability as an instance of the rule. The driver fills in the
+	// derived fields: analyzer, analysis, missing severity, message and language, the snippet,
+	// the fingerprint. A finding with a Secret must provide its own redacted Snippet and its
+	// Identity: nothing is derived from the file.
 	Report func(*finding.Rule, finding.Finding)
 
-	// Package reports a dependency that was seen.
+	// Package reports a dependency.
 	Package func(finding.Package)
 
-	// Degrade records something that the analyzer did not look at. The analyzer
-	// then ends degraded.
+	// Degrade records a coverage gap. The analyzer then ends degraded.
 	Degrade func(Reason)
 }
 
 // Advisories looks up known vulnerabilities, in OSV's terms.
 type Advisories interface {
-	// Match returns the advisories that affect the version of the package. It
-	// returns an error when the ecosystem's versions cannot be compared or the
-	// version cannot be read: never an empty answer for "I do not know".
+	// Match returns the advisories that affect the version of the package. It returns an error
+	// when the ecosystem's versions cannot be compared or the version cannot be parsed: an
+	// empty result always means that the version is not affected.
 	Match(ctx context.Context, ecosystem, name, version string) ([]AdvisoryMatch, error)
 	// Knows reports whether there is any data for the ecosystem.
 	Knows(ecosystem string) bool
-	// Data says which data this is.
+	// Data describes the data.
 	Data() AdvisoryData
 }
 
@@ -173,8 +170,8 @@ type AdvisoryMatch struct {
 	Advisory   *finding.Advisory
 	Introduced string
 	Fixed      []string // lowest first
-	Upgrade    string   // smallest version above the present one that clears it; empty when none
-	// smallest version above the present one that no known advisory affects; empty when none
+	Upgrade    string   // smallest version above the current one that fixes it; empty when none
+	// smallest version above the current one that no known advisory affects; empty when none
 	UpgradeAll string
-	Symbols    []finding.Symbols // the flawed parts, where a record names them
+	Symbols    []finding.Symbols // the vulnerable functions, where a record names them
 }

@@ -2,21 +2,21 @@ package scan
 
 import "sync"
 
-// This file joins what the files and the project analyzers say of how far they are.
+// This file combines the progress of the file analyzers and the project analyzers.
 
-// fileShare is the part of a scan, in percent, that the analyzers of files are when
-// there are project analyzers too; these look at the same files again, together.
+// fileShare is the share of the file analyzers in the progress, in percent, when there are
+// project analyzers too. Project analyzers take longer, because they follow data across files.
 const fileShare = 30
 
-// A progress is how far a scan is. Analyzers tell it from any goroutine; the driver
-// shows it from its own.
+// A progress is the progress of a scan. Analyzers report it from any goroutine; the driver
+// emits it from its own, because a Handler is not safe for concurrent use.
 type progress struct {
-	changed chan struct{} // holds one element when there is something new
+	changed chan struct{} // has one element when there is new progress to emit
 
 	mu       sync.Mutex
 	files    int          // percent
-	projects map[*job]int // percent, of those that were started
-	step     string       // the latest
+	projects map[*job]int // percent of the started project analyzers
+	step     string       // reported last
 }
 
 // newProgress returns the progress of a scan with the project analyzers.
@@ -28,7 +28,7 @@ func newProgress(projects []*job) *progress {
 	return p
 }
 
-// reportProject records how far a project analyzer is. What falls does not count.
+// reportProject records the progress of a project analyzer. A smaller percentage is ignored.
 func (p *progress) reportProject(j *job, percent int, step string) {
 	percent = min(max(percent, 0), 100)
 	p.mu.Lock()
@@ -43,18 +43,19 @@ func (p *progress) reportProject(j *job, percent int, step string) {
 	}
 	select {
 	case p.changed <- struct{}{}:
-	default: // the driver has not yet looked at what came before
+	default: // the driver has not yet received the previous signal
 	}
 }
 
-// reportFiles records how far the analyzers of files are.
+// reportFiles records the progress of the file analyzers.
 func (p *progress) reportFiles(percent int, step string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.files, p.step = percent, step
 }
 
-// overallPercent returns how far all is, up to 99, and what was told last.
+// overallPercent returns the overall percentage, up to 99, and the last step. 100 is reserved
+// for the end of the scan.
 func (p *progress) overallPercent() (percent int, step string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

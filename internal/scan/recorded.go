@@ -7,16 +7,16 @@ import (
 	"merlon/internal/redact"
 )
 
-// This file finds the credentials within recorded traffic and collections of requests (HAR,
-// Postman), which hold what somebody has sent.
+// This file extracts the credentials from recorded traffic and request collections (HAR,
+// Postman), which often contain real session tokens.
 
-// maxRecorded bounds the values that are taken from one description.
+// maxRecorded bounds the values that are extracted from one description.
 const maxRecorded = 500
 
-// addDescription adds the values of a description in JSON whose name says that they are
-// credentials: members "name" or "key" and "value" of one object, as HAR and Postman write
-// headers, cookies, parameters and variables. It reads one token at a time and gives up
-// quietly where the text is no JSON.
+// addDescription adds the values in a JSON description whose names are credential names: the
+// members "name" or "key" and "value" of one object, as HAR and Postman represent headers,
+// cookies, parameters and variables. It reads one token at a time, because recordings are
+// large, and stops silently where the text is not JSON.
 func addDescription(s *redact.Set, text string) {
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return
@@ -50,14 +50,14 @@ func addDescription(s *redact.Set, text string) {
 	}
 }
 
-// jsonScope is an object or a list that is being read.
+// jsonScope is an open object or array.
 type jsonScope struct {
 	object      bool
-	member      string // whose value comes next; "" for none
+	member      string // the name of the next value; "" when a name comes next
 	name, value string
 }
 
-// acceptText takes a text: the name of a member, or its value.
+// acceptText processes a string: the name of a member, or its value.
 func (r *jsonScope) acceptText(text string) {
 	switch {
 	case !r.object:
@@ -74,7 +74,7 @@ func (r *jsonScope) acceptText(text string) {
 	}
 }
 
-// addCredential adds the value, and reports whether it did.
+// addCredential adds the value if it is a credential, and reports whether it did.
 func (r *jsonScope) addCredential(s *redact.Set) bool {
 	switch {
 	case r.name == "" || r.value == "" || strings.Contains(r.value, "{{"):

@@ -6,19 +6,19 @@ import (
 	"merlon/internal/finding"
 )
 
-// This file keeps secrets that one analyzer has found out of what the others show of the
-// same lines.
+// This file redacts detected secrets from the snippets of all analyzers. Without it, a SAST
+// finding on the same line would show the credential that the secret analyzer redacted.
 
-// maxRedactedLines bounds the lines that are remembered.
+// maxRedactedLines bounds the memory for redacted lines.
 const maxRedactedLines = 200_000
 
-// redactedLines are lines of files without the secrets that they hold, by path and number.
+// redactedLines are redacted lines of files, by path and line number.
 type redactedLines struct {
 	lines map[string]map[int]string
 	count int
 }
 
-// collectLines remembers the redacted lines that findings of secrets show.
+// collectLines records the redacted lines of the secret findings in the outcome.
 func (c *redactedLines) collectLines(o *outcome) {
 	for i := range o.hits {
 		f := &o.hits[i].Finding
@@ -41,8 +41,8 @@ func (c *redactedLines) collectLines(o *outcome) {
 	}
 }
 
-// redactFinding puts the redacted lines into the snippets of a finding. Its fingerprint was made
-// before and stays.
+// redactFinding replaces lines in the snippets of a finding by their redacted form. The
+// fingerprint was computed before from the original code, so it does not change.
 func (c *redactedLines) redactFinding(f *finding.Finding) {
 	if f.Secret != nil || c.count == 0 {
 		return
@@ -53,6 +53,8 @@ func (c *redactedLines) redactFinding(f *finding.Finding) {
 	}
 }
 
+// redactSnippet returns a copy of the snippet with redacted lines, because findings share
+// snippets.
 func (c *redactedLines) redactSnippet(path string, s *finding.Snippet) *finding.Snippet {
 	lines := c.lines[path]
 	if s == nil || lines == nil {

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// This file shows the folders .git of the tree.
+// This file provides the .git folders of the tree as file systems.
 
-// listRepositories returns those of the tree. A file .git, as a second work tree has
-// it, counts at the root only: those of submodules lie in the root's own.
+// listRepositories returns the repositories of the tree. A file .git, as linked work trees have
+// it, counts only at the root: the repositories of submodules are in the root's .git folder.
 func (t *tree) listRepositories() []Repository {
 	var out []Repository
 	for _, at := range t.repos {
@@ -30,8 +30,8 @@ type gitFS struct {
 	dir  string
 }
 
-// Open opens a regular file or a folder; it neither waits for a pipe nor opens a
-// device.
+// Open opens a regular file or a folder. O_NONBLOCK prevents that a named pipe in an untrusted
+// tree blocks the scan.
 func (g gitFS) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
@@ -45,7 +45,7 @@ func (g gitFS) Open(name string) (fs.File, error) {
 		err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
 	if err != nil {
-		_ = f.Close() // the first error is the one to tell
+		_ = f.Close() // the first error is reported
 		return nil, err
 	}
 	return f, nil

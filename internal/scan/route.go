@@ -10,18 +10,19 @@ import (
 	"merlon/internal/finding"
 )
 
-// This file joins what is known of an application's source with what is seen of it
-// while it runs: one flaw, seen from both sides.
+// This file correlates static and dynamic analysis: a live finding is linked to the route in
+// the source that handles the request, and to the static finding of the same vulnerability.
 
-// Limits of what of the source a target holds.
+// Limits of the routes and sinks that a target carries. They bound the memory of the sandboxed
+// scan, which receives the target as one JSON document.
 const (
 	MaxRoutes = 20_000
 	MaxSinks  = 5_000
 	maxPath   = 20 // steps of a sink
 )
 
-// Routes returns the routes that operations of a scan of source declare, with the
-// findings whose data comes in through them. Rules are the findings' rules by id.
+// Routes returns the routes that the operations of a source scan declare, with the findings
+// whose data flow starts in their handlers. Rules are the rules of the findings by ID.
 func Routes(operations []finding.Operation, findings []finding.Finding, rules map[string]*finding.Rule) []Route {
 	var out []Route
 	at := map[string][]int{}
@@ -57,8 +58,8 @@ func Routes(operations []finding.Operation, findings []finding.Finding, rules ma
 	return out
 }
 
-// A RouteCollector is a Handler that keeps what a scan of source says of the application's
-// operations. Everything else is passed on.
+// A RouteCollector is a Handler that collects the declared operations of a source scan and the
+// findings behind them. It forwards every message to the embedded Handler.
 type RouteCollector struct {
 	Handler
 	operations []finding.Operation
@@ -66,7 +67,7 @@ type RouteCollector struct {
 	rules      map[string]*finding.Rule
 }
 
-// Rule keeps the rule.
+// Rule records the rule.
 func (d *RouteCollector) Rule(m *finding.Rule) error {
 	if d.rules == nil {
 		d.rules = map[string]*finding.Rule{}
@@ -75,7 +76,7 @@ func (d *RouteCollector) Rule(m *finding.Rule) error {
 	return d.Handler.Rule(m)
 }
 
-// Finding keeps a finding whose data comes in through an operation.
+// Finding records a finding whose data enters through an operation.
 func (d *RouteCollector) Finding(m *finding.Finding) error {
 	if len(m.Entry) > 0 && len(d.findings) < MaxSinks {
 		d.findings = append(d.findings, *m)
@@ -83,7 +84,7 @@ func (d *RouteCollector) Finding(m *finding.Finding) error {
 	return d.Handler.Finding(m)
 }
 
-// Operation keeps an operation.
+// Operation records an operation.
 func (d *RouteCollector) Operation(m *finding.Operation) error {
 	if len(d.operations) < MaxRoutes {
 		d.operations = append(d.operations, *m)
@@ -91,16 +92,16 @@ func (d *RouteCollector) Operation(m *finding.Operation) error {
 	return d.Handler.Operation(m)
 }
 
-// Routes returns what was kept.
+// Routes returns the routes that were collected.
 func (d *RouteCollector) Routes() []Route { return Routes(d.operations, d.findings, d.rules) }
 
 // routeMatcher finds the routes of live findings and operations.
 type routeMatcher struct {
-	base   string // path of the target, without a slash at the end
+	base   string // path of the target, without a trailing slash
 	routes []routePattern
 }
 
-// routePattern is a route with the segments of its path.
+// routePattern is a route with its path split into segments.
 type routePattern struct {
 	*Route
 	segments []string
@@ -120,7 +121,7 @@ func newRouteMatcher(t *Target) *routeMatcher {
 // splitPath returns the segments of a path.
 func splitPath(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
 
-// annotateOutcome gives the findings and operations of the outcome what the source says of them.
+// annotateOutcome links the findings and operations of the outcome to the source code.
 func (b *routeMatcher) annotateOutcome(o *outcome) {
 	if len(b.routes) == 0 {
 		return
@@ -153,15 +154,16 @@ func (b *routeMatcher) annotateOutcome(o *outcome) {
 	}
 }
 
-// matchRoute returns the route of an operation: of those whose path fits, the one with the most
-// segments that are no parameters.
+// matchRoute returns the route of an operation: of the routes whose path matches, the one with
+// the most literal segments, as routers of web frameworks choose. The target may be mounted
+// below a path prefix that the source does not know, so the path is tried with and without it.
 func (b *routeMatcher) matchRoute(method, address string) *routePattern {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil
 	}
 	path := u.EscapedPath()
-	if _, after, ok := strings.Cut(address, "{"); ok && after != "" { // a template, which is no address
+	if _, after, ok := strings.Cut(address, "{"); ok && after != "" { // a URI template, not a URL
 		if _, rest, ok := strings.Cut(address, "://"); ok {
 			if slash := strings.IndexByte(rest, '/'); slash >= 0 {
 				path, _, _ = strings.Cut(rest[slash:], "?")
@@ -188,8 +190,8 @@ func (b *routeMatcher) matchRoute(method, address string) *routePattern {
 	return best
 }
 
-// countLiteralSegments reports how many segments of a path are those of the route; -1 when it is
-// another path.
+// countLiteralSegments returns how many segments of the path equal those of the route; -1 when
+// the path does not match.
 func countLiteralSegments(route, path []string) int {
 	if len(route) != len(path) {
 		return -1
@@ -207,8 +209,8 @@ func countLiteralSegments(route, path []string) int {
 	return n
 }
 
-// matchSink returns the flaw of the route that a live finding shows: of the same class, and
-// of the same parameter unless the code does not tell which one.
+// matchSink returns the sink of the route that a live finding confirms: of the same weakness
+// class, and of the same parameter unless static analysis does not know the parameter.
 func (r *routePattern) matchSink(rule *finding.Rule, live *finding.Live) *Sink {
 	var best *Sink
 	score := 0
@@ -231,8 +233,8 @@ func (r *routePattern) matchSink(rule *finding.Rule, live *finding.Live) *Sink {
 	return best
 }
 
-// isSameParameter reports whether the parameter of a live finding is that of the code. Where a
-// request may carry it in the query or in the form, either is the same.
+// isSameParameter reports whether the parameter of a live finding is the one in the code.
+// Frameworks often read query and form through one accessor, so these two locations are equal.
 func (r *routePattern) isSameParameter(parameter string, live *finding.Live) bool {
 	in, name, _ := strings.Cut(parameter, ":")
 	switch {
@@ -250,16 +252,16 @@ func (r *routePattern) isSameParameter(parameter string, live *finding.Live) boo
 	return (live.In == "query" || live.In == "form" || live.In == "multipart") && live.Parameter == name
 }
 
-// isPathSegment reports whether the parameter of the path is the segment n of the address,
-// from 1. The address may have the path of the target in front of the route's.
+// isPathSegment reports whether the path parameter is segment n of the URL, counted from 1. The
+// URL may have the path prefix of the target before the path of the route.
 func (r *routePattern) isPathSegment(name string, n int, address string) bool {
 	at := slices.Index(r.segments, "{"+name+"}")
 	u, err := url.Parse(address)
 	return err == nil && at >= 0 && at+1+len(splitPath(u.EscapedPath()))-len(r.segments) == n
 }
 
-// classes are weaknesses that are one class, by the one that stands for it: a rule of
-// source code and one of running applications name it more or less exactly.
+// classes maps weaknesses to the one that represents their class. Static and dynamic rules name
+// a weakness at different levels of the CWE hierarchy, such as CWE-564 (Hibernate) for CWE-89.
 var classes = map[string]string{
 	"CWE-564": "CWE-89", "CWE-943": "CWE-89", "CWE-77": "CWE-78", "CWE-88": "CWE-78", "CWE-23": "CWE-22",
 	"CWE-36": "CWE-22", "CWE-73": "CWE-22",
@@ -269,6 +271,7 @@ var classes = map[string]string{
 	"CWE-91": "CWE-643",
 }
 
+// sameClass reports whether two lists of CWE IDs have a weakness class in common.
 func sameClass(a, b []string) bool {
 	class := func(c string) string { return cmp.Or(classes[c], c) }
 	return slices.ContainsFunc(a, func(x string) bool {

@@ -12,17 +12,19 @@ import (
 	"merlon/internal/finding"
 )
 
-// This file takes the analyzers through the tree.
+// This file schedules the analyzers: file analyzers in parallel over the files, project
+// analyzers beside them, within one limit of concurrent calls.
 
-// fileResult is one file with what every analyzer that wanted it had to say.
+// fileResult is the result of all file analyzers for one file.
 type fileResult struct {
 	file     File
-	outcomes []*outcome // one per entry of driver.jobs; nil: did not want it
-	analyzed []bool     // as outcomes: the analyzer saw all of the file
+	outcomes []*outcome // one per entry of driver.jobs; nil: not requested
+	analyzed []bool     // parallel to outcomes: the analyzer read the whole file
 }
 
-// analyzeFiles runs the File analyzers over every file, several files at once, and
-// emits the results in the order of the files.
+// analyzeFiles runs the File analyzers over every file, several files in parallel, and emits
+// the results in the order of the files. The producer queues one channel per file in order, and
+// workers fill the channels in any order.
 func (d *driver) analyzeFiles(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	queue := make(chan chan *fileResult, 32*d.Workers) // bounds the results that wait for an earlier one
@@ -77,7 +79,7 @@ func (d *driver) analyzeFiles(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// awaitResult waits for a result, and shows meanwhile what project analyzers tell.
+// awaitResult waits for a result, and emits the progress of project analyzers meanwhile.
 func awaitResult[T any](ctx context.Context, d *driver, done <-chan T) (result T, err error) {
 	for {
 		select {
@@ -93,7 +95,7 @@ func awaitResult[T any](ctx context.Context, d *driver, done <-chan T) (result T
 	}
 }
 
-// totalWork is the work in the tree: its bytes, and something for each file.
+// totalWork estimates the work in the tree: its bytes, and a constant for each file.
 func (t *tree) totalWork() int64 {
 	w := int64(1)
 	for _, f := range t.files {
@@ -102,7 +104,7 @@ func (t *tree) totalWork() int64 {
 	return w
 }
 
-// addGapsOf records the files and folders that the job would have looked at.
+// addGapsOf records the gaps of the tree that concern the job.
 func (d *driver) addGapsOf(j *job) {
 	if j.unavailable {
 		return
@@ -136,8 +138,7 @@ func (j *job) openableFiles(t *tree) []File {
 	return out
 }
 
-// analyzeFile runs every File analyzer that wants the file. They share one reading of
-// it.
+// analyzeFile runs every File analyzer that requests the file. They share one read of it.
 func (d *driver) analyzeFile(ctx context.Context, file File) *fileResult {
 	d.slots <- struct{}{}
 	defer func() { <-d.slots }()
@@ -181,7 +182,7 @@ func (d *driver) callWithFile(ctx context.Context, j *job, file File, read func(
 	})
 }
 
-// finishOutcome orders and completes what a call left behind.
+// finishOutcome closes, sorts and completes the result of a call.
 func (d *driver) finishOutcome(j *job, o *outcome, text func(string) []byte) {
 	o.close()
 	o.sortAll()
@@ -191,7 +192,7 @@ func (d *driver) finishOutcome(j *job, o *outcome, text func(string) []byte) {
 	o.completeFindings(j.Analyzer, text)
 }
 
-// dropIgnored removes the findings in files that the ignore file names.
+// dropIgnored removes the findings in files that match the ignore file, and counts them.
 func (d *driver) dropIgnored(o *outcome) {
 	kept := o.hits[:0]
 	for _, h := range o.hits {
@@ -214,6 +215,8 @@ func (d *driver) fileText(path string) []byte {
 	return b
 }
 
+// emitFileResult emits the results for one file, in the order of the jobs. Redacted lines are
+// collected from all analyzers first: no snippet may show a secret that another one detected.
 func (d *driver) emitFileResult(v *fileResult) error {
 	for _, o := range v.outcomes {
 		if o != nil {
@@ -234,8 +237,8 @@ func (d *driver) emitFileResult(v *fileResult) error {
 	return nil
 }
 
-// startProjects starts the Project analyzers beside the file analyzers, within
-// the same number of slots, and returns where each result arrives.
+// startProjects starts the Project, Image and Live analyzers, within the same number of slots as
+// the file analyzers, and returns a channel for each result.
 func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 	started := map[*job]chan *outcome{}
 	var jobs []*job
@@ -312,8 +315,8 @@ func (d *driver) analyzeImage(ctx context.Context, j *job) *outcome {
 	return o
 }
 
-// analyzeLive runs one Live analyzer. It ends by itself before its time is over, so that
-// what it has seen counts.
+// analyzeLive runs one Live analyzer. The analyzer returns by itself at its deadline with what
+// it has found; only the longer limit of the call would discard its results.
 func (d *driver) analyzeLive(ctx context.Context, j *job) *outcome {
 	o := &outcome{limit: d.Limits.Findings}
 	pass := &LivePass{Live: *d.Live, Analyses: d.Analyses, Deadline: time.Now().Add(d.Limits.LiveTime),
@@ -336,11 +339,11 @@ func (d *driver) analyzeLive(ctx context.Context, j *job) *outcome {
 	return o
 }
 
-// liveGrace is what a live analyzer may take beyond its deadline to sign out and to
-// clean up.
+// liveGrace is the time beyond its deadline for a live analyzer to sign out and to remove the
+// objects that it created.
 const liveGrace = 2 * time.Minute
 
-// countWanted counts the files that the job asks for.
+// countWanted counts the files that the job requests.
 func (d *driver) countWanted(j *job) int {
 	n := 0
 	for _, f := range d.tree.files {
@@ -351,7 +354,8 @@ func (d *driver) countWanted(j *job) int {
 	return n
 }
 
-// emitProjects emits the results of the Project analyzers, by id.
+// emitProjects emits the results of the Project, Image and Live analyzers, in the order of their
+// IDs, and then the buffered secrets.
 func (d *driver) emitProjects(ctx context.Context, started map[*job]chan *outcome) error {
 	for _, j := range d.jobs {
 		done, ok := started[j]

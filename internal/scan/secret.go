@@ -13,12 +13,14 @@ import (
 	"merlon/internal/redact"
 )
 
-// This file knows the secrets of a target, and keeps them out of the messages of a scan.
+// This file collects the secrets of a target, and redacts them in the messages of a scan. A
+// report is read by more people than the credentials of the test users are meant for.
 
-// Redact returns a Handler that gives each message to h with the secrets of the set
-// replaced. It stands at the boundary of a scan: whatever an analyzer says passes it.
+// Redact returns a Handler that redacts the secrets of the set in each message before it
+// forwards it to h. It is the boundary of a scan: every message passes it.
 func Redact(h Handler, secrets *redact.Set) Handler { return redacting{h, secrets} }
 
+// redacting redacts copies of messages: analyzers may still use the originals.
 type redacting struct {
 	h       Handler
 	secrets *redact.Set
@@ -38,8 +40,8 @@ func (r redacting) Operation(m *finding.Operation) error {
 	return r.h.Operation(redact.Copy(r.secrets, m))
 }
 
-// Secrets returns what must not be seen of the target: values of headers, what identities
-// sign in with, and credentials within addresses.
+// Secrets returns the secrets of the target: header values, credentials of identities, and
+// credentials in URLs.
 func (t *Target) Secrets() *redact.Set {
 	s := &redact.Set{}
 	t.AddSecrets(s)
@@ -65,7 +67,7 @@ func (t *Target) AddSecrets(s *redact.Set) {
 	}
 }
 
-// AddSecrets adds what an identity signs in with.
+// AddSecrets adds the credentials of an identity.
 func AddSecrets(s *redact.Set, i *Identity) {
 	s.AddPublic(i.Name)
 	addAddress(s, i.Marker.URL)
@@ -106,15 +108,15 @@ func AddSecrets(s *redact.Set, i *Identity) {
 	}
 }
 
-// addValue adds a value that may be a template of one.
+// addValue adds a value unless it is a template for a one-time password.
 func addValue(s *redact.Set, name, value string) {
 	if !strings.Contains(value, "{{totp}}") {
 		s.Add(name, value)
 	}
 }
 
-// addPair adds a user name, which everybody may see, with its password, also as HTTP Basic
-// writes both (RFC 7617).
+// addPair adds a user name, which is public, with its password, also encoded as HTTP Basic
+// credentials (RFC 7617, section 2).
 func addPair(s *redact.Set, user, password string) {
 	s.AddPublic(user)
 	if password == "" {
@@ -130,8 +132,8 @@ var publicHeaders = lazyregexp.New(`(?i)^(accept(-.*)?|user-agent|host|content-t
 
 var quotedText = lazyregexp.New(`"([^"]+)"`)
 
-// addHeader adds the value of a header, as a whole and without what everybody knows of it:
-// the scheme of a credential (RFC 9110, section 11.4), the names of cookies.
+// addHeader adds the value of a header, as a whole and without its public parts: the
+// authentication scheme (RFC 9110, section 11.4), the names of cookies.
 func addHeader(s *redact.Set, h Header) {
 	value := strings.TrimSpace(h.Value)
 	if value == "" || publicHeaders.MatchString(h.Name) {
@@ -169,9 +171,8 @@ func addHeader(s *redact.Set, h Header) {
 // authScheme is the name of a scheme.
 var authScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
-// addAddress adds the credentials of an address, or of a pattern of addresses: user and
-// password, and values of the query whose name or form says that they are credentials.
-// What else it holds is public.
+// addAddress adds the credentials in a URL or URL pattern: user and password, and query values
+// whose name or format is that of a credential. The rest of the URL is public.
 func addAddress(s *redact.Set, text string) {
 	rest, fragment, _ := strings.Cut(text, "#")
 	rest, query, _ := strings.Cut(rest, "?")
@@ -183,7 +184,7 @@ func addAddress(s *redact.Set, text string) {
 				if both {
 					addPair(s, read(user), read(password))
 				} else {
-					s.Add("Authorization", read(user)) // a token in the place of the user
+					s.Add("Authorization", read(user)) // a token instead of a user name
 				}
 			}
 			authority = authority[at+1:]
@@ -204,13 +205,14 @@ func addAddress(s *redact.Set, text string) {
 	}
 }
 
-// MaskAddress returns an address without the credentials that it holds.
+// MaskAddress returns a URL with its credentials redacted.
 func MaskAddress(address string) string {
 	s := &redact.Set{}
 	addAddress(s, address)
 	return s.RedactText(address)
 }
 
+// unescapeQuery decodes a query component; an invalid one is returned unchanged.
 func unescapeQuery(text string) string {
 	if plain, err := url.QueryUnescape(text); err == nil {
 		return plain
@@ -221,7 +223,7 @@ func unescapeQuery(text string) string {
 // publicMembers are members of a sign-in that everybody may see.
 var publicMembers = lazyregexp.New(`(?i)^(user|user_?name|login|e?-?mail|name|account|realm|tenant|organi[sz]ation|domain|client_?id|grant_?type|scope|locale|language|remember(_?me)?|action|method|type|version)$`)
 
-// addBody adds the values of the body of a sign-in: JSON, a form, or any text.
+// addBody adds the values in the body of a sign-in request: JSON, a form, XML, or any text.
 func addBody(s *redact.Set, body string) {
 	var root any
 	d := json.NewDecoder(strings.NewReader(body))
@@ -246,8 +248,11 @@ func addBody(s *redact.Set, body string) {
 // xmlText is an element or an attribute of XML with a text.
 var xmlText = lazyregexp.New(`([\w.-]+)(?:\s[^<>]*)?>([^<>]+)<`)
 
+// maxDepth bounds the nesting of a JSON body.
 const maxDepth = 20
 
+// addMembers adds the strings and numbers of a JSON value by the name of their member. Members
+// such as the user name are public.
 func addMembers(s *redact.Set, name string, v any, depth int) {
 	switch v := v.(type) {
 	case string:

@@ -11,9 +11,9 @@ import (
 	"merlon/internal/finding"
 )
 
-// This file writes and reads the message stream: one JSON object a line with
-// exactly one member, which names the kind of message. It is what a worker reads
-// from the scan that it runs, and a recorded one is a test fixture.
+// This file writes and reads the message stream: one JSON object per line with exactly one
+// member, whose name is the kind of message. The sandboxed scan writes it and the worker reads
+// it, so it is the trust boundary between the two: the reader validates every line.
 
 // message is a line of the stream.
 type message struct {
@@ -38,6 +38,7 @@ func Encode(w io.Writer) Handler {
 	return &encoder{w: w}
 }
 
+// encoder writes messages to a stream.
 type encoder struct {
 	w    io.Writer
 	line bytes.Buffer
@@ -52,8 +53,8 @@ func (e *encoder) Status(m *Status) error           { return e.writeMessage(mess
 
 func (e *encoder) Operation(m *finding.Operation) error { return e.writeMessage(message{Operation: m}) }
 
-// writeMessage writes one line. A message that no reader would take is an error here,
-// where it can be named.
+// writeMessage writes one line. A message that a reader would reject is an error here, where
+// its cause is known.
 func (e *encoder) writeMessage(m message) error {
 	e.line.Reset()
 	enc := json.NewEncoder(&e.line)
@@ -71,13 +72,12 @@ func (e *encoder) writeMessage(m message) error {
 // MaxMessage bounds a line of the stream, in bytes.
 const MaxMessage = 8 << 20
 
-// ErrIncomplete says that a stream ended before every analyzer had its status:
-// whatever it holds, nothing may be concluded from what it lacks.
+// ErrIncomplete means that a stream ended before every analyzer had its status: the absence of
+// a finding in it has no meaning.
 var ErrIncomplete = errors.New("the scan's messages end before every analyzer has ended")
 
-// Decode reads a stream and gives each message to h. A malformed, unknown or
-// oversized line is an error that names its number; a stream that is not whole
-// ends with ErrIncomplete.
+// Decode reads a stream and sends each message to h. A malformed, unknown or oversized line is
+// an error with its number; an incomplete stream ends with ErrIncomplete.
 func Decode(r io.Reader, h Handler) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), MaxMessage)
@@ -96,11 +96,14 @@ func Decode(r io.Reader, h Handler) error {
 	return nil
 }
 
+// decoder validates the order of messages.
 type decoder struct {
 	h    Handler
 	open map[string]bool // analyzers without a status; nil before Config
 }
 
+// decodeLine validates one line and sends its message to the handler: the first message is
+// Config, and each of its analyzers has one status.
 func (d *decoder) decodeLine(b []byte) error {
 	var m message
 	if err := json.Unmarshal(b, &m); err != nil {

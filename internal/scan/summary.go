@@ -7,17 +7,17 @@ import (
 	"merlon/internal/finding"
 )
 
-// A Summary is a Handler that counts what a scan says. The zero value is ready.
+// A Summary is a Handler that counts the messages of a scan. The zero value is ready.
 type Summary struct {
 	Setup      Config                   // the scan's first message
 	Findings   map[finding.Severity]int // by severity
-	Cleared    map[finding.Severity]int // those of them of which somebody said that nothing is to be done
+	Cleared    map[finding.Severity]int // those that a VEX statement clears
 	ByAnalysis map[finding.Analysis]int
 	Packages   int
 	Operations map[finding.Outcome]int // of a running application
-	Created    []finding.Operation     // those by which the scan has created objects in the application
-	// Authorization counts operations of an API by the reason why it was not tested that other
-	// users are kept out; "": it was tested.
+	Created    []finding.Operation     // operations that created objects in the application
+	// Authorization counts the operations of an API by the reason why their authorization was
+	// not tested; "": it was tested.
 	Authorization map[string]int
 	Statuses      []Status
 }
@@ -25,8 +25,7 @@ type Summary struct {
 // Complete reports whether every analyzer analyzed all code of the project.
 func (s *Summary) Complete() bool { return len(s.Incomplete()) == 0 }
 
-// Incomplete returns the statuses of the analyzers that did not look at
-// everything.
+// Incomplete returns the statuses of the analyzers with coverage gaps.
 func (s *Summary) Incomplete() []Status {
 	var out []Status
 	for _, st := range s.Statuses {
@@ -37,8 +36,7 @@ func (s *Summary) Incomplete() []Status {
 	return out
 }
 
-// Skipped returns what analyzers passed over by design, each place once, ordered by
-// path.
+// Skipped returns what analyzers excluded by design, each path once, in order.
 func (s *Summary) Skipped() []Reason {
 	var out []Reason
 	for _, st := range s.Statuses {
@@ -52,8 +50,8 @@ func (s *Summary) Skipped() []Reason {
 	return slices.CompactFunc(out, func(a, b Reason) bool { return a.Path == b.Path })
 }
 
-// AtLeast counts the findings of the severity and above, but for those that are
-// cleared.
+// AtLeast counts the findings of the severity and above, without those that a VEX statement
+// clears.
 func (s *Summary) AtLeast(least finding.Severity) int {
 	n := 0
 	for severity, count := range s.Findings {
@@ -73,17 +71,17 @@ func (s *Summary) Total() int {
 	return n
 }
 
-// Config takes the scan's description.
+// Config resets the summary for a new scan.
 func (s *Summary) Config(m *Config) error {
 	*s = Summary{Setup: *m, Findings: map[finding.Severity]int{}, Cleared: map[finding.Severity]int{},
 		ByAnalysis: map[finding.Analysis]int{}, Operations: map[finding.Outcome]int{}, Authorization: map[string]int{}}
 	return nil
 }
 
-// Progress changes nothing.
+// Progress does nothing.
 func (s *Summary) Progress(*Progress) error { return nil }
 
-// Rule changes nothing.
+// Rule does nothing.
 func (s *Summary) Rule(*finding.Rule) error { return nil }
 
 // Package counts a dependency.
@@ -102,7 +100,7 @@ func (s *Summary) Finding(m *finding.Finding) error {
 	return nil
 }
 
-// Operation counts what became of an operation.
+// Operation counts the outcome of an operation.
 func (s *Summary) Operation(m *finding.Operation) error {
 	s.Operations[m.Outcome]++
 	if a := m.Authorization; a != nil {
@@ -114,18 +112,20 @@ func (s *Summary) Operation(m *finding.Operation) error {
 	return nil
 }
 
-// Status keeps how an analyzer ended.
+// Status records the status of an analyzer.
 func (s *Summary) Status(m *Status) error {
 	s.Statuses = append(s.Statuses, *m)
 	return nil
 }
 
-// Tee returns a Handler that gives every message to each of the handlers, in
-// order, and stops at the first error.
+// Tee returns a Handler that sends every message to each of the handlers, in order, and stops at
+// the first error.
 func Tee(handlers ...Handler) Handler { return tee(handlers) }
 
+// tee is a list of handlers that receive the same messages.
 type tee []Handler
 
+// forEach calls f with each handler until one fails.
 func (t tee) forEach(f func(Handler) error) error {
 	for _, h := range t {
 		if err := f(h); err != nil {

@@ -18,15 +18,13 @@ import (
 	"merlon/internal/errs"
 )
 
-// This file walks and opens the scanned tree. Everything goes through an
-// os.Root, so neither a link nor a name can lead outside.
+// This file walks and opens the scanned tree. All access goes through an os.Root, so that
+// neither a symbolic link nor a path traversal in an untrusted tree leads outside.
 //
-// What is looked at: every regular file below the root, whatever it is called,
-// folders of installed dependencies included. What is left out without a word:
-// the folder ".git" (the history and its locks are not the tree; it is shown as a
-// repository to those who ask for one), symbolic links
-// (what they name inside the tree is looked at under its own name; what they
-// name outside does not belong to it), and devices, sockets and pipes.
+// The tree has every regular file below the root, including installed dependencies. It excludes
+// without a reason: the folder ".git" (analyzers of the history get it as a Repository),
+// symbolic links (a target inside the tree is analyzed under its own name; one outside is out
+// of scope), and devices, sockets and pipes.
 
 // tree is a scanned folder, or a single file.
 type tree struct {
@@ -34,12 +32,12 @@ type tree struct {
 	name  string   // of the folder or file, without its parents
 	dir   string   // on the host; empty for a single file
 	files []File   // within the limits, sorted
-	large []File   // too large for all but those who read streams
-	repos []string // folders that hold .git, in the order of the walk
-	gaps  []Reason // what is out of reach: files, folders (trailing slash), the rest (no path)
+	large []File   // too large for all analyzers but those that stream
+	repos []string // folders that contain .git, in the order of the walk
+	gaps  []Reason // what cannot be analyzed: files, folders (trailing slash), the rest (no path)
 
 	index   sync.Once
-	entries map[string][]fs.DirEntry // of every folder that holds a file, by path
+	entries map[string][]fs.DirEntry // of every folder that contains a file, by path
 }
 
 // openTree opens and walks the folder or file.
@@ -80,16 +78,17 @@ func openTree(ctx context.Context, at string, limits Limits) (*tree, error) {
 	return t, nil
 }
 
+// close closes the root; a tree of an image has none.
 func (t *tree) close() {
 	if t.root != nil {
-		_ = t.root.Close() // it was only read from
+		_ = t.root.Close() // read only
 	}
 }
 
-// maxRepositories bounds the repositories of a tree that are shown.
+// maxRepositories bounds the repositories of a tree.
 const maxRepositories = 1000
 
-// errFull ends a walk at the limit of files.
+// errFull ends the walk at the limit of files.
 var errFull = errors.New("the limit of files is reached")
 
 // walkFiles lists the regular files, sorted by path.
@@ -136,7 +135,7 @@ func (t *tree) walkFiles(ctx context.Context, limits Limits) error {
 	return err
 }
 
-// enterFolder says whether the walk goes into the folder.
+// enterFolder decides whether the walk descends into the folder, and returns fs.SkipDir if not.
 func (t *tree) enterFolder(name string, limits Limits) error {
 	if path.Base(name) == ".git" {
 		if len(t.repos) < maxRepositories {
@@ -151,7 +150,8 @@ func (t *tree) enterFolder(name string, limits Limits) error {
 	return nil
 }
 
-// addFile lists the file, unless it is too large.
+// addFile adds the file, and reports whether it did. A file above the limit is a gap, though
+// analyzers that stream may still read it.
 func (t *tree) addFile(f File, limits Limits) bool {
 	if f.Size > limits.FileSize {
 		if f.Size <= limits.StreamSize {
@@ -164,22 +164,24 @@ func (t *tree) addFile(f File, limits Limits) bool {
 	return true
 }
 
+// addGap records a part of the tree that cannot be analyzed.
 func (t *tree) addGap(code, message, name string) {
 	t.gaps = append(t.gaps, Reason{Code: code, Message: message, Path: name})
 }
 
-// readFile returns the content of a listed file, at most limit bytes.
+// readFile returns the content of a listed file, at most limit bytes. The file may have grown
+// since the walk, so the limit is enforced while reading and not by the listed size.
 func (t *tree) readFile(name string, limit int64) ([]byte, error) {
 	f, err := t.openFile(name)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read from
+	defer func() { _ = f.Close() }() // read only
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	b := bytes.NewBuffer(make([]byte, 0, min(info.Size(), limit)+bytes.MinRead)) // the room to see its end, too
+	b := bytes.NewBuffer(make([]byte, 0, min(info.Size(), limit)+bytes.MinRead)) // with room to detect EOF
 	if _, err := b.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
 		return nil, err
 	}
@@ -189,7 +191,8 @@ func (t *tree) readFile(name string, limit int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// openFile opens a regular file; it neither waits for a pipe nor opens a device.
+// openFile opens a regular file. The entry may have been replaced since the walk (TOCTOU):
+// O_NONBLOCK prevents blocking on a named pipe, and the type is checked on the open file.
 func (t *tree) openFile(name string) (*os.File, error) {
 	f, err := t.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -200,7 +203,7 @@ func (t *tree) openFile(name string) (*os.File, error) {
 		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
 	}
 	if err != nil {
-		_ = f.Close() // the first error is the one to tell
+		_ = f.Close() // the first error is reported
 		return nil, err
 	}
 	return f, nil

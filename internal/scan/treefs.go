@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// This file shows the tree to project analyzers as a file system that holds
-// exactly the listed files and the folders above them.
+// This file provides the tree to project analyzers as a file system of exactly the listed files
+// and their parent folders.
 
 // treeFS implements fs.ReadDirFS, fs.ReadFileFS and fs.StatFS.
 type treeFS struct {
@@ -34,7 +34,7 @@ func (t treeFS) Open(name string) (fs.File, error) {
 	return f, nil
 }
 
-// isLarge reports whether the file may be read as a stream only.
+// isLarge reports whether the file can only be streamed.
 func (t *tree) isLarge(name string) bool {
 	return slices.ContainsFunc(t.large, func(f File) bool { return f.Path == name })
 }
@@ -90,7 +90,8 @@ func (t treeFS) findEntry(op, name string) (entry, error) {
 	return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 }
 
-// buildIndex makes the table of folders.
+// buildIndex builds the table of folders. It runs once, at the first access: many scans have no
+// project analyzer that uses the file system.
 func (t *tree) buildIndex() {
 	t.entries = map[string][]fs.DirEntry{".": nil}
 	var add func(e entry)
@@ -130,7 +131,7 @@ func (e entry) Type() fs.FileMode {
 	return 0
 }
 
-// Info asks the host.
+// Info returns the metadata from the host.
 func (e entry) Info() (fs.FileInfo, error) { return e.tree.root.Lstat(e.path) }
 
 // openDir is an open folder.
@@ -147,7 +148,7 @@ func (d *openDir) Read([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "read", Path: d.path, Err: fs.ErrInvalid}
 }
 
-// ReadDir returns the next n entries, or all that are left when n is not positive.
+// ReadDir returns the next n entries, or all remaining ones when n is not positive.
 func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	if n > 0 && len(d.rest) == 0 {
 		return nil, io.EOF

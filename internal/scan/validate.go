@@ -12,9 +12,9 @@ import (
 
 var validID = regexp.MustCompile(`^[a-z][a-z0-9]*(/[a-z][a-z0-9-]*)+$`)
 
-// Validate checks the declarations of analyzers: valid and unique ids, a known
-// analysis, a manual with a title, exactly one function, and Match where File
-// needs it. It returns every fault that it finds.
+// Validate checks the declarations of analyzers: valid and unique IDs, a known analysis, a
+// manual with a title, exactly one function, and Match where File requires it. It returns all
+// faults together.
 func Validate(analyzers []*Analyzer) error {
 	var faults []error
 	seen := map[string]bool{}
@@ -51,7 +51,7 @@ func Validate(analyzers []*Analyzer) error {
 	return errors.Join(faults...)
 }
 
-// countTrue returns how many of the conditions hold.
+// countTrue returns how many of the conditions are true.
 func countTrue(conditions ...bool) int {
 	n := 0
 	for _, c := range conditions {
