@@ -131,9 +131,28 @@ type driver struct {
 	redacted      redactedLines
 }
 
-// planJobs creates a job for every requested analyzer. A requested analysis without an analyzer
-// becomes a failed job: it must not look like a clean result.
+// planJobs creates a job for every requested analyzer.
 func (d *driver) planJobs() error {
+	if err := d.resolveAnalyses(); err != nil {
+		return err
+	}
+	for _, analysis := range d.Analyses {
+		d.addJobs(analysis)
+	}
+	slices.SortFunc(d.jobs, func(a, b *job) int { return cmp.Compare(a.ID, b.ID) })
+	if len(d.jobs) == 0 {
+		return errs.E(errs.Invalid, "there is nothing to analyse with")
+	}
+	if d.Image == nil && d.Live == nil {
+		d.noteEmptyTree()
+		d.loadIgnoreFile()
+	}
+	return nil
+}
+
+// resolveAnalyses validates the requested analyses, or selects all that have an analyzer for the
+// target, and puts them into the order of finding.Analyses.
+func (d *driver) resolveAnalyses() error {
 	asked := d.Analyses
 	for _, analysis := range asked {
 		if !slices.Contains(finding.Analyses, analysis) {
@@ -150,43 +169,51 @@ func (d *driver) planJobs() error {
 	d.Analyses = slices.DeleteFunc(slices.Clone(finding.Analyses), func(a finding.Analysis) bool {
 		return !slices.Contains(asked, a)
 	})
-	for _, analysis := range d.Analyses {
-		found := false
-		for _, a := range d.Analyzers {
-			if a.Analysis == analysis && d.isApplicable(a) {
-				found = true
-				d.jobs = append(d.jobs, newJob(a, d.unmetNeed(a)))
-			}
-		}
-		if !found {
-			none := &Analyzer{ID: string(analysis), Analysis: analysis}
-			d.jobs = append(d.jobs, newJob(none, d.explainMissing(analysis)))
-		}
-	}
-	slices.SortFunc(d.jobs, func(a, b *job) int { return cmp.Compare(a.ID, b.ID) })
-	if len(d.jobs) == 0 {
-		return errs.E(errs.Invalid, "there is nothing to analyse with")
-	}
-	if d.Image != nil || d.Live != nil {
-		return nil
-	}
-	if len(d.tree.files)+len(d.tree.large)+len(d.tree.gaps) == 0 {
-		for _, j := range d.jobs {
-			if !j.History || len(d.tree.repos) == 0 {
-				j.addReason(Reason{Code: "empty", Message: "there are no files: nothing was analyzed"})
-			}
-		}
-	}
-	var err error
-	if d.ignored, err = readIgnore(d.tree); err != nil {
-		for _, j := range d.jobs {
-			if j.Analysis == finding.SAST {
-				j.addReason(Reason{Code: "malformed", Message: "the ignore file was not " +
-					"applied: " + causeText(err), Path: IgnoreFile})
-			}
-		}
-	}
 	return nil
+}
+
+// addJobs adds a job for each analyzer of the analysis. An analysis without an analyzer becomes
+// a failed job: it must not look like a clean result.
+func (d *driver) addJobs(analysis finding.Analysis) {
+	found := false
+	for _, a := range d.Analyzers {
+		if a.Analysis == analysis && d.isApplicable(a) {
+			found = true
+			d.jobs = append(d.jobs, newJob(a, d.unmetNeed(a)))
+		}
+	}
+	if !found {
+		none := &Analyzer{ID: string(analysis), Analysis: analysis}
+		d.jobs = append(d.jobs, newJob(none, d.explainMissing(analysis)))
+	}
+}
+
+// noteEmptyTree adds a reason to every job when the tree has no files: an empty upload is more
+// likely a mistake than a project without vulnerabilities.
+func (d *driver) noteEmptyTree() {
+	if len(d.tree.files)+len(d.tree.large)+len(d.tree.gaps) > 0 {
+		return
+	}
+	for _, j := range d.jobs {
+		if !j.History || len(d.tree.repos) == 0 {
+			j.addReason(Reason{Code: "empty", Message: "there are no files: nothing was analyzed"})
+		}
+	}
+}
+
+// loadIgnoreFile reads the ignore file. A malformed one is not applied at all, because a part of
+// its patterns could suppress the wrong findings.
+func (d *driver) loadIgnoreFile() {
+	var err error
+	if d.ignored, err = readIgnore(d.tree); err == nil {
+		return
+	}
+	for _, j := range d.jobs {
+		if j.Analysis == finding.SAST {
+			j.addReason(Reason{Code: "malformed", Path: IgnoreFile,
+				Message: "the ignore file was not applied: " + causeText(err)})
+		}
+	}
 }
 
 // isApplicable reports whether the analyzer handles the kind of target: a tree, an image or a

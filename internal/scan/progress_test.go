@@ -48,7 +48,7 @@ func TestProgressOfProject(t *testing.T) {
 	w := &watch{seen: make(chan string, 200)}
 	slow := &scan.Analyzer{ID: "sast/slow", Version: 1, Analysis: finding.SAST, Doc: "# Slow\n\nSlow.",
 		Project: func(p *scan.ProjectPass) error {
-			if err := w.await("looked at 2 of 2 files"); err != nil {
+			if err := w.await("analyzed 2 of 2 files"); err != nil {
 				return err
 			}
 			for i, step := range []string{"one", "two"} {

@@ -25,7 +25,7 @@ const (
 // whose data flow starts in their handlers. Rules are the rules of the findings by ID.
 func Routes(operations []finding.Operation, findings []finding.Finding, rules map[string]*finding.Rule) []Route {
 	var out []Route
-	at := map[string][]int{}
+	at := map[string][]int{} // indexes of routes, by method and path
 	for _, op := range operations {
 		if op.Outcome != finding.Declared || op.Code == nil || len(out) == MaxRoutes {
 			continue
@@ -42,20 +42,25 @@ func Routes(operations []finding.Operation, findings []finding.Finding, rules ma
 		}
 		for _, e := range f.Entry {
 			for _, n := range at[e.Method+" "+e.Path] {
-				if len(f.Steps) > 0 && f.Steps[0].Location.Path != out[n].Location.Path || sinks == MaxSinks {
+				if sinks == MaxSinks || len(f.Steps) > 0 && f.Steps[0].Location.Path != out[n].Location.Path {
 					continue
 				}
 				sinks++
-				steps := f.Steps
-				if len(steps) > maxPath {
-					steps = append(slices.Clip(steps[:maxPath/2]), steps[len(steps)-maxPath/2:]...)
-				}
-				out[n].Sinks = append(out[n].Sinks, Sink{CWE: rule.CWE, RuleID: f.RuleID, Parameter: e.Parameter,
-					Location: f.Location, Fingerprint: f.Fingerprint, Steps: steps})
+				out[n].Sinks = append(out[n].Sinks, newSink(f, rule, e.Parameter))
 			}
 		}
 	}
 	return out
+}
+
+// newSink returns the sink of a static finding. A long data flow keeps both of its ends.
+func newSink(f *finding.Finding, rule *finding.Rule, parameter string) Sink {
+	steps := f.Steps
+	if len(steps) > maxPath {
+		steps = append(slices.Clip(steps[:maxPath/2]), steps[len(steps)-maxPath/2:]...)
+	}
+	return Sink{CWE: rule.CWE, RuleID: f.RuleID, Parameter: parameter, Location: f.Location,
+		Fingerprint: f.Fingerprint, Steps: steps}
 }
 
 // A RouteCollector is a Handler that collects the declared operations of a source scan and the
@@ -158,17 +163,9 @@ func (b *routeMatcher) annotateOutcome(o *outcome) {
 // the most literal segments, as routers of web frameworks choose. The target may be mounted
 // below a path prefix that the source does not know, so the path is tried with and without it.
 func (b *routeMatcher) matchRoute(method, address string) *routePattern {
-	u, err := url.Parse(address)
-	if err != nil {
+	path, ok := pathOf(address)
+	if !ok {
 		return nil
-	}
-	path := u.EscapedPath()
-	if _, after, ok := strings.Cut(address, "{"); ok && after != "" { // a URI template, not a URL
-		if _, rest, ok := strings.Cut(address, "://"); ok {
-			if slash := strings.IndexByte(rest, '/'); slash >= 0 {
-				path, _, _ = strings.Cut(rest[slash:], "?")
-			}
-		}
 	}
 	candidates := [][]string{splitPath(path)}
 	if below, ok := strings.CutPrefix(path, b.base+"/"); ok && b.base != "" {
@@ -182,12 +179,32 @@ func (b *routeMatcher) matchRoute(method, address string) *routePattern {
 			continue
 		}
 		for _, segments := range candidates {
-			if n := countLiteralSegments(r.segments, segments); n > score || n == score && n >= 0 && len(r.Sinks) > len(best.Sinks) {
+			n := countLiteralSegments(r.segments, segments)
+			if n > score || n == score && n >= 0 && len(r.Sinks) > len(best.Sinks) {
 				best, score = r, n
 			}
 		}
 	}
 	return best
+}
+
+// pathOf returns the escaped path of a URL or of a URI template such as
+// "https://host/users/{id}", whose braces a URL parser would escape; false when it is neither.
+func pathOf(address string) (path string, ok bool) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", false
+	}
+	path = u.EscapedPath()
+	if _, after, ok := strings.Cut(address, "{"); !ok || after == "" {
+		return path, true
+	}
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		if slash := strings.IndexByte(rest, '/'); slash >= 0 {
+			path, _, _ = strings.Cut(rest[slash:], "?")
+		}
+	}
+	return path, true
 }
 
 // countLiteralSegments returns how many segments of the path equal those of the route; -1 when

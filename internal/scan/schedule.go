@@ -42,26 +42,37 @@ func (d *driver) analyzeFiles(ctx context.Context) error {
 	workers.Go(func() {
 		defer close(work)
 		defer close(queue)
-		for _, file := range d.tree.files {
-			done := make(chan *fileResult, 1)
-			select {
-			case queue <- done:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case work <- func() { done <- d.analyzeFile(ctx, file) }:
-			case <-ctx.Done():
-				return
-			}
-		}
+		d.enqueueFiles(ctx, queue, work)
 	})
 	for _, j := range d.jobs {
 		d.addGapsOf(j)
 	}
+	return d.emitFileResults(ctx, queue)
+}
+
+// enqueueFiles puts a result channel for each file into the queue, in order, and the analysis
+// that fills it into work, until the context is cancelled.
+func (d *driver) enqueueFiles(ctx context.Context, queue chan<- chan *fileResult, work chan<- func()) {
+	for _, file := range d.tree.files {
+		done := make(chan *fileResult, 1)
+		select {
+		case queue <- done:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case work <- func() { done <- d.analyzeFile(ctx, file) }:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// emitFileResults emits the results in the order of the queue, with the progress by bytes.
+func (d *driver) emitFileResults(ctx context.Context, queue <-chan chan *fileResult) error {
 	var n int
 	var size int64
-	weight := d.tree.totalWork()
+	total := d.tree.totalWork()
 	for done := range queue {
 		v, err := awaitResult(ctx, d, done)
 		if err != nil {
@@ -71,7 +82,7 @@ func (d *driver) analyzeFiles(ctx context.Context) error {
 		if err := d.emitFileResult(v); err != nil {
 			return err
 		}
-		d.tracker.reportFiles(int(100*size/weight), fmt.Sprintf("analyzed %d of %d files", n, len(d.tree.files)))
+		d.tracker.reportFiles(int(100*size/total), fmt.Sprintf("analyzed %d of %d files", n, len(d.tree.files)))
 		if err := d.emitProgress(); err != nil {
 			return err
 		}

@@ -113,14 +113,7 @@ func (d *decoder) decodeLine(b []byte) error {
 		return errors.New("a message has exactly one known member")
 	}
 	if m.Config != nil {
-		if d.open != nil {
-			return errors.New("a second config")
-		}
-		d.open = map[string]bool{}
-		for _, id := range m.Config.Analyzers {
-			d.open[id] = true
-		}
-		return d.h.Config(m.Config)
+		return d.openStream(m.Config)
 	}
 	if d.open == nil {
 		return errors.New("the first message is not config")
@@ -143,4 +136,16 @@ func (d *decoder) decodeLine(b []byte) error {
 		delete(d.open, m.Status.Analyzer)
 		return d.h.Status(m.Status)
 	}
+}
+
+// openStream records the analyzers whose statuses the stream must contain.
+func (d *decoder) openStream(c *Config) error {
+	if d.open != nil {
+		return errors.New("a second config")
+	}
+	d.open = map[string]bool{}
+	for _, id := range c.Analyzers {
+		d.open[id] = true
+	}
+	return d.h.Config(c)
 }

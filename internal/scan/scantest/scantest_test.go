@@ -57,7 +57,7 @@ func TestCheck(t *testing.T) {
 		{"sidecar", map[string]string{"evil.json": "{}", "evil.json.want": "0 \"evil/file\"\n", "b.py": "good"}, ""},
 		{"sidecar of nothing", map[string]string{"x.json.want": "0 \"x\"", "b.py": "good"}, "x.json"},
 		{"no positive", map[string]string{"b.py": "good"}, "no file in which something is to be found"},
-		{"no silent", map[string]string{"a.py": "evil # want \"evil\"", "b.bin": "not looked at"}, "must stay silent"},
+		{"no silent", map[string]string{"a.py": "evil # want \"evil\"", "b.bin": "not looked at"}, "without expected findings"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -284,7 +284,7 @@ func TestCrawlOfOneLargePage(t *testing.T) {
 	if n := asked.Load(); n < 21 || n > 40 || looked.Load() != 20 || len(surface.Entries()) < 15 { // four at once
 		t.Errorf("%d asked, %d looked at, %d operations", n, looked.Load(), len(surface.Entries()))
 	}
-	if len(reasons) != 1 || !strings.Contains(reasons[0].Message, "pages were not asked") {
+	if len(reasons) != 1 || !strings.Contains(reasons[0].Message, "pages were not requested") {
 		t.Errorf("reasons %+v", reasons)
 	}
 }
