@@ -226,7 +226,7 @@ func TestErrors(t *testing.T) {
 			Error{Status: 400, Code: "invalid_grant", Message: "invalid_grant"}, "invalid_grant"},
 		"somebody else": {404, `<html>`, Error{Status: 404, Message: "api.example.com answers 404 Not Found"},
 			"api.example.com answers 404 Not Found"},
-		"nothing": {404, `{}`, Error{Status: 404}, "the service answers 404 Not Found"},
+		"nothing": {404, `{}`, Error{Status: 404}, "the service responded with 404 Not Found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService()

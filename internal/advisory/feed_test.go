@@ -172,16 +172,16 @@ func TestFeedsThatAreNotTaken(t *testing.T) {
 		fmt.Fprintf(&many, "CVE-2021-%d,0.1,0.1\n", 1000+i)
 	}
 	for name, test := range map[string]struct{ file, text, problem string }{
-		"no date":   {"epss.csv", "cve,epss,percentile\nCVE-2020-1111,0.1,0.2\n", "of which day"},
+		"no date":   {"epss.csv", "cve,epss,percentile\nCVE-2020-1111,0.1,0.2\n", "date of its scores"},
 		"bad date":  {"epss.csv", strings.Replace(scores, "2026-11-19", "yesterday", 1), "cannot be read"},
 		"no column": {"epss.csv", strings.Replace(scores, "percentile", "rank", 1), "percentile"},
 		"no score":  {"epss.csv", strings.Join(strings.SplitAfter(scores, "\n")[:2], ""), "no score"},
 		"half":      {"epss.csv.gz", gzipped(t, scores)[:40], "decompressed"},
 		"other":     {"epss.csv", "a,b,c\n", "neither"},
-		"cut": {"epss.csv", strings.Replace(scores, "11-19", "11-21", 1), "holds 2 entries where 22 " +
+		"cut": {"epss.csv", strings.Replace(scores, "11-19", "11-21", 1), "has 2 entries where 22 " +
 			"were known"},
-		"count":      {"kev.json", strings.Replace(catalogue, `"count":2`, `"count":3`, 1), "says that it has 3"},
-		"no release": {"kev.json", strings.Replace(catalogue, "dateReleased", "x", 1), "released"},
+		"count":      {"kev.json", strings.Replace(catalogue, `"count":2`, `"count":3`, 1), "declares 3"},
+		"no release": {"kev.json", strings.Replace(catalogue, "dateReleased", "x", 1), "release date"},
 		"no entry": {"kev.json", `{"catalogVersion":"1","dateReleased":"2026-11-18","vulnerabilities":[]}`,
 			"no entry"},
 		"empty table": {"kev.csv", "cveID,dateAdded\n", "no entry"},

@@ -348,7 +348,7 @@ func TestRefuses(t *testing.T) {
 			"checksum"},
 		{"larger than it says", rawZip(t, zip.FileHeader{Name: "a", Method: zip.Deflate, CRC32: sum,
 			CompressedSize64: uint64(len(deflated(t, content))), UncompressedSize64: 2}, deflated(t, content)),
-			"larger than it says"},
+			"larger than its declared size"},
 		{"smaller than it says",
 			rawZip(t, zip.FileHeader{Name: "a", CRC32: sum, CompressedSize64: 5, UncompressedSize64: 9}, content),
 			"cut off"},

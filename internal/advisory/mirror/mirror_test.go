@@ -287,7 +287,7 @@ func TestUpdateChecksSignatures(t *testing.T) {
 	}
 	other, _ := newKey(t)
 	s.signer = other
-	if _, _, _, err := s.update(); !errs.Is(err, errs.Forbidden) || !strings.Contains(err.Error(), "does not hold") {
+	if _, _, _, err := s.update(); !errs.Is(err, errs.Forbidden) || !strings.Contains(err.Error(), "is invalid") {
 		t.Errorf("signed by another: %v", err)
 	}
 	s.signer = private

@@ -40,7 +40,7 @@ func TestSignatureOfTheManual(t *testing.T) {
 		t.Error(err)
 	}
 	for name, test := range map[string]struct{ file, signature, problem string }{
-		"another file":     {"Test", manualSignature, "does not hold"},
+		"another file":     {"Test", manualSignature, "is invalid"},
 		"another comment":  {"test", strings.Replace(manualSignature, "file:test", "file:tesp", 1), "comment"},
 		"another key":      {"test", strings.Replace(manualSignature, "RUQf6", "RUQg6", 1), "signed with the key"},
 		"another algo":     {"test", strings.Replace(manualSignature, "RUQf6", "RVQf6", 1), "algorithm"},

@@ -122,7 +122,7 @@ func TestEntries(t *testing.T) {
 			for _, s := range got.Statuses {
 				for _, r := range s.Reasons {
 					untried = untried || slices.Contains(r.Rules, "api/operations/mass-assignment") &&
-						strings.Contains(r.Message, "no response shows what an account has")
+						strings.Contains(r.Message, "no response shows the properties of an account")
 				}
 			}
 			if untried != c.untried {

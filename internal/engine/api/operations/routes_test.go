@@ -108,7 +108,7 @@ func TestDeclaredRoutesAreShared(t *testing.T) {
 		}
 		left := map[string]string{}
 		for _, o := range got.Operations {
-			if strings.Contains(o.Reason, "examines it") {
+			if strings.Contains(o.Reason, "analysis covers it") {
 				if o.Requests > 4 {
 					t.Errorf("%s is left to another analysis after %d requests", o.URL, o.Requests)
 				}

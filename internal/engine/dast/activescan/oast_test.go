@@ -107,7 +107,7 @@ func TestLureBehindADevice(t *testing.T) {
 	got := activescantest.Attack(t, mux, []*activescan.Rule{lured(true)}, []string{"GET /a?v=a"},
 		activescantest.Listening(t))
 	if len(got.Findings) != 0 || len(got.Reasons) != 1 ||
-		!strings.Contains(got.Reasons[0].Message, "before the target") {
+		!strings.Contains(got.Reasons[0].Message, "in front of the target") {
 		t.Errorf("%+v", got)
 	}
 }

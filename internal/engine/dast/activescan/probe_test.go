@@ -28,7 +28,7 @@ func TestBroken(t *testing.T) {
 	got := activescantest.Attack(t, h, []*activescan.Rule{compare}, []string{"GET /breaks?x=1", "GET /broken?x=1",
 		"GET /stays?x=1"})
 	if len(got.Reasons) != 1 || !strings.HasSuffix(got.Reasons[0].Path, "/breaks") ||
-		!strings.Contains(got.Reasons[0].Message, "answered with 200 when it was found, and with 500") {
+		!strings.Contains(got.Reasons[0].Message, "returned 200 when it was crawled, and 500") {
 		t.Errorf("reasons: %+v", got.Reasons)
 	}
 }

@@ -305,7 +305,7 @@ const post = (kind, text) => fetch("/api/" + kind, {method: "POST", body: JSON.s
 // A target of which nothing is there was not examined.
 func TestNothingIsThere(t *testing.T) {
 	got := examine(t, http.NotFoundHandler(), func(o *scan.Options) { o.Live.BrowserReason = "" })
-	if s := got.Statuses[0]; s.State != scan.Degraded || !strings.Contains(s.Reasons[0].Message, "nothing was found") {
+	if s := got.Statuses[0]; s.State != scan.Degraded || !strings.Contains(s.Reasons[0].Message, "nothing to scan") {
 		t.Errorf("status %+v", s)
 	}
 }
@@ -319,7 +319,7 @@ func TestUnkept(t *testing.T) {
 	for _, r := range got.Statuses[0].Reasons {
 		reasons = append(reasons, r.Message)
 	}
-	if all := strings.Join(reasons, "\n"); !strings.Contains(all, "could not be kept") ||
+	if all := strings.Join(reasons, "\n"); !strings.Contains(all, "could not be saved") ||
 		!strings.Contains(all, "the disk is full") {
 		t.Errorf("the reasons are %q", reasons)
 	}

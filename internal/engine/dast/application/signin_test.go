@@ -82,7 +82,7 @@ func TestSignInFormsAreSpared(t *testing.T) {
 				t.Errorf("%s: the operation says %q, the scan %s", profile, said, reasons)
 			}
 		default:
-			if !strings.Contains(said, "has refused 3 attempts to sign in") || strings.Contains(reasons, "lock") {
+			if !strings.Contains(said, "has rejected 3 sign-in attempts") || strings.Contains(reasons, "lock") {
 				t.Errorf("%s: the operation says %q, the scan %s", profile, said, reasons)
 			}
 		}
