@@ -21,6 +21,7 @@ const (
 	end64Signature     = 0x06064b50 // [4.3.14]
 	locator64Signature = 0x07064b50 // [4.3.15]
 
+	// Sizes of the fixed parts of the records of a zip file, in bytes [4.3.7 to 4.3.16].
 	recordSize, localSize, endSize, end64Size, locator64Size = 46, 30, 22, 56, 20
 
 	flagEncrypted = 1 // bit 0 of an entry's flags [4.4.4]

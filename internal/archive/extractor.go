@@ -43,6 +43,7 @@ const (
 	maxLinkBytes = 8 << 20 // of names and targets of links
 )
 
+// newExtractor returns an extractor into the folder with the budget for an archive of the size.
 func newExtractor(ctx context.Context, size int64, dst *os.Root, b Budget) *extractor {
 	return &extractor{
 		ctx: ctx, dst: dst, budget: b, size: size,
@@ -287,6 +288,8 @@ type meter struct {
 	ratio int64 // for this archive's size
 }
 
+// addBytes counts extracted bytes against the budget. Sizes in headers are not trusted: a
+// decompression bomb declares small ones.
 func (m *meter) addBytes(n int) error {
 	switch m.n += int64(n); {
 	case m.n > m.limit:
@@ -304,6 +307,7 @@ type metered struct {
 	ctx context.Context
 }
 
+// Read counts what a decompressor yields.
 func (m metered) Read(p []byte) (int, error) {
 	if err := m.ctx.Err(); err != nil {
 		return 0, err

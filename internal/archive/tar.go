@@ -50,6 +50,8 @@ func (x *extractor) extractTar(src io.Reader) error {
 	}
 }
 
+// tarEntry extracts one entry of a tar. Devices, sockets and hard links to other files are
+// skipped.
 func (x *extractor) tarEntry(tr *tar.Reader, h *tar.Header) error {
 	if h.Typeflag == tar.TypeXGlobalHeader {
 		return nil // says something of the archive; git writes one

@@ -63,6 +63,7 @@ func (x *extractor) checkDirectory(src io.ReaderAt, dir directory) error {
 	return nil
 }
 
+// zipEntry extracts one entry of a zip.
 func (x *extractor) zipEntry(src io.ReaderAt, r record) error {
 	name, reason := x.cleanName(r.name)
 	if reason != "" {
@@ -129,6 +130,7 @@ type checked struct {
 	want uint32
 }
 
+// Read computes the checksum of the content, and compares it at the end with the declared one.
 func (c *checked) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	_, _ = c.sum.Write(p[:n]) // never fails
@@ -138,4 +140,5 @@ func (c *checked) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close does nothing: the decompressor below has no resources.
 func (*checked) Close() error { return nil }

@@ -70,6 +70,7 @@ type missedRead struct {
 	target tenant.Target
 }
 
+// tally counts equal refusals in an interval, so that an attacker cannot flood the audit log.
 type tally struct {
 	n           int64
 	first, last time.Time
@@ -93,8 +94,10 @@ type tallies struct {
 	count [2]int    // of kinds: unknown callers, known ones
 }
 
+// newTallies returns empty tallies.
 func newTallies() *tallies { return &tallies{kinds: map[refusal]*tally{}} }
 
+// addTally adds a refusal. Beyond the limit of kinds it is counted under a common one.
 func (s *tallies) addTally(k refusal, n tally) {
 	if s.kinds[k] == nil {
 		known, most := 0, maxUnknownRefusals

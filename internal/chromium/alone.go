@@ -43,6 +43,7 @@ func StartAlone(ctx context.Context, o Options) (*scan.Chromium, error) {
 // errKilled says that we have ended the browser.
 var errKilled = errors.New("killed")
 
+// startAlone starts a browser of its own process group, without the sandbox of a worker.
 func startAlone(ctx context.Context, o *Options) (*process, error) {
 	path, err := executablePath(o.Path)
 	if err != nil {

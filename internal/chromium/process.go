@@ -74,6 +74,7 @@ type Options struct {
 	IgnoreCertificates bool
 }
 
+// memoryLimit returns the limit in bytes, or the default.
 func (o *Options) memoryLimit() int64 {
 	if o.Memory <= 0 {
 		return 3 << 30
@@ -127,6 +128,8 @@ func (p pipe) Close() error { return errors.Join(p.ReadCloser.Close(), p.w.Close
 // A pipes is both pairs of ends.
 type pipes struct{ inR, inW, outR, outW *os.File }
 
+// newPipes creates both pipes of the DevTools protocol (--remote-debugging-pipe). Unlike a port,
+// no other process on the machine can connect to a pipe.
 func newPipes() (p pipes, err error) {
 	if p.inR, p.inW, err = os.Pipe(); err != nil {
 		return p, err
@@ -145,6 +148,7 @@ func (p pipes) closeChildEnds(err error) {
 	}
 }
 
+// startProcess starts the browser in a temporary profile, which is removed when it ends.
 func startProcess(o *Options) (*process, error) {
 	user := o.User
 	if user == 0 && os.Geteuid() == 0 {
@@ -168,6 +172,7 @@ func startProcess(o *Options) (*process, error) {
 	return p, nil
 }
 
+// startIn starts the browser with the profile in the folder.
 func startIn(o *Options, profile string, user int) (*process, error) {
 	proxy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -257,6 +262,7 @@ type tail struct {
 	buf bytes.Buffer
 }
 
+// Write keeps the end of the browser's log, for the error when it crashes.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -282,6 +288,7 @@ func (t *tail) mostTellingLine() string {
 	return firstWords(lines[len(lines)-1])
 }
 
+// firstWords truncates a line of the browser's log.
 func firstWords(line string) string { return strings.ToValidUTF8(line[:min(len(line), 300)], "") }
 
 // programs are where distributions and vendors install the browser itself. What is on the

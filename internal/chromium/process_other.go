@@ -7,6 +7,8 @@ import (
 	"os/exec"
 )
 
+// errNoIsolation is returned on other systems: without namespaces a page of an attacker could
+// reach the network past the proxy.
 var errNoIsolation = errors.New("a sandboxed browser is supported only on Linux")
 
 func runUnprivileged(*exec.Cmd, int, chan struct{}) error { return errNoIsolation }

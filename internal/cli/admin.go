@@ -20,6 +20,8 @@ type adminCommand struct {
 	Key       keyCommand       `cmd:"" help:"Rotate the master key."`
 }
 
+// bootstrapCommand creates the first organization, user and token of a deployment. It runs on
+// the server's machine, because nobody can sign in before it.
 type bootstrapCommand struct {
 	config.Store `embed:""`
 	Email        string `required:"" placeholder:"ADDRESS" help:"E-mail address of the administrator."`
@@ -66,10 +68,13 @@ personal access token  %s
 	return err
 }
 
+// auditCommand exports the audit log for archives and SIEM systems.
 type auditCommand struct {
 	Verify verifyCommand `cmd:"" help:"Verify the hash chains of the audit log."`
 }
 
+// verifyCommand verifies the hash chain of the audit log and its seals, so that tampering with
+// the database is detected.
 type verifyCommand struct {
 	config.Store `embed:""`
 }

@@ -18,6 +18,8 @@ type userCommand struct {
 	Sessions userSessionsCommand `cmd:"" help:"List sessions, grants and personal access tokens of a user, or end them all."`
 }
 
+// userDisableCommand disables a user: the account cannot sign in, and its sessions and tokens
+// are rejected at once.
 type userDisableCommand struct {
 	config.Store `embed:""`
 	Address      string `arg:"" help:"E-mail address of the user."`
@@ -34,6 +36,7 @@ func (c userDisableCommand) Run(ctx context.Context, host Host) error {
 	return err
 }
 
+// userEnableCommand enables a disabled user. Sessions and tokens that were ended stay ended.
 type userEnableCommand struct {
 	config.Store `embed:""`
 	Address      string `arg:"" help:"E-mail address of the user."`
@@ -48,6 +51,7 @@ func (c userEnableCommand) Run(ctx context.Context, host Host) error {
 	return err
 }
 
+// userSessionsCommand lists or ends the sessions of a user, for the response to a stolen device.
 type userSessionsCommand struct {
 	config.Store `embed:""`
 	Address      string `arg:"" help:"E-mail address of the user."`

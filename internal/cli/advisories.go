@@ -23,6 +23,7 @@ import (
 	"merlon/internal/store"
 )
 
+// advisoriesCommand groups the commands that manage vulnerability records.
 type advisoriesCommand struct {
 	Import importCommand           `cmd:"" help:"Import vulnerability records into the database or a data file."`
 	Update updateCommand           `cmd:"" help:"Download changed vulnerability records, EPSS scores and the KEV catalogue from the configured sources."`
@@ -30,6 +31,8 @@ type advisoriesCommand struct {
 	Status advisoriesStatusCommand `cmd:"" help:"Show number and age of the vulnerability records."`
 }
 
+// importCommand imports vulnerability records from a folder or an archive, for deployments
+// without access to a mirror.
 type importCommand struct {
 	config.Store `embed:""`
 	Source       []string `arg:"" name:"path" type:"path" help:"Folder, zip or file of OSV records, EPSS scores, a KEV catalogue, or a bundle (merlon advisories export). Records are added; the newer version of a record wins."`
@@ -106,6 +109,8 @@ func (p *printer) printFeeds(m advisory.Meta, now time.Time) {
 	}
 }
 
+// printEcosystems prints the number and the age of the records of each ecosystem, because stale
+// data of one ecosystem is not visible in the total.
 func printEcosystems(w io.Writer, m advisory.Meta, now time.Time) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	p := printer{w: t}
@@ -129,12 +134,14 @@ type printer struct {
 	err error
 }
 
+// printf writes unless an earlier write has failed; the first error is kept.
 func (p *printer) printf(format string, args ...any) {
 	if p.err == nil {
 		_, p.err = fmt.Fprintf(p.w, format, args...)
 	}
 }
 
+// formatDay formats the day of a time, and a dash for none.
 func formatDay(t time.Time) string {
 	if t.IsZero() {
 		return "unknown date"
@@ -142,6 +149,7 @@ func formatDay(t time.Time) string {
 	return t.UTC().Format(time.DateOnly)
 }
 
+// advisoriesStatusCommand prints the age and the origin of the vulnerability records.
 type advisoriesStatusCommand struct {
 	config.Store `embed:""`
 	File         string `type:"path" placeholder:"FILE" help:"Data file to inspect instead of the database."`
@@ -210,8 +218,10 @@ func (c advisoriesStatusCommand) readMeta(ctx context.Context) (advisory.Meta, s
 	return s.Meta, s.Digest, errors.Join(err, db.Close())
 }
 
+// errNoAdvisories tells the user how to import records.
 var errNoAdvisories = exit{ExitFailed, "no vulnerability records have been imported: merlon advisories import PATH"}
 
+// updateCommand updates the vulnerability records from the configured mirror.
 type updateCommand struct {
 	config.Store      `embed:""`
 	config.Advisories `embed:""`
@@ -263,8 +273,11 @@ func printUpdate(w io.Writer, u *server.Update) error {
 	return errors.Join(p.err, exit{ExitFailed, fmt.Sprintf("%d parts could not be updated", len(u.Problems))})
 }
 
+// joinList joins names for a sentence.
 func joinList(parts []string) string { return cmp.Or(strings.Join(parts, ", "), "nothing") }
 
+// exportCommand writes the vulnerability records to a data file, for hosts without a connection
+// to the mirror.
 type exportCommand struct {
 	config.Store `embed:""`
 	Path         string `arg:"" name:"file" type:"path" help:"File to write: records, EPSS, KEV and their digest; also writes FILE.sha256."`

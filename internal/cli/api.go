@@ -13,6 +13,7 @@ import (
 
 // This file scans a running API from the command line.
 
+// apiCommand scans an API by its description.
 type apiCommand struct {
 	OpenAPI  []string `name:"openapi" placeholder:"FILE" help:"API description, a file or URL: OpenAPI or Swagger, Postman collection, HAR, or a GraphQL schema or introspection result. May be repeated. Default: searched for on the target."`
 	Identity []string `type:"path" placeholder:"FILE" help:"JSON file with identities to sign in as, like --auth. May be repeated. The first identity explores; the access of all is compared."`

@@ -66,6 +66,7 @@ type exit struct {
 	text string
 }
 
+// Error returns the text for the user.
 func (e exit) Error() string { return e.text }
 
 // Main runs the command line of this process and returns its exit code.

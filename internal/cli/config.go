@@ -121,6 +121,7 @@ func writeSettingRow(b *bytes.Buffer, f *kong.Flag) {
 	fmt.Fprintf(b, "| `%s` | `%s` | %s | %s |\n", f.Name, environmentName(f.Name), defaultText(f), help)
 }
 
+// defaultText formats the default of an option for the manual.
 func defaultText(f *kong.Flag) string {
 	if f.Default == "" {
 		return ""

@@ -36,10 +36,12 @@ type signIn struct {
 	Expires time.Time `json:"expires"`
 }
 
+// currentTokens returns the stored tokens.
 func (s signIn) currentTokens() client.Tokens {
 	return client.Tokens{Access: s.Access, Refresh: s.Refresh, Expires: s.Expires}
 }
 
+// setTokens stores refreshed tokens.
 func (s *signIn) setTokens(t client.Tokens) {
 	s.Access, s.Refresh, s.Expires = t.Access, t.Refresh, t.Expires
 }
@@ -151,6 +153,7 @@ func (w wallet) tokenSource(id *client.Identity) client.Source {
 	}
 }
 
+// notSignedIn returns the error that tells the user how to sign in.
 func notSignedIn(server string) error {
 	return errs.E(errs.Unauthenticated, "not signed in to %s: run merlon login --server %s, or set MERLON_TOKEN to a "+
 		"personal access token", server, server)
@@ -212,6 +215,7 @@ func (o serverOptions) connectClient(host Host, token string) (*client.Client, e
 	return newClient(id, source)
 }
 
+// newClient returns a client of the API that the identity service names as its resource.
 func newClient(id *client.Identity, source client.Source) (*client.Client, error) {
 	return client.New(client.Options{BaseURL: id.BaseURL, Source: source, UserAgent: "merlon/" + config.Version})
 }

@@ -53,6 +53,7 @@ type liveOptions struct {
 	reportOptions `embed:""`
 }
 
+// dastCommand scans a running web application.
 type dastCommand struct {
 	Advisories string `type:"path" placeholder:"PATH" help:"Vulnerability records for the libraries that pages load, as for merlon scan."`
 

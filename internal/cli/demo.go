@@ -32,6 +32,8 @@ const credentialsFile = "credentials.json"
 // shows the findings alone.
 const logFile = "merlon.log"
 
+// demoCommand starts a complete service with a sample project, to try the product without any
+// setup.
 type demoCommand struct {
 	config.Server `embed:""`
 }
@@ -103,6 +105,7 @@ func (c demoCommand) importSample(ctx context.Context) error {
 	return errors.Join(err, db.Close())
 }
 
+// readCredentials reads the credentials that an earlier start of the demo has written.
 func readCredentials(path string) (*server.Bootstrapped, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"merlon/internal/upgrade"
 )
 
+// fixCommand proposes or applies upgrades that fix vulnerable dependencies.
 type fixCommand struct {
 	Path string `arg:"" type:"existingdir" help:"Folder to analyze."`
 
@@ -97,6 +98,8 @@ func (n *needs) Finding(f *finding.Finding) error {
 	return n.Summary.Finding(f)
 }
 
+// addRequirement reports whether the user selected the package, by its name or by any alias of
+// the advisory. Without a selection, all are selected.
 func (n *needs) addRequirement(name string, a *finding.Advisory) bool {
 	return len(n.only) == 0 || slices.ContainsFunc(n.only, func(want string) bool {
 		return strings.EqualFold(want, name) || slices.ContainsFunc(a.Aliases, func(alias string) bool {

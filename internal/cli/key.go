@@ -17,18 +17,25 @@ type keyCommand struct {
 	Drop   keyDropCommand   `cmd:"" help:"Remove old keys from the key file once nothing is encrypted with them."`
 }
 
+// keyAddCommand adds a new master key. New secrets are encrypted under it; the old keys still
+// decrypt. It is the first step of a key rotation.
 type keyAddCommand struct {
 	config.Store `embed:""`
 }
 
+// keyRotateCommand performs all steps of a key rotation: add, re-encrypt, remove.
 type keyRotateCommand struct {
 	config.Store `embed:""`
 }
 
+// keyResealCommand re-encrypts all secrets under the newest master key. It is the second step of
+// a key rotation, and can be interrupted and repeated.
 type keyResealCommand struct {
 	config.Store `embed:""`
 }
 
+// keyDropCommand removes old master keys. It is the last step of a key rotation: secrets that
+// were not re-encrypted would be lost, so it refuses while there are any.
 type keyDropCommand struct {
 	config.Store `embed:""`
 }
@@ -64,6 +71,7 @@ func (c keyDropCommand) Run(ctx context.Context, host Host) error {
 	})
 }
 
+// withRotation opens the database and the key file for one step of a key rotation.
 func withRotation(ctx context.Context, c config.Store, do func(*server.Rotation) error) error {
 	r, err := server.OpenRotation(ctx, c)
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 	"merlon/client"
 )
 
+// loginCommand signs in to a server through the browser, by the authorization code flow with
+// PKCE (RFC 7636) and a loopback redirect (RFC 8252, section 7.3).
 type loginCommand struct {
 	serverOptions `embed:""`
 
@@ -143,6 +145,9 @@ type returning struct {
 	result chan url.Values
 }
 
+// ServeHTTP receives the redirect of the identity service. It compares the state parameter in
+// constant time, so that another site cannot complete the sign-in with a code of its own (login
+// CSRF).
 func (c *returning) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if r.Method != http.MethodGet || r.URL.Path != "/callback" || subtle.ConstantTimeCompare([]byte(query.Get("state")),
@@ -167,6 +172,7 @@ func (c *returning) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, "<!doctype html><title>Merlon</title><p>%s</p>\n", html.EscapeString(text))
 }
 
+// logoutCommand revokes the tokens of a sign-in and removes them from the credentials file.
 type logoutCommand struct {
 	serverOptions `embed:""`
 }

@@ -61,6 +61,8 @@ func (o *output) Write(b []byte) (int, error) {
 	return o.file.Write(b)
 }
 
+// openFile creates the temporary file beside the target, or opens the target itself when it is a
+// pipe or a device.
 func (o *output) openFile() error {
 	info, err := os.Stat(o.path)
 	if err == nil && info.IsDir() {

@@ -128,6 +128,7 @@ func (r *remoteScan) startScan(ctx context.Context, path string, git bool) error
 	return nil
 }
 
+// uploadFile uploads an archive as it is.
 func (r *remoteScan) uploadFile(ctx context.Context, address, path string) error {
 	f, err := os.Open(path)
 	if err != nil {

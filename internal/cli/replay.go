@@ -25,6 +25,7 @@ type replayed struct {
 	analyses []finding.Analysis // empty: all
 }
 
+// includes reports whether the user requested the analysis.
 func (r replayed) includes(a finding.Analysis) bool {
 	return len(r.analyses) == 0 || slices.Contains(r.analyses, a)
 }

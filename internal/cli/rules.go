@@ -15,6 +15,7 @@ import (
 	"merlon/internal/engine/sast/ruletest"
 )
 
+// rulesCommand groups the commands for authors of rules.
 type rulesCommand struct {
 	List     rulesListCommand     `cmd:"" help:"List built-in rules."`
 	Show     rulesShowCommand     `cmd:"" help:"Show description and remediation of a rule."`
@@ -22,6 +23,7 @@ type rulesCommand struct {
 	Test     rulesTestCommand     `cmd:"" help:"Run the annotated tests of rules."`
 }
 
+// rulesValidateCommand checks rule files for errors without scanning.
 type rulesValidateCommand struct {
 	Path []string `arg:"" help:"Rule files in the Semgrep format, or folders of them."`
 }
@@ -86,6 +88,8 @@ func countNoun(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// rulesTestCommand runs rules on their annotated test files, and compares the findings with the
+// annotations.
 type rulesTestCommand struct {
 	Path   string `arg:"" help:"Rule file or folder of rule files. The tests of x.yaml are x.py, x.go, x.test.yaml and so on in the same folder."`
 	Format string `enum:"text,json" default:"text" help:"Output format: text or json."`

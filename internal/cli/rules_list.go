@@ -13,6 +13,7 @@ import (
 	"merlon/internal/scan"
 )
 
+// rulesListCommand lists the built-in rules.
 type rulesListCommand struct {
 	Search   string `arg:"" optional:"" help:"Text to search for in ID, title and CWE."`
 	Analysis string `placeholder:"NAME" help:"Analysis of the rules: sast, sca, iac, container, secret, cicd, dast or api."`
@@ -60,6 +61,7 @@ func (c rulesListCommand) isSelected(r *finding.Rule) bool {
 	return false
 }
 
+// rulesShowCommand prints the description and the remediation of a rule.
 type rulesShowCommand struct {
 	ID string `arg:"" help:"ID of a rule, as shown by findings and \"merlon rules list\" name it."`
 }

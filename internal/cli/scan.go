@@ -28,6 +28,7 @@ import (
 	"merlon/internal/vex"
 )
 
+// scanCommand analyzes a folder, a file or a container image.
 type scanCommand struct {
 	Path string `arg:"" optional:"" help:"Folder or file to analyze."`
 
@@ -228,6 +229,7 @@ func parseAnalyses(names []string) ([]finding.Analysis, error) {
 	return out, nil
 }
 
+// analysesText lists the names of all analyses, for help and errors.
 func analysesText() string {
 	names := make([]string, len(finding.Analyses))
 	for i, a := range finding.Analyses {
@@ -264,6 +266,7 @@ func newReport(format string, w io.Writer) reportWriter {
 // stream has no end to write.
 type stream struct{ scan.Handler }
 
+// Close does nothing: each message of a stream is complete by itself.
 func (stream) Close() error { return nil }
 
 // exitError turns what a scan said into an exit code. "none" has rank 0 and asks
@@ -308,11 +311,14 @@ func newProgressHandler(w io.Writer) scan.Handler {
 	return &progressLine{w: w}
 }
 
+// progressLine shows the progress on one line of a terminal.
 type progressLine struct {
 	scan.Summary
 	w io.Writer
 }
 
+// Progress overwrites the line, and clears it at the end so that the report begins on an empty
+// one.
 func (p *progressLine) Progress(m *scan.Progress) error {
 	end := ""
 	if m.Percent == 100 {

@@ -8,6 +8,7 @@ import (
 	"merlon/internal/server"
 )
 
+// serveCommand runs the server: API, identity service, and by default workers.
 type serveCommand struct {
 	config.Server `embed:""`
 }
@@ -29,6 +30,8 @@ func signUpText(open bool) string {
 		"merlon admin bootstrap creates the first administrator)."
 }
 
+// workerCommand runs workers without a server. They need only the database and the blob storage,
+// so they can run in a separate network.
 type workerCommand struct {
 	config.Worker `embed:""`
 }

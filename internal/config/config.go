@@ -315,8 +315,10 @@ func (s Server) Validate() error {
 	return nil
 }
 
+// trimSlash removes trailing slashes, so that paths can be appended to a base URL.
 func trimSlash(u string) string { return strings.TrimRight(u, "/") }
 
+// checkURL accepts an http or https URL without query and fragment.
 func checkURL(name, text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {

@@ -81,6 +81,7 @@ type request struct {
 	Accept int `json:"accept,omitempty"`
 }
 
+// dialRequest asks for a connection.
 type dialRequest struct {
 	Network string `json:"network"`
 	Address string `json:"address"`

@@ -17,6 +17,7 @@ type Lender struct{}
 // A Client is the program's side.
 type Program struct{}
 
+// errLinux is returned where there is no sandbox to broker connections for.
 var errLinux = errs.E(errs.NotImplemented, "tunnels need Linux, as the sandbox does")
 
 // New fails: tunnels are for the sandbox, which is Linux's.

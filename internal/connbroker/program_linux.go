@@ -153,7 +153,11 @@ type conn struct {
 // RemoteAddr returns the address that was dialled.
 func (c *conn) RemoteAddr() net.Addr { return c.to }
 
+// hostPort is the address of a brokered connection, which has no socket address of its own.
 type hostPort string
 
-func (hostPort) Network() string  { return "tcp" }
+// Network implements net.Addr.
+func (hostPort) Network() string { return "tcp" }
+
+// String implements net.Addr.
 func (a hostPort) String() string { return string(a) }

@@ -29,6 +29,7 @@ const (
 	Unavailable                 // a part we depend on is away; try again
 )
 
+// kindNames are the names of kinds in logs.
 var kindNames = [...]string{
 	"internal", "invalid", "unauthenticated", "forbidden", "not found", "conflict", "gone",
 	"too large", "misdirected", "too many", "not implemented", "unavailable",

@@ -163,6 +163,7 @@ func (q *Queue) persistRun(ctx context.Context, r *run.Run, counts bool) error {
 	}
 }
 
+// writeRun writes the end of a run once.
 func (q *Queue) writeRun(ctx context.Context, r *run.Run, counts bool) error {
 	if r.State.Final() {
 		return q.Store.EndRun(ctx, r)
@@ -185,6 +186,7 @@ func (q *Queue) setLocalHolder(holder string, yes bool) {
 	}
 }
 
+// isLocalHolder reports whether the holder of a lease lives in this process.
 func (q *Queue) isLocalHolder(holder string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -43,6 +43,7 @@ func eachSecret(i *scan.Identity, replace func(name, value string) string) {
 	}
 }
 
+// eachHeader replaces the value of every header by what replace returns.
 func eachHeader(headers []scan.Header, replace func(name, value string) string) {
 	for n := range headers {
 		headers[n].Value = replace("header."+headers[n].Name, headers[n].Value)
@@ -200,6 +201,8 @@ func mergeDescriptions(next, stored []scan.Description) {
 	}
 }
 
+// errSecretMissing is the error for a masked secret without a stored value: the client sent back
+// a mask after it renamed the field.
 func errSecretMissing(of, name string) error {
 	return errs.E(errs.Invalid, "%s: %s has to be given again, because what it is sent to or with has changed", of,
 		name)

@@ -75,6 +75,7 @@ func Validate(name string, e Environment, t *scan.Target) error {
 	return validateDescriptions(t)
 }
 
+// invalidField returns an Invalid error that names the field.
 func invalidField(field, format string, args ...any) error {
 	message := fmt.Sprintf(format, args...)
 	return &errs.Error{Kind: errs.Invalid, Message: field + ": " + message,
@@ -137,6 +138,8 @@ func parsePatternHost(p string) (*url.URL, error) {
 	return parseAddress(scheme + "://" + host)
 }
 
+// validateHeaders checks names and values by RFC 9110, section 5. A line break in a value would
+// add headers to every request.
 func validateHeaders(field string, list []scan.Header) error {
 	if len(list) > maxHeaders {
 		return invalidField(field, "at most %d", maxHeaders)
@@ -152,6 +155,7 @@ func validateHeaders(field string, list []scan.Header) error {
 	return nil
 }
 
+// validateIdentities checks the identities, and that their names are unique.
 func validateIdentities(list []scan.Identity) error {
 	if len(list) > maxIdentities {
 		return invalidField("identities", "at most %d", maxIdentities)
@@ -237,6 +241,8 @@ func Addresses(i *scan.Identity) map[string]string {
 	return all
 }
 
+// validateDescriptions checks API descriptions and templates: each is a text or a URL, within
+// the limits.
 func validateDescriptions(t *scan.Target) error {
 	size := 0
 	for field, max := range map[string]int{"descriptions": maxDescriptions, "templates": maxTemplates} {

@@ -86,6 +86,7 @@ func (c *Courier) Deliver(ctx context.Context) (int, error) {
 	return len(mails), nil
 }
 
+// deliverMail sends one mail, and records the failure with the time of the next attempt.
 func (c *Courier) deliverMail(ctx context.Context, q Queued) error {
 	m, err := c.Post.Open(q)
 	if err == nil {

@@ -100,6 +100,8 @@ func NewSMTP(c SMTPConfig) (*SMTP, error) {
 	return &SMTP{host: c.Host, from: c.From, capture: c.Encryption != TLS, options: opts}, nil
 }
 
+// isLoopback reports whether the host is this machine, the only one to which mail may be sent
+// unencrypted.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

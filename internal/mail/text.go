@@ -18,17 +18,20 @@ type letter struct {
 	text, html strings.Builder
 }
 
+// addParagraph adds a paragraph to both forms of the mail; arguments are escaped in HTML.
 func (l *letter) addParagraph(format string, args ...any) {
 	s := oneParagraph(fmt.Sprintf(format, args...))
 	l.text.WriteString(s + "\n\n")
 	l.html.WriteString("<p>" + html.EscapeString(s) + "</p>\n")
 }
 
+// addLink adds a link, as a button in HTML.
 func (l *letter) addLink(label, address string) {
 	l.text.WriteString(address + "\n\n")
 	l.html.WriteString(`<p><a href="` + html.EscapeString(address) + `">` + html.EscapeString(label) + "</a></p>\n")
 }
 
+// newMessage returns the mail in both forms.
 func (l *letter) newMessage(to, subject string) Message {
 	return Message{
 		To: to, Subject: subject, Text: strings.TrimRight(l.text.String(), "\n") + "\n",

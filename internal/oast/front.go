@@ -26,6 +26,7 @@ type front struct {
 	once sync.Once
 }
 
+// newFront returns the front of a listener.
 func newFront(l *Listener) *front {
 	return &front{l: l, next: make(chan net.Conn), done: make(chan struct{})}
 }
@@ -99,6 +100,7 @@ type counted struct {
 	leave func()
 }
 
+// Read returns the first byte, which was read ahead, and then the rest.
 func (c *counted) Read(p []byte) (int, error) {
 	if len(c.first) > 0 && len(p) > 0 {
 		n := copy(p, c.first)
@@ -108,6 +110,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
+// Close closes the connection and releases its slot once.
 func (c *counted) Close() error {
 	c.once.Do(c.leave)
 	return c.Conn.Close()
@@ -121,6 +124,8 @@ type peers struct {
 	by   map[netip.Addr]int
 }
 
+// enterPeer takes a connection slot for the address; false when all slots, or those of the
+// address, are taken.
 func (p *peers) enterPeer(a netip.Addr) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,6 +140,7 @@ func (p *peers) enterPeer(a netip.Addr) bool {
 	return true
 }
 
+// leavePeer releases a connection slot.
 func (p *peers) leavePeer(a netip.Addr) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,6 +150,7 @@ func (p *peers) leavePeer(a netip.Addr) {
 	}
 }
 
+// peerOf returns the IP address of a client, IPv4 in its short form.
 func peerOf(a net.Addr) netip.Addr {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {
@@ -188,7 +195,10 @@ func isBrowserAgent(agent string) bool {
 // addrOf is an address as net/http tells it.
 type addrOf string
 
-func (addrOf) Network() string  { return "tcp" }
+// Network implements net.Addr.
+func (addrOf) Network() string { return "tcp" }
+
+// String implements net.Addr.
 func (a addrOf) String() string { return string(a) }
 
 // Of LDAP (RFC 4511) as much as a client wants before it tells what it looks for.

@@ -40,6 +40,8 @@ const (
 	tokenLength  = scanLength + randomLength + codeLength
 )
 
+// alphabet is base32 in lower case: DNS names are case-insensitive, and resolvers change the
+// case at random.
 var alphabet = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 // randomText returns n random characters.

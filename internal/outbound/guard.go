@@ -212,6 +212,8 @@ func (c *Client) allowEntry(host string, ip netip.Addr) string {
 	return ""
 }
 
+// refuseAddress logs and returns the error for a forbidden address. The error names the host,
+// not the address: a user must not learn the internal network from it.
 func (c *Client) refuseAddress(host string, ip netip.Addr, what string) error {
 	// Where a name leads within a network is nothing for who asks; the log tells it.
 	c.log.LogAttrs(context.Background(), slog.LevelWarn, "an outgoing connection was "+

@@ -211,6 +211,7 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
+// originOf returns scheme and host of a URL, which decide where credentials may be sent.
 func originOf(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.Host) }
 
 // harmless are the headers that another host may see after a redirect.
@@ -249,6 +250,7 @@ func (c *Client) RoundTripper(l Limits) http.RoundTripper {
 	return roundTripper{c, l}
 }
 
+// roundTripper applies the limits and the log of a Client to each request, redirects included.
 type roundTripper struct {
 	c      *Client
 	limits Limits
@@ -267,6 +269,7 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// sendRequest sends a request, and limits the size of the response.
 func (t roundTripper) sendRequest(req *http.Request) (*http.Response, error) {
 	if err := t.c.checkURL(req.Context(), req.URL); err != nil {
 		if req.Body != nil {
@@ -553,6 +556,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// tooLarge is the error for a response body beyond the limit.
 func tooLarge(host string, limit int64) error {
 	return errs.E(errs.TooLarge, "%s responds with more than %d bytes", host, limit)
 }

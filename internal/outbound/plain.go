@@ -20,6 +20,7 @@ func hideAddresses(err error) error {
 	return &plainError{networkReason(err), err}
 }
 
+// plainError is an error whose text has no addresses; errors.Is and errors.As see the original.
 type plainError struct {
 	text string
 	err  error

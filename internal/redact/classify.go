@@ -16,6 +16,7 @@ type place int
 const (
 	behindName place = iota // where its name stands before it
 	alone                   // where it is a word of its own
+	// A long random value cannot be an ordinary word: it is replaced at every occurrence.
 	anywhere
 )
 
@@ -95,6 +96,8 @@ func IsCredentialName(name string) bool {
 	return credential.MatchString(name) || password.MatchString(name)
 }
 
+// password matches names of values that people choose, which are often short or dictionary
+// words.
 var password = lazyregexp.New(`(?i)pass|pwd|pin$|otp|code$|kennwort|motdepasse|contrase|senha`)
 
 // isRandom reports whether a value is one that nobody has typed: long, without spaces, of

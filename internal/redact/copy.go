@@ -30,6 +30,7 @@ var identifiers = map[string]bool{
 	"Operation.Method": true, "Live.Method": true,
 }
 
+// text is the type of strings, to convert named string types back after the replacement.
 var text = reflect.TypeFor[string]()
 
 // copyValue returns a copy of the value with every text redacted.
@@ -84,6 +85,8 @@ func (x *index) copyValue(v reflect.Value) reflect.Value {
 	return v
 }
 
+// copyStruct redacts the exported fields of a struct. It returns the original when nothing
+// changed, because most values contain no secret.
 func (x *index) copyStruct(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v) // fields that are not exported, such as those of a time

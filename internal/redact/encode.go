@@ -49,6 +49,7 @@ type unit struct {
 // entities are the characters that HTML names, of those that secrets have.
 var entities = []unit{{"&", 5}, {"<", 4}, {">", 4}, {`"`, 6}, {"'", 6}}
 
+// entityNames are the named character references of HTML that encoders produce.
 var entityNames = []string{"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"}
 
 // maxUnit bounds an escaped character, in bytes.
@@ -93,6 +94,7 @@ func decodePercent(rest string) []unit {
 	return out
 }
 
+// isHex reports whether the byte is a hexadecimal digit.
 func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
@@ -233,6 +235,8 @@ func isWholeWord(text string, start, end int) bool {
 	return false
 }
 
+// isWord reports whether the byte is part of a word, for values that are replaced as whole words
+// only.
 func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }

@@ -20,6 +20,7 @@ var harmless = lazyregexp.New(`(?i)^(accept|accept-encoding|accept-language|acce
 // credential, with its value.
 var credentialValue = lazyregexp.New(`((?i:["'\s&?;]|^)(?i:[\w.-]*(?:password|passwd|passphrase|pwd|secret|access_?token|refresh_?token|id_?token|auth_?token|session_?id|api_?key|jwt))["'\\]*\s*[=:]\s*["'\\]*)([^\s"'&;,<>{}\\]+)`)
 
+// curlHeader matches a header argument of a curl command.
 var curlHeader = lazyregexp.New(`(-H '?)([A-Za-z0-9_-]+)(: )([^']*?)(' |' ?$| -| --)`)
 
 // RedactLive returns evidence with credentials replaced that their name tells: headers of
@@ -46,6 +47,8 @@ func RedactLive(l *finding.Live) *finding.Live {
 	return &out
 }
 
+// isAttacked reports whether the name is the parameter of the finding, whose payload must stay
+// readable as evidence.
 func isAttacked(l *finding.Live, name string) bool { return strings.EqualFold(l.Parameter, name) }
 
 // requestHeaders redacts the headers of a request as text.
@@ -67,6 +70,7 @@ func requestHeaders(request string, l *finding.Live) string {
 	return head + "\r\n\r\n" + body
 }
 
+// valueName matches the name of a parameter or header.
 var valueName = regexp.MustCompile(`[\w.-]+`)
 
 // redactNamed redacts what is named like a credential.

@@ -141,6 +141,7 @@ func (s *Set) RedactError(err error) error {
 	return r
 }
 
+// redacted is a pattern that replaces the value behind a credential name.
 type redacted struct {
 	text  string
 	err   error
@@ -191,6 +192,8 @@ type pattern struct {
 	whole bool // only where it is a word of its own
 }
 
+// newIndex builds the search structure of the secrets. It is built once for many texts, because
+// evidence has thousands of them.
 func newIndex(secrets map[secret]bool, public []string) *index {
 	x := &index{pairs: map[uint16][]int{}}
 	known := map[pattern]bool{}
@@ -251,6 +254,8 @@ func (x *index) replaceSecrets(text string) string {
 	return replaceBindings(text)
 }
 
+// replacePatterns replaces secrets in any mixture of encodings, which plain string search cannot
+// find: an attacker can make the target reflect a token partly percent-encoded.
 func (x *index) replacePatterns(text string) string {
 	var b strings.Builder
 	done := 0

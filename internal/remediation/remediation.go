@@ -127,6 +127,7 @@ func planFindings(r Request, found map[triage.ID]*triage.Finding) Answer {
 	return out
 }
 
+// emptyIfNil returns an empty list instead of null in JSON.
 func emptyIfNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -134,6 +135,7 @@ func emptyIfNil[T any](list []T) []T {
 	return list
 }
 
+// advisoryOf returns the ID of the advisory of a dependency finding.
 func advisoryOf(f *triage.Finding) string {
 	if f.Rule.Advisory != nil {
 		return f.Rule.Advisory.ID
@@ -227,6 +229,7 @@ func (r *Result) setStatus(cleared bool, remarks, commands []string, edits []upg
 	}
 }
 
+// optionalText returns a pointer to the text, for an optional member in JSON.
 func optionalText(s string) *string { return &s }
 
 // Outcome says in a word how a request ended: ok, partial, no_fix or error.

@@ -196,6 +196,7 @@ func (in *Start) normalize() error {
 	return nil
 }
 
+// invalidField returns an Invalid error that names the field.
 func invalidField(field, message string) error {
 	return &errs.Error{Kind: errs.Invalid, Message: message,
 		Details: []errs.Detail{{Location: "body." + field, Message: message}}}

@@ -94,12 +94,14 @@ func (s *Service) Upload(ctx context.Context, token string, archive io.Reader, s
 // good.
 const codeRefused = "upload_refused"
 
+// rejectUpload returns an error that ends the run of the upload.
 func rejectUpload(kind errs.Kind, format string, args ...any) *errs.Error {
 	e := errs.E(kind, format, args...)
 	e.Code = codeRefused
 	return e
 }
 
+// tooLarge is the error for an upload beyond the limit.
 func tooLarge(cause error) error {
 	e := errs.Wrap(errs.TooLarge, cause, "an archive has at most %d GiB", MaxUpload>>30)
 	e.Code = codeRefused
@@ -141,6 +143,8 @@ func (s *Service) receiveArchive(ctx context.Context, id ID, archive io.Reader, 
 	return err
 }
 
+// storeArchive stores the archive in the blob storage while it arrives, and renews the lease of
+// the upload.
 func (s *Service) storeArchive(ctx context.Context, id ID, key string, archive io.Reader, size int64) error {
 	zip, err := checkZip(archive)
 	if err != nil {
@@ -214,6 +218,8 @@ type leaseRenewal struct {
 // maxAhead bounds how many bytes an upload of unknown length takes in advance.
 const maxAhead = 64 << 20
 
+// Read counts the bytes of an upload and renews its lease, so that a slow upload is not
+// considered abandoned.
 func (t *leaseRenewal) Read(p []byte) (int, error) {
 	n, err := t.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {

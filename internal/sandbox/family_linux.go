@@ -27,6 +27,7 @@ type handOver struct {
 	theirs *os.File
 }
 
+// newHandOver creates a pair of sockets to pass the listener (SCM_RIGHTS, unix(7)).
 func newHandOver() (handOver, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -35,6 +36,7 @@ func newHandOver() (handOver, error) {
 	return handOver{ends[0], os.NewFile(uintptr(ends[1]), "hand")}, nil
 }
 
+// close closes both ends.
 func (h handOver) close() { _, _ = unix.Close(h.ours), h.theirs.Close() } // the talk is over
 
 // takeListener takes the listener, which the stage has sent before it became the program.

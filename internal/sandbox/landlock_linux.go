@@ -122,6 +122,7 @@ type ruleSet struct {
 	handled uint64
 }
 
+// allowPath grants the rights on a path and everything below it.
 func (r ruleSet) allowPath(path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -74,6 +74,7 @@ type Limits struct {
 	Processes int           // threads at once, for there is only one process; default 512
 }
 
+// withDefaults returns the limits with defaults for zero fields.
 func (l Limits) withDefaults() Limits {
 	if l.Memory == 0 {
 		l.Memory = 2 << 30

@@ -47,6 +47,8 @@ func Init() {
 	os.Exit(2)
 }
 
+// stage is the setup phase of a sandboxed process: it runs with the rights of the parent, drops
+// them, and executes the program.
 type stage struct {
 	plan
 	in, out  *os.File
@@ -55,6 +57,7 @@ type stage struct {
 	rooted   bool // sees a tree of its own
 }
 
+// addWarning records a missing protection, which the scan reports in its Config.
 func (s *stage) addWarning(format string, args ...any) {
 	s.warnings = append(s.warnings, fmt.Sprintf(format, args...))
 }

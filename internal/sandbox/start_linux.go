@@ -219,6 +219,7 @@ func (p *plan) stayRoot(format string, args ...any) {
 	p.Warnings = append(p.Warnings, "runs as root without capabilities: "+fmt.Sprintf(format, args...))
 }
 
+// hasKey reports whether the environment has the variable.
 func hasKey(env []string, key string) bool {
 	for _, e := range env {
 		if strings.HasPrefix(e, key+"=") {

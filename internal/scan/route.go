@@ -112,6 +112,7 @@ type routePattern struct {
 	segments []string
 }
 
+// newRouteMatcher returns the matcher for the routes of the target.
 func newRouteMatcher(t *Target) *routeMatcher {
 	b := &routeMatcher{}
 	if u, err := url.Parse(t.URL); err == nil {

@@ -130,6 +130,8 @@ func addPair(s *redact.Set, user, password string) {
 var publicHeaders = lazyregexp.New(`(?i)^(accept(-.*)?|user-agent|host|content-type|referer|origin|cache-control|pragma|connection|te|dnt|via|forwarded|` +
 	`x-forwarded-(for|host|proto|port)|x-requested-with|sec-.*|upgrade-insecure-requests)$`)
 
+// quotedText matches the quoted parameters of an Authorization header, such as those of Digest
+// (RFC 7616).
 var quotedText = lazyregexp.New(`"([^"]+)"`)
 
 // addHeader adds the value of a header, as a whole and without its public parts: the

@@ -65,6 +65,7 @@ func New(master []byte) (*Box, error) {
 	return &Box{keys: []key{k}}, nil
 }
 
+// newKey derives the keys for encryption and for the fingerprint from a master key.
 func newKey(master []byte) (key, error) {
 	if len(master) != keySize {
 		return key{}, fmt.Errorf("the master key has %d bytes, want %d", len(master), keySize)
@@ -165,6 +166,7 @@ func createFile(path string) (*Box, error) {
 	return Read(path)
 }
 
+// randomKey returns a new master key.
 func randomKey() ([]byte, error) {
 	master := make([]byte, keySize)
 	_, err := rand.Read(master)
@@ -238,6 +240,7 @@ func (b *Box) Drop() error {
 	return b.replaceKeys(func(masters [][]byte) ([][]byte, error) { return masters[:1], nil })
 }
 
+// deriveKey derives a key for one use (HKDF, RFC 5869), so that no key is used for two purposes.
 func deriveKey(master []byte, use string) []byte {
 	key, err := hkdf.Key(sha256.New, master, nil, "merlon/"+use, keySize)
 	if err != nil {
@@ -291,6 +294,8 @@ func (b *Box) Fingerprints() []string {
 // Prefix is what texts begin with that the key seals while there are several keys.
 func (b *Box) Prefix() []byte { return keyPrefix(b.currentKeys()[0]) }
 
+// keyPrefix returns the prefix of a sealed text: the version and the name of its key, by which
+// the key is found after a rotation.
 func keyPrefix(k key) []byte { return append([]byte{namedVersion}, k.print[:nameSize]...) }
 
 // Seal encrypts the text. The label binds it to its place: a sealed text moved to

@@ -96,6 +96,7 @@ func summarizeCoverage(r *run.Run, statuses []scan.Status) []AnalysisCoverage {
 	return out
 }
 
+// addReason adds a coverage gap, up to the limit.
 func (l *AnalysisCoverage) addReason(r CoverageReason) {
 	if len(l.Reasons) == maxCoverageReasons {
 		l.Omitted++

@@ -124,6 +124,8 @@ func isBelow(path, root string) bool {
 	return ok && (rest == "" || root == "" || strings.HasSuffix(root, "/") || rest[0] == '/')
 }
 
+// hasAnalyzed reports whether the path was analyzed for the rule. Only then the absence of a
+// finding resolves it.
 func (l analyzerCoverage) hasAnalyzed(path, rule string) bool {
 	return !l.isExcluded(path) && !l.nothing && isBelow(path, l.root) && !l.not.contains(path) && !l.untried[rule].contains(path) &&
 		(l.only == nil || l.only[path])

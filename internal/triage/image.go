@@ -147,6 +147,7 @@ func checkImage(i *scan.Image) error {
 	return checkNames("image", i.Name, i.Digest, i.ID, i.Platform, i.Base)
 }
 
+// checkNames rejects names that a database cannot store.
 func checkNames(what string, names ...string) error {
 	if hasNUL(names...) || slices.ContainsFunc(names, func(s string) bool { return len(s) > maxText }) {
 		return errs.E(errs.Invalid, "the %s in the scan result contains a NUL character, or is too long", what)

@@ -64,6 +64,7 @@ type reportedRule struct {
 // sandboxWarnings are the protections that the scan had to do without.
 func (r *report) sandboxWarnings() []string { return append([]string{}, r.config.Sandbox...) }
 
+// newReport returns an empty report of the run.
 func newReport(sc tenant.Scope, r *run.Run) *report {
 	return &report{
 		sc: sc, run: r, statuses: []scan.Status{}, repeated: map[int]bool{},
@@ -140,6 +141,7 @@ func (r *report) Package(p *finding.Package) error {
 	return nil
 }
 
+// checkPackage validates a package of a scan result, which is untrusted input.
 func checkPackage(p *finding.Package) error {
 	if p.Name == "" || len(p.Name) > maxName || len(p.Version) > maxName || len(p.Ecosystem) > maxName ||
 		len(p.Path) > maxPath {
@@ -213,6 +215,8 @@ func confirmedPlace(f *finding.Finding) Digest {
 	return place
 }
 
+// checkFinding validates a finding of a scan result, which is untrusted input: the sandboxed
+// process may have been compromised by the scanned code.
 func (r *report) checkFinding(f *finding.Finding) error {
 	switch {
 	case !slices.Contains(finding.Analyses, f.Analysis):

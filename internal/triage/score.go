@@ -76,6 +76,7 @@ func typicalCVSS(s finding.Severity) float64 {
 	return 2
 }
 
+// clamp limits a value to a range.
 func clamp(v, low, high float64) float64 { return max(low, min(high, v)) }
 
 // The weights of a priority's parts. Where there is no probability of exploitation
@@ -143,6 +144,7 @@ type threat struct {
 	exploited bool    // by somebody, as is known
 }
 
+// threatOf returns what is known of the exploitation of the rule's advisory.
 func threatOf(r *finding.Rule) threat {
 	a := r.Advisory
 	if a == nil {

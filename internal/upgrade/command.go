@@ -140,6 +140,7 @@ func Commands(needs []VulnerablePackage, fixes []Fix) []string {
 // shellSafeFolder matches a folder that needs no quoting in a shell.
 var shellSafeFolder = lazyregexp.New(`^[A-Za-z0-9_.][A-Za-z0-9._/@+-]*$`)
 
+// matchesFile reports whether the file is one of the package manager's.
 func (t *packageManager) matchesFile(file string) bool {
 	for _, name := range t.files {
 		if ok, err := path.Match(name, path.Base(file)); ok && err == nil {

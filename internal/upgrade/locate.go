@@ -155,6 +155,7 @@ func Locate(read Reader, p *finding.Package) *finding.Requirement {
 	return nil
 }
 
+// coversFile reports whether the file is a manifest of the kind.
 func (k *kind) coversFile(file string) bool {
 	return slices.ContainsFunc(k.names, func(name string) bool {
 		ok, err := path.Match(name, path.Base(file))
@@ -198,7 +199,9 @@ func (s *search) patternNames() map[string]string {
 }
 
 var (
+	// separators are the characters that names of Python packages treat as equal (PEP 503).
 	separators = lazyregexp.New(`[-_.]+`)
+	// pythonName matches a valid name of a Python package (PEP 508).
 	pythonName = lazyregexp.New(`^[A-Za-z0-9._-]+$`)
 )
 

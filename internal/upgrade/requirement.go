@@ -48,6 +48,8 @@ func raiseRequirement(syntax, old, version string) (string, bool) {
 // plainVersion is a version that can stand in any manifest without quoting.
 var plainVersion = lazyregexp.New(`^[0-9A-Za-z](?:[0-9A-Za-z.+_!-]*[0-9A-Za-z])?$`)
 
+// raiseText returns the version requirement with the new version, in the syntax of the
+// ecosystem; false when the requirement cannot be changed safely.
 func raiseText(syntax, text, version string) (string, bool) {
 	if syntax == exactSyntax {
 		return raiseExact(text, version)

@@ -19,6 +19,7 @@ const (
 	MajorStep Step = "major"
 )
 
+// rank orders steps by risk: a patch release breaks less than a major one.
 func (s Step) rank() int {
 	switch s {
 	case PatchStep:
@@ -88,6 +89,7 @@ func orderVersions(ecosystem, a, b string) int {
 	return n
 }
 
+// lessVersion reports whether version a is older than b in the ecosystem.
 func lessVersion(ecosystem, a, b string) bool {
 	n, ok := compareVersions(ecosystem, a, b)
 	return ok && n < 0

@@ -232,6 +232,7 @@ type complaint struct{ b bytes.Buffer }
 // maxComplaint bounds what is kept of it, in bytes.
 const maxComplaint = 16 << 10
 
+// Write keeps the end of the child's standard error, for the log.
 func (c *complaint) Write(p []byte) (int, error) {
 	if room := maxComplaint - c.b.Len(); room > 0 {
 		c.b.Write(p[:min(room, len(p))])

@@ -78,6 +78,7 @@ func (i inImage) Package(p *finding.Package) error {
 	return i.Handler.Package(i.placePackage(p))
 }
 
+// placePackage returns a copy of the package with its path below the name of the image.
 func (i inImage) placePackage(p *finding.Package) *finding.Package {
 	told := *p
 	told.Path = i.root + p.Path
@@ -110,6 +111,7 @@ func (i inImage) Finding(f *finding.Finding) error {
 	return i.Handler.Finding(&told)
 }
 
+// placeSteps returns copies of the steps with their paths below the name of the image.
 func (i inImage) placeSteps(steps []finding.Step) []finding.Step {
 	out := slices.Clone(steps)
 	for n := range out {

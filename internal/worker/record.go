@@ -60,10 +60,15 @@ func (r *recorder) Status(s *scan.Status) error {
 
 // Rule, Package, Finding and Operation are the record's own; they are named here so that
 // a new kind of message is not passed on without a thought.
-func (r *recorder) Rule(m *finding.Rule) error       { return r.Handler.Rule(m) }
+func (r *recorder) Rule(m *finding.Rule) error { return r.Handler.Rule(m) }
+
+// Package records a dependency.
 func (r *recorder) Package(m *finding.Package) error { return r.Handler.Package(m) }
+
+// Finding records a finding.
 func (r *recorder) Finding(m *finding.Finding) error { return r.Handler.Finding(m) }
 
+// Operation records the outcome of an operation.
 func (r *recorder) Operation(m *finding.Operation) error { return r.Handler.Operation(m) }
 
 // maxRecord bounds the record of one scan, in bytes.
@@ -80,6 +85,7 @@ type bounded struct {
 	err  error
 }
 
+// Write fails beyond the limit: a compromised child must not fill the disk of the worker.
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.left -= int64(len(p)); b.left < 0 {
 		b.err = errTooMuch

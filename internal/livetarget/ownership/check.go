@@ -80,6 +80,7 @@ func (o *Verifier) checkHTTP(ctx context.Context, p Challenge) error {
 	return findInPage(resp.Body, p)
 }
 
+// checkDNS looks for the token in a TXT record of the host.
 func (o *Verifier) checkDNS(ctx context.Context, p Challenge) error {
 	ctx, cancel := context.WithTimeout(ctx, limits.Time)
 	defer cancel()
@@ -137,8 +138,11 @@ func findInPage(body io.Reader, p Challenge) error {
 	return errNotPublished(p, "the page has no such element in its head")
 }
 
+// equalTokens compares tokens in constant time.
 func equalTokens(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
+// errNotPublished is the error that the challenge is not published yet, with the reason for the
+// user.
 func errNotPublished(p Challenge, why string) error {
 	return errs.E(errs.Conflict, "the token was not found at %s (%s): %s", p.Where, p.Method, why)
 }

@@ -67,6 +67,8 @@ func (o *Verifier) Status(ctx context.Context, sc tenant.Scope, t *scan.Target) 
 	return out, nil
 }
 
+// originStatus returns the ownership status of an origin, with the challenges that the user can
+// publish.
 func (o *Verifier) originStatus(ctx context.Context, sc tenant.Scope, origin livetarget.Origin) (Status, error) {
 	s := Status{Origin: origin, Challenges: Challenges(o.Key, sc.Organization, origin)}
 	var subjects []string
@@ -110,6 +112,8 @@ func (o *Verifier) Verify(ctx context.Context, sc tenant.Scope, t *scan.Target, 
 	return out, nil
 }
 
+// verifyOrigin checks a challenge, and pins the addresses that the host resolves to. A later
+// change of DNS must not move the attack to another machine.
 func (o *Verifier) verifyOrigin(ctx context.Context, sc tenant.Scope, origin livetarget.Origin, m Method) error {
 	var why []string
 	for _, p := range Challenges(o.Key, sc.Organization, origin) {
@@ -166,6 +170,8 @@ func (o *Verifier) Authorize(ctx context.Context, sc tenant.Scope, t *scan.Targe
 	return out, nil
 }
 
+// authorizeOrigin decides whether the origin may be attacked: by a proof that is not expired, or
+// by an entry of the operator's allow-list.
 func (o *Verifier) authorizeOrigin(ctx context.Context, sc tenant.Scope, s *Status) (Authorization, error) {
 	if len(s.Listed) > 0 {
 		return Authorization{Origin: s.Origin, Listed: s.Listed}, o.Store.RecordListed(ctx, sc, s.Origin.Host, s.Listed)

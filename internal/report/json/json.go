@@ -45,6 +45,7 @@ type Report struct {
 	offered []*finding.Operation
 }
 
+// summary is the last member of the report, with the counts and the status of each analyzer.
 type summary struct {
 	Complete   bool                     `json:"complete"`
 	Total      int                      `json:"total"`

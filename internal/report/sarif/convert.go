@@ -74,6 +74,8 @@ func securitySeverity(r *finding.Rule) string {
 	return "3.0"
 }
 
+// precisionOf maps a confidence to the property "precision" that GitHub code scanning uses to
+// rank alerts.
 func precisionOf(c finding.Confidence) string {
 	switch c {
 	case finding.HighConfidence:
@@ -84,6 +86,7 @@ func precisionOf(c finding.Confidence) string {
 	return "medium"
 }
 
+// levelOf maps a severity to a SARIF level (section 3.27.10).
 func levelOf(s finding.Severity) string {
 	switch s {
 	case finding.Critical, finding.High:
@@ -201,6 +204,7 @@ func newPhysicalLocation(at finding.Location, s *finding.Snippet) physicalLocati
 	return p
 }
 
+// joinLines returns lines as the text of a region's snippet.
 func joinLines(lines []string) *text { return &text{Text: strings.Join(lines, "\n")} }
 
 // artifactURI returns the address of a file below the scanned folder.

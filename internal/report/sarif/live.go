@@ -13,6 +13,7 @@ import (
 // that proves a flaw, its answer (sections 3.46 and 3.47), and the place in the source
 // where that is known.
 
+// webRequest is the request of a live finding (section 3.46).
 type webRequest struct {
 	Protocol   string            `json:"protocol,omitempty"`
 	Version    string            `json:"version,omitempty"`
@@ -23,6 +24,7 @@ type webRequest struct {
 	Body       *text             `json:"body,omitempty"`
 }
 
+// webResponse is the response of a live finding (section 3.47).
 type webResponse struct {
 	Protocol string            `json:"protocol,omitempty"`
 	Version  string            `json:"version,omitempty"`
@@ -85,6 +87,7 @@ func splitProtocol(s string) (protocol, number string) {
 	return protocol, number
 }
 
+// readRequest converts the text of a request into its SARIF object.
 func readRequest(message string, l *finding.Live) *webRequest {
 	first, headers, body := splitMessage(message)
 	parts := strings.SplitN(first, " ", 3)
@@ -102,6 +105,7 @@ func readRequest(message string, l *finding.Live) *webRequest {
 	return out
 }
 
+// readResponse converts the text of a response into its SARIF object.
 func readResponse(message string) *webResponse {
 	first, headers, body := splitMessage(message)
 	parts := strings.SplitN(first, " ", 3)

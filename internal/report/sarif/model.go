@@ -5,16 +5,19 @@ import "time"
 // This file holds the part of SARIF's object model that reports use. The
 // comments of the standard (section 3) apply.
 
+// tool is the tool that made the run (section 3.18).
 type tool struct {
 	Driver component `json:"driver"`
 }
 
+// component is the driver of the tool with its rules (section 3.19).
 type component struct {
 	Name    string                `json:"name"`
 	Version string                `json:"version,omitempty"`
 	Rules   []reportingDescriptor `json:"rules"`
 }
 
+// reportingDescriptor is a rule (section 3.49).
 type reportingDescriptor struct {
 	ID               string         `json:"id"`
 	Name             string         `json:"name,omitempty"`
@@ -26,15 +29,18 @@ type reportingDescriptor struct {
 	Properties       map[string]any `json:"properties,omitempty"`
 }
 
+// configuration is the default configuration of a rule (section 3.50).
 type configuration struct {
 	Level string `json:"level"`
 }
 
+// text is a message with an optional Markdown form (section 3.12).
 type text struct {
 	Text     string `json:"text"`
 	Markdown string `json:"markdown,omitempty"`
 }
 
+// resultObject is a finding (section 3.27).
 type resultObject struct {
 	RuleID       string            `json:"ruleId"`
 	RuleIndex    int               `json:"ruleIndex"`
@@ -63,23 +69,27 @@ type suppression struct {
 	Justification string `json:"justification,omitempty"`
 }
 
+// location is where a finding was detected (section 3.28).
 type location struct {
 	Physical physicalLocation `json:"physicalLocation"`
 	Message  *text            `json:"message,omitempty"`
 }
 
+// physicalLocation is a location in a file (section 3.29).
 type physicalLocation struct {
 	Artifact artifactAddress `json:"artifactLocation"`
 	Region   *region         `json:"region,omitempty"`
 	Context  *region         `json:"contextRegion,omitempty"`
 }
 
+// artifactAddress is the URI of a file, relative to the scanned folder (section 3.4).
 type artifactAddress struct {
 	URI         string `json:"uri,omitempty"`
 	Base        string `json:"uriBaseId,omitempty"`
 	Description *text  `json:"description,omitempty"`
 }
 
+// region is a part of a file (section 3.30).
 type region struct {
 	StartLine   int   `json:"startLine"`
 	StartColumn int   `json:"startColumn,omitempty"`
@@ -88,25 +98,30 @@ type region struct {
 	Snippet     *text `json:"snippet,omitempty"`
 }
 
+// codeFlow is the data flow of a finding (section 3.36).
 type codeFlow struct {
 	ThreadFlows []threadFlow `json:"threadFlows"`
 }
 
+// threadFlow is the sequence of its steps (section 3.37).
 type threadFlow struct {
 	Locations []threadFlowLocation `json:"locations"`
 }
 
+// threadFlowLocation is one step (section 3.38).
 type threadFlowLocation struct {
 	Location location `json:"location"`
 	Kinds    []string `json:"kinds,omitempty"`
 }
 
+// invocation describes the scan and its coverage gaps (section 3.20).
 type invocation struct {
 	Successful    bool           `json:"executionSuccessful"`
 	Start         time.Time      `json:"startTimeUtc"`
 	Notifications []notification `json:"toolExecutionNotifications"`
 }
 
+// notification is a coverage gap of an analyzer (section 3.58).
 type notification struct {
 	Descriptor *reference     `json:"descriptor,omitempty"`
 	Level      string         `json:"level"`
@@ -115,6 +130,7 @@ type notification struct {
 	Properties map[string]any `json:"properties,omitempty"`
 }
 
+// reference names the descriptor of a notification (section 3.52).
 type reference struct {
 	ID string `json:"id"`
 }

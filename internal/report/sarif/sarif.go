@@ -118,6 +118,8 @@ func (r *Report) Close() error {
 	return err
 }
 
+// writeValue writes one element as it arrives, so that a report of any number of findings needs
+// constant memory.
 func (r *Report) writeValue(separator string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -153,6 +153,8 @@ func (r *Report) Close() error {
 	return r.flushPage()
 }
 
+// describeLocation formats the location of a finding as path:line, which terminals and editors
+// open.
 func describeLocation(f row) string {
 	if f.line == 0 {
 		return f.path
@@ -325,6 +327,7 @@ func upTo(newest time.Time, age *int) string {
 	return fmt.Sprintf("up to %s (%s old)", newest.UTC().Format(time.DateOnly), countNoun(*age, "day"))
 }
 
+// countNoun formats a number with its noun in singular or plural.
 func countNoun(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -136,6 +136,7 @@ func (s *suite) parseSidecar(name, text string) error {
 	return nil
 }
 
+// addExpectation adds the quoted patterns that findings at the line must match.
 func (s *suite) addExpectation(name string, line int, quotes string) error {
 	for _, q := range pattern.FindAllString(quotes, -1) {
 		text, err := strconv.Unquote(q)
@@ -270,6 +271,7 @@ var duration = regexp.MustCompile(`"(duration":\d+|started":"[^"]*")`)
 // still passes on everything but progress, which depends on who is quicker.
 type still struct{ scan.Handler }
 
+// Progress drops the message: it depends on timing.
 func (still) Progress(*scan.Progress) error { return nil }
 
 // runWith runs the scan and returns its stream, without times, and its result.
