@@ -50,8 +50,8 @@ func (x *extractor) extractTar(src io.Reader) error {
 	}
 }
 
-// tarEntry extracts one entry of a tar. Devices, sockets and hard links to other files are
-// skipped.
+// tarEntry extracts one entry of a tar. Links are only recorded, never created, so that no later
+// entry is written through one (Zip Slip by symbolic link); devices and pipes are skipped.
 func (x *extractor) tarEntry(tr *tar.Reader, h *tar.Header) error {
 	if h.Typeflag == tar.TypeXGlobalHeader {
 		return nil // says something of the archive; git writes one

@@ -84,7 +84,9 @@ func (x *extractor) zipEntry(src io.ReaderAt, r record) error {
 	case kind == kindLink:
 		return x.zipLink(src, r, name)
 	default:
-		return x.writeFile(entry{name: name, size: r.size, open: func() (io.ReadCloser, error) { return x.openEntry(src, r) }})
+		return x.writeFile(entry{name: name, size: r.size, open: func() (io.ReadCloser, error) {
+			return x.openEntry(src, r)
+		}})
 	}
 	return nil
 }

@@ -61,7 +61,8 @@ type refusal struct {
 
 // refusalOf returns what a refusal is counted as.
 func refusalOf(by tenant.Actor, operation string, status int) refusal {
-	return refusal{actor: by.UserID, client: storableText(by.ClientID), ip: storableText(by.IP), operation: operation, status: status}
+	return refusal{actor: by.UserID, client: storableText(by.ClientID), ip: storableText(by.IP), operation: operation,
+		status: status}
 }
 
 // A missedRead is a read of something that the caller does not see.

@@ -43,7 +43,8 @@ func StartAlone(ctx context.Context, o Options) (*scan.Chromium, error) {
 // errKilled says that we have ended the browser.
 var errKilled = errors.New("killed")
 
-// startAlone starts a browser of its own process group, without the sandbox of a worker.
+// startAlone starts the browser in a sandbox of its own: namespaces without a network, and limits
+// of time, files and processes. A page of an attacker may take over the browser.
 func startAlone(ctx context.Context, o *Options) (*process, error) {
 	path, err := executablePath(o.Path)
 	if err != nil {

@@ -148,7 +148,8 @@ func (p pipes) closeChildEnds(err error) {
 	}
 }
 
-// startProcess starts the browser in a temporary profile, which is removed when it ends.
+// startProcess starts the browser with a temporary profile, which is removed when it ends. Root
+// runs it as an unprivileged user.
 func startProcess(o *Options) (*process, error) {
 	user := o.User
 	if user == 0 && os.Geteuid() == 0 {
@@ -262,7 +263,7 @@ type tail struct {
 	buf bytes.Buffer
 }
 
-// Write keeps the end of the browser's log, for the error when it crashes.
+// Write keeps the beginning of the browser's output, which explains why it did not start.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

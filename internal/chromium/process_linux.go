@@ -68,8 +68,8 @@ func memoryOf(members []int) int64 {
 	return total
 }
 
-// privateMemory returns the memory that a process does not share, from /proc/PID/smaps_rollup
-// (proc(5)).
+// privateMemory returns the anonymous and shared memory of a process from /proc/PID/status
+// (proc_pid_status(5)). Mapped files, such as the browser itself, do not count.
 func privateMemory(pid int) int64 {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	if err != nil {

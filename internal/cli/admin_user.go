@@ -90,7 +90,8 @@ func printAccess(host Host, a server.Access) error {
 	w := tabwriter.NewWriter(host.Stdout, 0, 0, 2, ' ', 0)
 	rows := [][]string{{"KIND", "WHAT", "CREATED", "LAST USED", "EXPIRES"}}
 	for _, s := range a.Sessions {
-		rows = append(rows, []string{"session", s.IP + " " + s.UserAgent, formatTime(s.CreatedAt), formatTime(s.LastUsedAt),
+		rows = append(rows, []string{"session", s.IP + " " + s.UserAgent, formatTime(s.CreatedAt),
+			formatTime(s.LastUsedAt),
 			formatTime(s.ExpiresAt)})
 	}
 	for _, g := range a.Grants {
@@ -98,7 +99,8 @@ func printAccess(host Host, a server.Access) error {
 			formatTime(g.ExpiresAt)})
 	}
 	for _, t := range a.Tokens {
-		rows = append(rows, []string{"token", t.Name, formatTime(t.CreatedAt), formatTime(t.LastUsedAt), formatTime(t.ExpiresAt)})
+		rows = append(rows, []string{"token", t.Name, formatTime(t.CreatedAt), formatTime(t.LastUsedAt),
+			formatTime(t.ExpiresAt)})
 	}
 	for _, row := range rows {
 		if _, err := fmt.Fprintln(w, strings.Join(row, "\t")); err != nil {

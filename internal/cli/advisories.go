@@ -85,7 +85,8 @@ func printReport(w io.Writer, r *advisory.Report) error {
 		p.printf("Not taken: %s.\n", text)
 	}
 	if r.PreviousLost {
-		p.printf("The data that was there is of another version of merlon and could not be taken over: import all of it " +
+		p.printf("The data that was there is of another version of merlon and could not be taken over: import " +
+			"all of it " +
 			"again.\n")
 	}
 	p.printf("In force: %d records, the newest of %s, in %d KiB.\n", r.Records, formatDay(r.Newest), r.Size>>10)

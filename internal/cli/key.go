@@ -17,25 +17,25 @@ type keyCommand struct {
 	Drop   keyDropCommand   `cmd:"" help:"Remove old keys from the key file once nothing is encrypted with them."`
 }
 
-// keyAddCommand adds a new master key. New secrets are encrypted under it; the old keys still
-// decrypt. It is the first step of a key rotation.
+// keyAddCommand adds a new master key to the key file without using it, so that the file can be
+// copied to all machines first. It is the first step of a key rotation.
 type keyAddCommand struct {
 	config.Store `embed:""`
 }
 
-// keyRotateCommand performs all steps of a key rotation: add, re-encrypt, remove.
+// keyRotateCommand encrypts with the new key from now on, and re-encrypts all stored secrets.
 type keyRotateCommand struct {
 	config.Store `embed:""`
 }
 
-// keyResealCommand re-encrypts all secrets under the newest master key. It is the second step of
-// a key rotation, and can be interrupted and repeated.
+// keyResealCommand re-encrypts the secrets that are still encrypted with an old key, such as
+// those of a rotation that was interrupted.
 type keyResealCommand struct {
 	config.Store `embed:""`
 }
 
-// keyDropCommand removes old master keys. It is the last step of a key rotation: secrets that
-// were not re-encrypted would be lost, so it refuses while there are any.
+// keyDropCommand removes old master keys, the last step of a key rotation. Secrets that are still
+// encrypted with one would be lost, so it fails while there are any.
 type keyDropCommand struct {
 	config.Store `embed:""`
 }
@@ -51,7 +51,8 @@ func (c keyAddCommand) Run(ctx context.Context, host Host) error {
 func (c keyRotateCommand) Run(ctx context.Context, host Host) error {
 	return withRotation(ctx, c.Store, func(r *server.Rotation) error {
 		n, err := r.Rotate(ctx)
-		return printUnless(host, fmt.Sprintf("a new key seals; %d texts were sealed again. Old keys still open: remove them "+
+		return printUnless(host, fmt.Sprintf("a new key seals; %d texts were sealed again. Old keys still open: "+
+			"remove them "+
 			"with merlon admin key drop", n), err)
 	})
 }

@@ -42,7 +42,8 @@ func (c *scanCommand) checkRemote() error {
 		return errs.E(errs.Invalid, "--remote needs --project ID")
 	}
 	if c.MaxFileSize != 0 || c.MaxFiles != 0 {
-		return errs.E(errs.Invalid, "--max-file-size and --max-files cannot be combined with --remote: the server has its "+
+		return errs.E(errs.Invalid, "--max-file-size and --max-files cannot be combined with --remote: the server "+
+			"has its "+
 			"own limits")
 	}
 	if c.Advisories != "" {

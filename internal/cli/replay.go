@@ -145,7 +145,8 @@ func ruleOf(a finding.Analysis, f client.Finding) *finding.Rule {
 			ID: cmp.Or(r.RuleID, r.ID), Analysis: a, Name: r.Name, Link: r.Link, ShortDescription: r.ShortDescription,
 			Description:  r.Description,
 			HowToPrevent: r.HowToPrevent, CWE: r.CWE, OWASP: r.OWASP, Language: r.Language,
-			Severity: cmp.Or(finding.Severity(strings.ToLower(r.Severity)), severity), Confidence: finding.MediumConfidence,
+			Severity:   cmp.Or(finding.Severity(strings.ToLower(r.Severity)), severity),
+			Confidence: finding.MediumConfidence,
 		}
 	}
 	if f.Advisory == nil {

@@ -92,31 +92,53 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	if err := c.checkTarget(); err != nil {
 		return err
 	}
-	if c.OnlyRules {
-		if len(c.Rules) == 0 {
-			return errs.E(errs.Invalid, "--only-rules needs --rules")
-		}
-		if slices.ContainsFunc(analyses, func(a finding.Analysis) bool { return a != finding.SAST }) {
-			return errs.E(errs.Invalid, "--only-rules analyzes only source code: --analyses can only be sast")
-		}
-		analyses = []finding.Analysis{finding.SAST}
-	}
-	if c.Remote && (len(c.Rules) > 0 || c.Fast) {
-		return errs.E(errs.Invalid, "--rules and --fast are for local scans: a server has its own rules, "+
-			"and the project its settings")
-	}
-	if c.Remote && len(c.VEX) > 0 {
-		return errs.E(errs.Invalid, "--vex is for local scans: triage the findings of a server on the server")
-	}
-	if c.Remote && c.VerifySecrets {
-		return errs.E(errs.Invalid, "--verify-secrets is for local scans")
+	if analyses, err = c.checkOnlyRules(analyses); err != nil {
+		return err
 	}
 	if c.Remote {
+		if err := c.checkRemoteFlags(); err != nil {
+			return err
+		}
 		return c.runRemote(ctx, host, analyses)
 	}
 	if c.ConnFD != 0 {
 		return c.runLent(ctx, host, analyses)
 	}
+	return c.runLocal(ctx, host, analyses)
+}
+
+// checkOnlyRules returns the analyses for --only-rules, which need source code analysis alone.
+func (c *scanCommand) checkOnlyRules(analyses []finding.Analysis) ([]finding.Analysis, error) {
+	if !c.OnlyRules {
+		return analyses, nil
+	}
+	if len(c.Rules) == 0 {
+		return nil, errs.E(errs.Invalid, "--only-rules needs --rules")
+	}
+	if slices.ContainsFunc(analyses, func(a finding.Analysis) bool { return a != finding.SAST }) {
+		return nil, errs.E(errs.Invalid, "--only-rules analyzes only source code: --analyses can only be sast")
+	}
+	return []finding.Analysis{finding.SAST}, nil
+}
+
+// checkRemoteFlags rejects flags that a server does not support. To ignore one silently would
+// give a result that the user did not ask for.
+func (c *scanCommand) checkRemoteFlags() error {
+	switch {
+	case len(c.Rules) > 0 || c.Fast:
+		return errs.E(errs.Invalid, "--rules and --fast are for local scans: a server has its own rules, "+
+			"and the project its settings")
+	case len(c.VEX) > 0:
+		return errs.E(errs.Invalid, "--vex is for local scans: triage the findings of a server on the server")
+	case c.VerifySecrets:
+		return errs.E(errs.Invalid, "--verify-secrets is for local scans")
+	}
+	return nil
+}
+
+// runLocal scans in this process. The garbage collector is tuned by the kind of target: a source
+// scan builds data that lives until its end, an image streams its layers.
+func (c *scanCommand) runLocal(ctx context.Context, host Host, analyses []finding.Analysis) error {
 	if c.Image == "" {
 		relaxCollector(host.Getenv)
 	} else {

@@ -27,7 +27,8 @@ func TestServeSaysWhoCanSignUp(t *testing.T) {
 		args []string
 		want string
 	}{
-		"by default": {nil, "Sign-up is closed: only people who are invited can create an account (--sign-up opens it; " +
+		"by default": {nil, "Sign-up is closed: only people who are invited can create an account (--sign-up " +
+			"opens it; " +
 			"merlon admin bootstrap creates the first administrator)."},
 		"opened": {[]string{"--sign-up"}, "Sign-up is open: anybody with an e-mail address can create an account"},
 		"closed": {[]string{"--no-sign-up"}, "Sign-up is closed"},

@@ -239,7 +239,8 @@ func (s Server) PeerRegions() ([]PeerRegion, error) {
 		if peer.Name == s.Region {
 			return nil, errs.E(errs.Invalid, "peer-region %q has the name of this region", text)
 		}
-		if err := errors.Join(checkURL("peer-region", peer.BaseURL), checkURL("peer-region", peer.AuthURL)); err != nil {
+		if err := errors.Join(checkURL("peer-region", peer.BaseURL),
+			checkURL("peer-region", peer.AuthURL)); err != nil {
 			return nil, err
 		}
 		out = append(out, peer)

@@ -218,8 +218,7 @@ func (q *Queue) dispatchRuns(ctx context.Context) error {
 // quiet passes on only what needs attention: River tells of every step at info.
 type quiet struct{ slog.Handler }
 
-// Enabled drops messages below the level of errors that the queue library logs for expected
-// events.
+// Enabled drops messages below warnings: the queue library logs every job.
 func (h quiet) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
 }

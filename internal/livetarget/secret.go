@@ -140,7 +140,8 @@ func MergeSecrets(next, stored *scan.Target) error {
 	same := next.URL == stored.URL && slices.Equal(next.Include, stored.Include)
 	old, _ := RedactSecrets(stored)
 	now, _ := RedactSecrets(next)
-	if err := mergeHeaders(next.Headers, stored.Headers, same && reflect.DeepEqual(now.Headers, old.Headers)); err != nil {
+	if err := mergeHeaders(next.Headers, stored.Headers, same &&
+		reflect.DeepEqual(now.Headers, old.Headers)); err != nil {
 		return err
 	}
 	for n := range next.Identities {

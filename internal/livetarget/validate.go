@@ -38,7 +38,7 @@ const (
 	maxSleepSecs = 30
 )
 
-// Validate returns an Invalid error for the first thing of a target that cannot be.
+// Validate returns an Invalid error for the first invalid field of a target.
 func Validate(name string, e Environment, t *scan.Target) error {
 	if !utf8.ValidString(name) || strings.TrimSpace(name) == "" || len(name) > maxName ||
 		strings.ContainsFunc(name, unicode.IsControl) {
@@ -50,16 +50,8 @@ func Validate(name string, e Environment, t *scan.Target) error {
 	if err := parseBaseURL(t.URL); err != nil {
 		return err
 	}
-	if t.Profile != "" && !slices.Contains(scan.Profiles, t.Profile) {
-		return invalidField("profile", "%q is not one of %v", t.Profile, scan.Profiles)
-	}
-	switch {
-	case t.Rate < 0 || t.Rate > maxRate:
-		return invalidField("rate", "a rate is 0 to %d requests a second", maxRate)
-	case t.Parallel < 0 || t.Parallel > maxParallel:
-		return invalidField("parallel", "0 to %d requests at once", maxParallel)
-	case t.Requests < 0 || t.Requests > maxRequests:
-		return invalidField("requests", "0 to %d requests", maxRequests)
+	if err := validateIntensity(t); err != nil {
+		return err
 	}
 	for field, list := range map[string][]string{"include": t.Include, "exclude": t.Exclude, "seeds": t.Seeds} {
 		if err := validatePatterns(field, list); err != nil {
@@ -73,6 +65,23 @@ func Validate(name string, e Environment, t *scan.Target) error {
 		return err
 	}
 	return validateDescriptions(t)
+}
+
+// validateIntensity checks the profile and the limits of requests. They bound the load that a
+// user of the service can cause at a target.
+func validateIntensity(t *scan.Target) error {
+	if t.Profile != "" && !slices.Contains(scan.Profiles, t.Profile) {
+		return invalidField("profile", "%q is not one of %v", t.Profile, scan.Profiles)
+	}
+	switch {
+	case t.Rate < 0 || t.Rate > maxRate:
+		return invalidField("rate", "a rate is 0 to %d requests a second", maxRate)
+	case t.Parallel < 0 || t.Parallel > maxParallel:
+		return invalidField("parallel", "0 to %d requests at once", maxParallel)
+	case t.Requests < 0 || t.Requests > maxRequests:
+		return invalidField("requests", "0 to %d requests", maxRequests)
+	}
+	return nil
 }
 
 // invalidField returns an Invalid error that names the field.
@@ -175,17 +184,22 @@ func validateIdentities(list []scan.Identity) error {
 	return nil
 }
 
-// validateIdentity checks how one identity signs in.
-func validateIdentity(i *scan.Identity) error {
-	ways := 0
+// countSignInMethods returns how many sign-in methods of the identity are set.
+func countSignInMethods(i *scan.Identity) int {
+	n := 0
 	for _, set := range []bool{i.Form != nil, i.JSON != nil, i.OAuth != nil, i.Bearer != "", i.Basic != nil,
 		i.Cookie != "", len(i.Header) > 0, len(i.Steps) > 0} {
 		if set {
-			ways++
+			n++
 		}
 	}
-	if ways != 1 {
-		return invalidField("identities", "%s has %d ways of signing in, and must have exactly one", i.Name, ways)
+	return n
+}
+
+// validateIdentity checks the sign-in of one identity.
+func validateIdentity(i *scan.Identity) error {
+	if n := countSignInMethods(i); n != 1 {
+		return invalidField("identities", "%s has %d ways of signing in, and must have exactly one", i.Name, n)
 	}
 	long := false
 	eachSecret(deepCopy(i), func(_, value string) string { long = long || len(value) > maxSecret; return value })

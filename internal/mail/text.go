@@ -57,7 +57,8 @@ func safeName(s string) string {
 // Verification asks somebody who signed up to confirm the address.
 func Verification(to, link string, expires time.Time) Message {
 	var l letter
-	l.addParagraph("Somebody, probably you, signed up with this e-mail address. Choose your name and password here to " +
+	l.addParagraph("Somebody, probably you, signed up with this e-mail address. Choose your name and password " +
+		"here to " +
 		"finish:")
 	l.addLink("Create the account", link)
 	l.addParagraph("The link works once, until %s. If it was not you, do nothing: no account is made without "+
@@ -80,7 +81,8 @@ func AlreadyRegistered(to, signIn, recovery string) Message {
 // NotInvited tells somebody who signed up that only invited people may.
 func NotInvited(to string) Message {
 	var l letter
-	l.addParagraph("Somebody, probably you, signed up with this e-mail address. Accounts are only for people who were " +
+	l.addParagraph("Somebody, probably you, signed up with this e-mail address. Accounts are only for people " +
+		"who were " +
 		"invited, and there is no open invitation for this address. Ask an administrator of your organization to " +
 		"invite it.")
 	l.addParagraph("If it was not you, do nothing.")
@@ -102,7 +104,8 @@ func Recovery(to, link string, expires time.Time) Message {
 // person who owns the address learns it, nobody else does.
 func NoAccount(to, signUp string) Message {
 	var l letter
-	l.addParagraph("Somebody, probably you, asked for a new password, but there is no account with this e-mail address. " +
+	l.addParagraph("Somebody, probably you, asked for a new password, but there is no account with this e-mail " +
+		"address. " +
 		"Perhaps you signed up with another one. You can sign up here:")
 	l.addLink("Sign up", signUp)
 	l.addParagraph("If it was not you, do nothing.")
@@ -115,7 +118,8 @@ func PasswordChanged(to, recovery string, at time.Time, tokens bool) Message {
 	var l letter
 	l.addParagraph("The password of your account was changed on %s.", at.UTC().Format(dateFormat))
 	if tokens {
-		l.addParagraph("Browsers and applications that were signed in before are signed out, and every personal access " +
+		l.addParagraph("Browsers and applications that were signed in before are signed out, and every personal " +
+			"access " +
 			"token was deleted.")
 	} else {
 		l.addParagraph("Other browsers and all applications are signed out. Personal access tokens still work.")

@@ -107,7 +107,8 @@ func TestSecretsOfTheTargetAreNotKept(t *testing.T) {
 	}
 	_ = resp.Body.Close()
 	calls := s.Interactions(0)
-	if len(calls) != 1 || strings.Contains(calls[0].Request, "s3cret") || strings.Contains(calls[0].Request, "p4ssword") ||
+	if len(calls) != 1 || strings.Contains(calls[0].Request, "s3cret") ||
+		strings.Contains(calls[0].Request, "p4ssword") ||
 		!strings.Contains(calls[0].Request, "tool/1") || len(calls[0].Request) > maxText {
 		t.Errorf("calls %+v", calls)
 	}

@@ -48,7 +48,8 @@ func classifyValue(value string, public []string) place {
 		return behindName
 	case letters+digits == 0: // "******", "--------"
 		return behindName
-	case digits == len(value) && digits < longWord, others == 0 && digits == 0 && len(value) < longWord, len(value) < minAnywhere:
+	case digits == len(value) && digits < longWord, others == 0 && digits == 0 && len(value) < longWord,
+		len(value) < minAnywhere:
 
 		return alone
 	}
@@ -128,7 +129,8 @@ func isRandom(value string) bool {
 		last = kind
 	}
 	switch {
-	case strings.ContainsAny(value, " <>{}\""), strings.Contains(value, "://"), strings.HasPrefix(value, "/"), strings.HasPrefix(value, "%7B"):
+	case strings.ContainsAny(value, " <>{}\""), strings.Contains(value, "://"), strings.HasPrefix(value, "/"),
+		strings.HasPrefix(value, "%7B"):
 
 		return false
 	case letters == 0:

@@ -85,8 +85,8 @@ func (x *index) copyValue(v reflect.Value) reflect.Value {
 	return v
 }
 
-// copyStruct redacts the exported fields of a struct. It returns the original when nothing
-// changed, because most values contain no secret.
+// copyStruct redacts the exported fields of a struct. Fields that identify something, such as
+// rule IDs, and fields that never leave the process stay as they are.
 func (x *index) copyStruct(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v) // fields that are not exported, such as those of a time

@@ -47,8 +47,8 @@ func RedactLive(l *finding.Live) *finding.Live {
 	return &out
 }
 
-// isAttacked reports whether the name is the parameter of the finding, whose payload must stay
-// readable as evidence.
+// isAttacked reports whether the name is the parameter of the finding. Its value is the payload,
+// which is evidence and no secret.
 func isAttacked(l *finding.Live, name string) bool { return strings.EqualFold(l.Parameter, name) }
 
 // requestHeaders redacts the headers of a request as text.

@@ -141,7 +141,7 @@ func (s *Set) RedactError(err error) error {
 	return r
 }
 
-// redacted is a pattern that replaces the value behind a credential name.
+// redacted is an error with a redacted text that keeps its kind and message for errors.As.
 type redacted struct {
 	text  string
 	err   error

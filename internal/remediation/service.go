@@ -37,7 +37,8 @@ const (
 
 // New returns a Service.
 func New(store Store, log *slog.Logger, now func() time.Time, newID func() string) *Service {
-	return &Service{Store: store, Log: log, Now: now, NewID: newID, PollInterval: time.Second, wakeup: make(chan struct{}, 1),
+	return &Service{Store: store, Log: log, Now: now, NewID: newID, PollInterval: time.Second,
+		wakeup:   make(chan struct{}, 1),
 		progress: map[string]jobProgress{}}
 }
 
@@ -72,7 +73,8 @@ func (d *Service) Job(ctx context.Context, sc tenant.Scope, id string) (Job, err
 }
 
 // readFindings adds findings of the scope's project to what was found.
-func (d *Service) readFindings(ctx context.Context, sc tenant.Scope, ids []triage.ID, found map[triage.ID]*triage.Finding) error {
+func (d *Service) readFindings(ctx context.Context, sc tenant.Scope, ids []triage.ID,
+	found map[triage.ID]*triage.Finding) error {
 	list, err := d.Store.FindingsByID(ctx, sc, ids)
 	if err != nil {
 		return err

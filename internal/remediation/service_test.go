@@ -89,7 +89,8 @@ var scope = tenant.System("o", "t", "p")
 
 func TestAtOnce(t *testing.T) {
 	a, job, err := newService(&memory{}).Plan(t.Context(), scope, request(MaxSynchronous))
-	if err != nil || job != "" || a.Fixable != MaxSynchronous || a.Outcome() != "ok" || len(a.Commands) != MaxSynchronous {
+	if err != nil || job != "" || a.Fixable != MaxSynchronous || a.Outcome() != "ok" ||
+		len(a.Commands) != MaxSynchronous {
 		t.Errorf("got %d fixable, job %q, %v", a.Fixable, job, err)
 	}
 }
@@ -97,7 +98,8 @@ func TestAtOnce(t *testing.T) {
 func TestJobGoesOn(t *testing.T) {
 	m := &memory{}
 	d := newService(m)
-	if _, job, err := d.Plan(t.Context(), scope, request(MaxSynchronous+1)); err != nil || job != "j" || m.job.State != Queued {
+	if _, job, err := d.Plan(t.Context(), scope, request(MaxSynchronous+1)); err != nil || job != "j" ||
+		m.job.State != Queued {
 		t.Fatalf("job %q, %v", job, err)
 	}
 	m.fail = errors.New("away")
@@ -116,7 +118,8 @@ func TestJobGoesOn(t *testing.T) {
 			t.Fatalf("it was taken from its process after %d looks", n)
 		}
 	}
-	if m.job.State != Completed || m.job.Attempt != 2 || m.job.Answer.Fixable != MaxSynchronous+1 || m.job.Percent() != 100 {
+	if m.job.State != Completed || m.job.Attempt != 2 || m.job.Answer.Fixable != MaxSynchronous+1 ||
+		m.job.Percent() != 100 {
 		t.Errorf("got %+v", m.job)
 	}
 }
@@ -181,8 +184,9 @@ func TestSeveralVersions(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	f.Report.Package.Also[0].Fixed, f.Report.Package.Also[0].Upgrade = []string{"2.0.1"}, "2.0.1"
-	if got = planFindings(r, found).Results[0]; got.Status != DirectUpdate || *got.Command != "npm install a@1.0.1 && npm "+
-		"pkg set 'overrides[a@2.0.0]=2.0.1' && npm install" {
+	if got = planFindings(r, found).Results[0]; got.Status != DirectUpdate ||
+		*got.Command != "npm install a@1.0.1 && npm "+
+			"pkg set 'overrides[a@2.0.0]=2.0.1' && npm install" {
 		t.Errorf("got %+v", got)
 	}
 }

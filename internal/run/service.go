@@ -101,7 +101,8 @@ func (s *Service) Start(ctx context.Context, sc tenant.Scope, in Start) (Started
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	r := Run{
 		ID: ID(uuid.NewString()), OrganizationID: p.OrganizationID, TeamID: p.TeamID, ProjectID: p.ID,
-		Branch: in.Branch, Source: in.Source, Analyses: s.enabledAnalyses(p.Settings), Fast: p.Settings.SASTFastScanEnabled,
+		Branch: in.Branch, Source: in.Source, Analyses: s.enabledAnalyses(p.Settings),
+		Fast:      p.Settings.SASTFastScanEnabled,
 		Initiator: sc.Actor.UserID,
 		State:     Queued, UploadExpires: now.Add(tokenLifetime), Step: stepUpload,
 		Languages: []string{}, CreatedAt: now, UpdatedAt: now,

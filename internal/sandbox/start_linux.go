@@ -94,7 +94,8 @@ func Start(ctx context.Context, spec Spec) (*Process, []string, error) {
 		}
 		if refused == nil {
 			refused = err
-			p.Warnings = append(p.Warnings, "no namespaces of its own ("+systemReason(err)+"): the network and the file "+
+			p.Warnings = append(p.Warnings, "no namespaces of its own ("+systemReason(err)+
+				"): the network and the file "+
 				"tree are closed only by what is left")
 		}
 	}

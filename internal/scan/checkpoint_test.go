@@ -61,7 +61,8 @@ func TestKeep(t *testing.T) {
 			t.Errorf("%s goes on with %q, not %q", id, resume, want[id])
 		}
 	}
-	if failed := attempt(same, map[string]string{"dast/a": strings.Repeat("x", scan.MaxCheckpoint)}); len(failed) != 1 ||
+	if failed := attempt(same,
+		map[string]string{"dast/a": strings.Repeat("x", scan.MaxCheckpoint)}); len(failed) != 1 ||
 		!errs.Is(failed[0], errs.TooLarge) {
 		t.Errorf("too much: %v", failed)
 	}

@@ -129,7 +129,8 @@ func TestRunFillsInWhatFollows(t *testing.T) {
 	if diff := cmp.Diff(want, r.findings[0]); diff != "" {
 		t.Errorf("first finding (-want +got):\n%s", diff)
 	}
-	if got, want := r.findings[1].Fingerprint, finding.NewFingerprint("sast/todo/todo", "a/x.txt", "TODOä", 1); got != want {
+	if got, want := r.findings[1].Fingerprint, finding.NewFingerprint("sast/todo/todo", "a/x.txt", "TODOä",
+		1); got != want {
 		t.Errorf("the second equal line has fingerprint %v, want %v", got, want)
 	}
 	if diff := cmp.Diff([]string{"sast/todo/todo"}, r.rules); diff != "" {
@@ -326,7 +327,8 @@ var projectFailures = []failure{
 	{"a project with skipped files", project("sca/x", func(p *scan.ProjectPass) error {
 		p.Degrade(scan.Reason{Code: "minified", Path: "a.txt", Message: "made", Skipped: true})
 		return nil
-	}), scan.Limits{}, scan.Succeeded, []scan.Reason{{Code: "minified", Path: "a.txt", Message: "made", Skipped: true}}},
+	}), scan.Limits{}, scan.Succeeded,
+		[]scan.Reason{{Code: "minified", Path: "a.txt", Message: "made", Skipped: true}}},
 	{"a project with skipped and missing files", project("sca/x", func(p *scan.ProjectPass) error {
 		p.Degrade(scan.Reason{Code: "minified", Path: "a.txt", Message: "made", Skipped: true})
 		p.Degrade(scan.Reason{Code: "malformed", Path: "b.txt", Message: "odd"})

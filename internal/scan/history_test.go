@@ -76,7 +76,8 @@ func TestBufferHit(t *testing.T) {
 		{"nobody reads the history", secretBuffer{}, secretHit("a", "k", ""), false},
 		{"no key", secretBuffer{active: true}, secretHit("a", "", ""), false},
 		{"no secret", secretBuffer{active: true}, hit{}, false},
-		{"a full buffer", secretBuffer{active: true, hits: make([]hit, maxBufferedSecrets)}, secretHit("a", "k", ""), false},
+		{"a full buffer", secretBuffer{active: true, hits: make([]hit, maxBufferedSecrets)}, secretHit("a", "k", ""),
+			false},
 	} {
 		if got := c.buffer.bufferHit(c.hit); got != c.want {
 			t.Errorf("%s: got %v", c.name, got)

@@ -258,7 +258,8 @@ func (r *routePattern) isSameParameter(parameter string, live *finding.Live) boo
 	switch {
 	case live.In == "path":
 		n, err := strconv.Atoi(live.Parameter)
-		return in == "path" && (err != nil && live.Parameter == name || err == nil && r.isPathSegment(name, n, live.URL))
+		return in == "path" && (err != nil && live.Parameter == name ||
+			err == nil && r.isPathSegment(name, n, live.URL))
 	case in == "header":
 		return live.In == "header" && strings.EqualFold(name, live.Parameter)
 	case in == "json":

@@ -84,7 +84,8 @@ func TestDeclared(t *testing.T) {
 		d.Operation(&finding.Operation{Method: "GET", URL: "/y", Outcome: finding.Reached}),
 		d.Rule(rule),
 		d.Finding(&finding.Finding{RuleID: "sast/x", Steps: steps,
-			Entry: []finding.EntryPoint{{Method: "GET", Path: "/x", Parameter: "query:q"}, {Method: "GET", Path: "/y"}}}),
+			Entry: []finding.EntryPoint{{Method: "GET", Path: "/x", Parameter: "query:q"},
+				{Method: "GET", Path: "/y"}}}),
 		d.Finding(&finding.Finding{RuleID: "sast/x"}),
 	} {
 		if err != nil {

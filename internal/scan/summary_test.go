@@ -19,10 +19,12 @@ func TestSummary(t *testing.T) {
 		s.Finding(&finding.Finding{Severity: finding.Critical, Analysis: finding.SCA, Package: cleared}),
 		s.Finding(&finding.Finding{Severity: finding.Low, Analysis: finding.SCA, Package: &finding.PackageMatch{}}),
 		s.Operation(&finding.Operation{Outcome: finding.Reached, Created: []finding.CreatedObject{{Mark: "m"}}}),
-		s.Operation(&finding.Operation{Outcome: finding.Reached, Authorization: &finding.Authorization{Reason: "one user"}}),
+		s.Operation(&finding.Operation{Outcome: finding.Reached,
+			Authorization: &finding.Authorization{Reason: "one user"}}),
 		s.Status(&scan.Status{Analyzer: "a", State: scan.Succeeded, Reasons: []scan.Reason{
 			{Path: "vendor/", Skipped: true}, {Path: "b.min.js", Skipped: true}, {Path: "broken.go"}}}),
-		s.Status(&scan.Status{Analyzer: "b", State: scan.Degraded, Reasons: []scan.Reason{{Path: "vendor/", Skipped: true}}}))
+		s.Status(&scan.Status{Analyzer: "b", State: scan.Degraded,
+			Reasons: []scan.Reason{{Path: "vendor/", Skipped: true}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,8 @@ func TestTee(t *testing.T) {
 	if last.Packages != 1 || last.Operations[finding.Reached] != 1 || len(last.Statuses) != 1 {
 		t.Errorf("the last handler got %+v", last)
 	}
-	if err := h.Finding(&finding.Finding{Severity: finding.High}); err == nil || first.Total() != 1 || last.Total() != 0 {
+	if err := h.Finding(&finding.Finding{Severity: finding.High}); err == nil || first.Total() != 1 ||
+		last.Total() != 0 {
 		t.Errorf("a failing handler: %v, %d findings before it, %d behind it", err, first.Total(), last.Total())
 	}
 }

@@ -41,11 +41,13 @@ func (p pathSet) contains(path string) bool {
 	return false
 }
 
-// collectCoverage returns what the statuses say of a scan that has told of the operations, with identifiers of the rules of
+// collectCoverage returns what the statuses say of a scan that has told of the operations, with identifiers of the
+// rules of
 // reasons as
 // the function makes them. An analyzer without a status is not in it: it looked at
 // nothing.
-func collectCoverage(statuses []scan.Status, operations []finding.Operation, rule func(name string) string) coverageByAnalyzer {
+func collectCoverage(statuses []scan.Status, operations []finding.Operation,
+	rule func(name string) string) coverageByAnalyzer {
 	c, reached := coverageByAnalyzer{}, pathSet{}
 	for _, o := range operations {
 		if o.FindingPath != "" {
@@ -127,6 +129,7 @@ func isBelow(path, root string) bool {
 // hasAnalyzed reports whether the path was analyzed for the rule. Only then the absence of a
 // finding resolves it.
 func (l analyzerCoverage) hasAnalyzed(path, rule string) bool {
-	return !l.isExcluded(path) && !l.nothing && isBelow(path, l.root) && !l.not.contains(path) && !l.untried[rule].contains(path) &&
+	return !l.isExcluded(path) && !l.nothing && isBelow(path, l.root) && !l.not.contains(path) &&
+		!l.untried[rule].contains(path) &&
 		(l.only == nil || l.only[path])
 }

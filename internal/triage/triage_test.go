@@ -167,7 +167,8 @@ func TestCoverage(t *testing.T) {
 			Reasons: []scan.Reason{{Code: "x", Path: "h/slow", Beyond: true}, {Code: "x", Rules: []string{"r1"}}}},
 		{Analyzer: "image", Analysis: finding.Container, State: scan.Degraded,
 			Reasons: reasons("hub/a:/etc/x", "hub/a:/lib/"), Root: "hub/a:/"},
-	}, []finding.Operation{{Outcome: finding.Reached, FindingPath: "h/fine"}, {Outcome: finding.Reached, FindingPath: "h/slow"},
+	}, []finding.Operation{{Outcome: finding.Reached, FindingPath: "h/fine"},
+		{Outcome: finding.Reached, FindingPath: "h/slow"},
 		{Outcome: finding.Refused}}, func(name string) string {
 		return "id of " + name
 	})
@@ -214,7 +215,8 @@ func TestCoverage(t *testing.T) {
 	if !c.analyzedByAll(finding.API, "h/a") {
 		t.Error("reasons of rules are about packages")
 	}
-	if c.analyzedByAll(finding.SCA, "a.go") || !c.analyzedByAll(finding.SCA, "c.go") || c.analyzedByAll(finding.IaC, "c.go") ||
+	if c.analyzedByAll(finding.SCA, "a.go") || !c.analyzedByAll(finding.SCA, "c.go") ||
+		c.analyzedByAll(finding.IaC, "c.go") ||
 		c.analyzedByAll(finding.SAST, "c.go") {
 		t.Error("an analysis looked where one of its analyzers did not, or none ran")
 	}
@@ -263,9 +265,11 @@ func TestPair(t *testing.T) {
 func TestPairIsStable(t *testing.T) {
 	all := func() (before, after []matchCandidate) {
 		for i := range 40 {
-			before = append(before, matchCandidate{index: i, code: Digest{byte(i % 3)}, path: fmt.Sprintf("x/f%d.go", i%7),
+			before = append(before, matchCandidate{index: i, code: Digest{byte(i % 3)},
+				path: fmt.Sprintf("x/f%d.go", i%7),
 				line: i, gone: i%5 == 0})
-			after = append(after, matchCandidate{index: i, code: Digest{byte(i % 3)}, path: fmt.Sprintf("y/f%d.go", i%9),
+			after = append(after, matchCandidate{index: i, code: Digest{byte(i % 3)},
+				path: fmt.Sprintf("y/f%d.go", i%9),
 				line: i * 2})
 		}
 		return before, after

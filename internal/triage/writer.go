@@ -210,8 +210,9 @@ func (d *differ) changeFinding(row *FindingRow, k *Existing) {
 		d.reopenFinding(row, k)
 	}
 	if row.Bucket.Severity != k.Bucket.Severity {
-		d.w.recordChange(k, SeverityChange, string(row.Bucket.Severity), string(k.Bucket.Severity), "the scan rates it "+
-			"differently")
+		d.w.recordChange(k, SeverityChange, string(row.Bucket.Severity), string(k.Bucket.Severity),
+			"the scan rates it "+
+				"differently")
 	}
 	if row.Bucket.Priority != k.Bucket.Priority {
 		d.w.recordChange(k, PriorityChange, string(row.Bucket.Priority), string(k.Bucket.Priority), "computed score "+

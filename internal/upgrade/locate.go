@@ -178,7 +178,8 @@ func (s *search) findRequirement(at finding.PackageLocation) *finding.Requiremen
 		return d
 	}
 	for _, file := range s.parentFiles(at.Path) {
-		if d, missed := s.findInFile(s.kind.patterns, s.patternNames(), finding.PackageLocation{Path: file}); d != nil || !missed {
+		if d, missed := s.findInFile(s.kind.patterns, s.patternNames(),
+			finding.PackageLocation{Path: file}); d != nil || !missed {
 			return d
 		}
 	}
@@ -246,7 +247,8 @@ func (s *search) findInFile(patterns []pattern, names map[string]string,
 
 // nearestMatch returns where the requirement stands that is nearest to the line, or the name
 // of the variable that holds it.
-func nearestMatch(patterns []pattern, names map[string]string, text string, line int) (from, to int, syntax, ref string) {
+func nearestMatch(patterns []pattern, names map[string]string, text string,
+	line int) (from, to int, syntax, ref string) {
 	from, best := -1, 0
 	for _, p := range patterns {
 		re, err := regexp.Compile(fillPattern(p.text, names))

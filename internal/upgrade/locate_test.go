@@ -247,7 +247,8 @@ func FuzzLocate(f *testing.F) {
 		if d == nil {
 			return
 		}
-		needs := []VulnerablePackage{{Match: finding.PackageMatch{Package: p, Fixed: []string{to}, Upgrade: to, Requirement: d}}}
+		needs := []VulnerablePackage{{Match: finding.PackageMatch{Package: p, Fixed: []string{to}, Upgrade: to,
+			Requirement: d}}}
 		if _, err := Apply(text, Edits(needs, Plan(needs, Policy{Level: Auto}))); err != nil {
 			t.Error(err)
 		}

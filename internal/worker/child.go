@@ -100,8 +100,9 @@ func (w *Worker) runChild(ctx context.Context, rec *recorder, c child) error {
 	}()
 	res, waitErr := p.Wait()
 	_ = write.Close() // never fails
-	return c.redactError(w.judgeExit(ctx, ended{result: res, wait: waitErr, decode: <-decoded, complaints: complaints.String(),
-		limit: c.limit}))
+	return c.redactError(w.judgeExit(ctx, ended{result: res, wait: waitErr, decode: <-decoded,
+		complaints: complaints.String(),
+		limit:      c.limit}))
 }
 
 // newSpec says what the child may have.
@@ -232,7 +233,7 @@ type complaint struct{ b bytes.Buffer }
 // maxComplaint bounds what is kept of it, in bytes.
 const maxComplaint = 16 << 10
 
-// Write keeps the end of the child's standard error, for the log.
+// Write keeps the beginning of the child's standard error, for the log.
 func (c *complaint) Write(p []byte) (int, error) {
 	if room := maxComplaint - c.b.Len(); room > 0 {
 		c.b.Write(p[:min(room, len(p))])

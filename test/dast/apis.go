@@ -89,6 +89,8 @@ var vampiRuns = []struct {
 	floor           int // flaws to be found
 }{{"vampi", "full", 8}, {"vampi", "standard", 6}, {"vampi-secure", "full", 0}, {"vampi-secure", "standard", 0}}
 
+// measureVAmPI scans VAmPI, a vulnerable REST API, and its secure twin: the known
+// vulnerabilities must be found in the one, and nothing in the other.
 func measureVAmPI(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	var cases []knownCase
@@ -276,6 +278,8 @@ var dvgaFlaws = []known{
 	{name: "file write", class: pathTraversal, text: "uploadPaste"},
 }
 
+// measureDVGA scans DVGA, a vulnerable GraphQL service, by its published list of
+// vulnerabilities.
 func measureDVGA(ctx context.Context, b *bench) ([]table.Row, error) {
 	s, err := b.startTarget(ctx, "dvga")
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 type class []string
 
 var (
+	// Classes of weaknesses. Scanners name a weakness at different levels of the CWE hierarchy, so
+	// a benchmark case is found when a finding has any CWE of its class.
 	crossSiteScripting = class{"CWE-79", "CWE-80", "CWE-116"}
 	sqlInjection       = class{"CWE-89", "CWE-564"}
 	pathTraversal      = class{"CWE-22", "CWE-23", "CWE-24", "CWE-35", "CWE-36", "CWE-73", "CWE-98"}
@@ -73,8 +75,11 @@ func (t *tally) addCase(name string, vulnerable, told bool) {
 
 // tpr and fpr are shares; 0 of no cases.
 func (t *tally) tpr() float64 { return shareOf(t.Found, t.Vulnerable) }
+
+// fpr returns the false positive rate.
 func (t *tally) fpr() float64 { return shareOf(t.Wrong, t.Safe) }
 
+// shareOf returns n of a total as a share; 0 of none.
 func shareOf(n, of int) float64 {
 	if of == 0 {
 		return 0

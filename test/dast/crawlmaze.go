@@ -25,6 +25,8 @@ type visit struct {
 	Asked   bool
 }
 
+// crawlMaze crawls Google's security-crawl-maze, and counts the expected URLs that were
+// requested, without and with a browser.
 func crawlMaze(ctx context.Context, b *bench) ([]table.Row, error) {
 	s, err := b.startTarget(ctx, "crawlmaze")
 	if err != nil {
@@ -41,8 +43,9 @@ func crawlMaze(ctx context.Context, b *bench) ([]table.Row, error) {
 		name, browser string
 		floor         int
 	}{{"without a browser", "none", 62}, {"with a browser", b.browser, 74}} {
-		got, err := b.scanServer(ctx, s, run{command: "dast", name: "crawlmaze-" + strings.ReplaceAll(way.name, " ", "-"),
-			browser: way.browser, plan: plan{URL: s.baseAddress() + "/"}})
+		got, err := b.scanServer(ctx, s,
+			run{command: "dast", name: "crawlmaze-" + strings.ReplaceAll(way.name, " ", "-"),
+				browser: way.browser, plan: plan{URL: s.baseAddress() + "/"}})
 		if err != nil {
 			return rows, err
 		}

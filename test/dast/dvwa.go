@@ -46,6 +46,9 @@ type moduleCase struct {
 	Told          []flaw
 }
 
+// measureDVWA scans DVWA at the levels low, where every module is vulnerable, and impossible,
+// where none is. The second one measures false positives on code that resembles the vulnerable
+// one.
 func measureDVWA(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	var cases []moduleCase

@@ -46,6 +46,8 @@ type hostileCase struct {
 	Failure  string
 }
 
+// hostileTargets scans each hostile target in a network namespace of its own. A scanner must end
+// in time and within its memory, whatever a target sends.
 func hostileTargets(ctx context.Context, b *bench) ([]table.Row, error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("only root can make a network for a target")

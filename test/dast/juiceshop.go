@@ -25,6 +25,8 @@ type challenge struct {
 	Solved   bool   `json:"solved"`
 }
 
+// juiceShop scans the OWASP Juice Shop, and counts the covered REST endpoints and the challenges
+// that the scan solved.
 func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 	s, err := b.startTarget(ctx, "juiceshop")
 	if err != nil {

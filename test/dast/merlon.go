@@ -29,6 +29,7 @@ type plan struct {
 	Descriptions []described `json:"descriptions,omitempty"`
 }
 
+// header is a request header in the JSON form of a target.
 type header struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`

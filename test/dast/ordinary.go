@@ -57,6 +57,8 @@ type ordinaryApp struct {
 	server            *exec.Cmd
 }
 
+// measureOrdinary scans ordinary applications with data of users, and compares dumps of their
+// databases before and after: a scan must not damage what it did not create.
 func measureOrdinary(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	var results []ordinaryResult
@@ -122,7 +124,8 @@ func (b *bench) scanOrdinary(ctx context.Context, name string) (*ordinaryResult,
 		return nil, err
 	}
 	report := filepath.Join(b.out, name+".json")
-	merlon := a.networkCommand(ctx, b.merlon, "dast", base+"/", "--target", target, "--format", "json", "--fail-on", "none",
+	merlon := a.networkCommand(ctx, b.merlon, "dast", base+"/", "--target", target, "--format", "json", "--fail-on",
+		"none",
 		"--time", cmp.Or(b.time, ordinaryTime).String(), "--browser", b.browser)
 	var said bytes.Buffer
 	merlon.Stderr = &said
@@ -223,6 +226,7 @@ func (o *ordinaryResult) judgeDumps(file, before, after, volatile, changing stri
 	return nil
 }
 
+// countLines counts equal lines, to compare dumps as multisets.
 func countLines(text string) map[string]int {
 	out := map[string]int{}
 	for line := range strings.Lines(text) {
@@ -283,7 +287,8 @@ func startOrdinary(ctx context.Context, name string) (*ordinaryApp, []string, er
 		return a, nil, err
 	}
 	for range 300 {
-		if a.networkCommand(ctx, "curl", "-s", "-o", "/dev/null", "http://127.0.0.1:"+strconv.Itoa(a.port)+"/").Run() == nil {
+		if a.networkCommand(ctx, "curl", "-s", "-o", "/dev/null", "http://127.0.0.1:"+strconv.Itoa(a.port)+
+			"/").Run() == nil {
 			_, err = a.runScript("ready")
 			return a, vars, err
 		}
@@ -298,6 +303,7 @@ type line struct {
 	once bool
 }
 
+// Write signals the first output of a program: it is ready.
 func (l *line) Write(p []byte) (int, error) {
 	if !l.once {
 		l.once = true
@@ -314,7 +320,8 @@ func (a *ordinaryApp) networkCommand(ctx context.Context, args ...string) *exec.
 
 // scriptCommand is a function of the application's script, as a user without rights.
 func (a *ordinaryApp) scriptCommand(ctx context.Context, what string) *exec.Cmd {
-	c := a.networkCommand(ctx, "setpriv", "--reuid="+nobody, "--regid="+nobody, "--clear-groups", "--no-new-privs", a.script,
+	c := a.networkCommand(ctx, "setpriv", "--reuid="+nobody, "--regid="+nobody, "--clear-groups", "--no-new-privs",
+		a.script,
 		a.name, what)
 	c.Dir = a.dir
 	c.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=" +

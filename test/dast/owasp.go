@@ -22,6 +22,7 @@ type category struct {
 	score int // at least, true positive rate less false positive rate in percent
 }
 
+// categories are the vulnerability categories of the OWASP Benchmark, with their class.
 var categories = []category{
 	{"xss", crossSiteScripting, 88},
 	{"sqli", sqlInjection, 80},
@@ -34,6 +35,7 @@ var categories = []category{
 // mostWrong is the share of safe cases of a category that may be told.
 const mostWrong = .01
 
+// owaspBenchmark scans the OWASP Benchmark for Java, one category at a time.
 func owaspBenchmark(ctx context.Context, b *bench) ([]table.Row, error) {
 	expected, err := expectedCases(filepath.Join(b.targets, "benchmark", "expectedresults-1.2.csv"))
 	if err != nil {
@@ -70,7 +72,8 @@ func (b *bench) attackBenchmark(ctx context.Context, c category) (*scan, error) 
 		return nil, err
 	}
 	defer s.stopTarget()
-	p := plan{URL: s.baseAddress() + "/benchmark/", Seeds: []string{s.baseAddress() + "/benchmark/" + c.name + "-Index.html"}}
+	p := plan{URL: s.baseAddress() + "/benchmark/", Seeds: []string{s.baseAddress() + "/benchmark/" + c.name +
+		"-Index.html"}}
 	for _, name := range []string{"xss", "sqli", "cmdi", "pathtraver", "ldapi", "xpathi", "crypto", "hash",
 		"securecookie", "trustbound", "weakrand"} {
 		if name != c.name {
@@ -89,7 +92,9 @@ func (c category) wrongCategory(s *scan, pages []page) []string {
 			continue
 		}
 		for _, f := range s.Flaws {
-			if other.class.includesFlaw(f) && slices.ContainsFunc(pages, func(p page) bool { return p.Path == f.Path }) &&
+			if other.class.includesFlaw(f) && slices.ContainsFunc(pages, func(p page) bool {
+				return p.Path == f.Path
+			}) &&
 				!slices.Contains(out, f.Path) {
 				out = append(out, f.Path)
 			}

@@ -41,6 +41,7 @@ type peer struct {
 	scan func(*bench, context.Context, job) (*scan, error)
 }
 
+// peers are the other scanners that are compared.
 var peers = []peer{
 	{name: "wapiti", does: func(s section) bool { return s.wapiti != "" }, scan: (*bench).runWapiti},
 	{name: "nuclei", does: func(s section) bool { return s.template != "" }, scan: (*bench).runNuclei},
@@ -48,6 +49,7 @@ var peers = []peer{
 	{name: "sqlmap", does: func(s section) bool { return s.check == "sqlinjection" }, scan: (*bench).runSQLMap},
 }
 
+// peerNames lists the scanners for help.
 func peerNames() string {
 	var out []string
 	for _, p := range peers {
@@ -332,6 +334,7 @@ func matchesPattern(pattern string, u *url.URL) bool {
 // maxPage bounds a page of a target, in bytes.
 const maxPage = 16 << 20
 
+// fetchPage returns the body of a page.
 func fetchPage(ctx context.Context, address string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

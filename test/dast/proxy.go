@@ -66,6 +66,7 @@ func requestPaths(lines []string) map[string]bool {
 	return out
 }
 
+// acceptConnections forwards connections until the proxy is closed.
 func (p *proxy) acceptConnections() {
 	for {
 		c, err := p.listener.Accept()

@@ -29,6 +29,7 @@ type section struct {
 	dalfox   string  // what it looks for; empty: not this class
 }
 
+// sections are the parts of WAVSEP with their floors.
 var sections = []section{
 	{name: "XSS", folder: "Reflected-XSS", seeds: []string{"index-xss.jsp", "index-xss-exotic.jsp", "index-false.jsp"},
 		class: crossSiteScripting, tpr: .74, check: "xss", wapiti: "xss", template: "xss", dalfox: "xss"},
@@ -50,6 +51,8 @@ type page struct {
 	Told          map[string]bool // by scanner
 }
 
+// measureWAVSEP scans WAVSEP section by section. Its false positive cases resemble vulnerable
+// ones.
 func measureWAVSEP(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	var cases []page
@@ -94,7 +97,8 @@ func (b *bench) wavsepSection(ctx context.Context, sec section) ([]table.Row, []
 		results[scanner] = result{found: t.Found, requests: got.Requests, wall: got.Cost.Wall}
 		row := table.Row{Measure: fmt.Sprintf("WAVSEP GET %s (%d), %s", sec.name, t.Vulnerable, scanner),
 			Measured: fmt.Sprintf("TPR %s (%d), %d of %d wrong", table.Percent(t.tpr()), t.Found, t.Wrong, t.Safe),
-			Note:     got.describeCost() + listNames("; missed: ", shortPaths(t.Missed)) + listNames("; wrong: ", shortPaths(t.Alarms))}
+			Note: got.describeCost() + listNames("; missed: ", shortPaths(t.Missed)) +
+				listNames("; wrong: ", shortPaths(t.Alarms))}
 		if scanner == "merlon" {
 			row.Floor = fmt.Sprintf("TPR ≥ %.0f %%, ≤ %d wrong", 100*sec.tpr, sec.wrong)
 			row.Met = table.Verdict(t.tpr() >= sec.tpr, t.Wrong <= sec.wrong)
@@ -111,7 +115,8 @@ func (b *bench) attackWavsep(ctx context.Context, scanner string, sec section, p
 		return nil, err
 	}
 	defer s.stopTarget()
-	job := job{name: "wavsep-" + sec.folder, base: s.baseAddress() + "/wavsep/", exclude: sec.excludePatterns(), section: sec}
+	job := job{name: "wavsep-" + sec.folder, base: s.baseAddress() + "/wavsep/", exclude: sec.excludePatterns(),
+		section: sec}
 	for _, seed := range sec.seeds {
 		job.seeds = append(job.seeds, s.baseAddress()+wavsepBase+seed)
 	}

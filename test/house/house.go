@@ -292,6 +292,7 @@ func (t Totals) LongShare() float64 { return percentOf(t.Long, t.CommentLines+t.
 // TestRatio returns the lines of tests for each line of code.
 func (t Totals) TestRatio() float64 { return percentOf(t.TestLines, t.CodeLines) / 100 }
 
+// percentOf returns a share in percent.
 func percentOf(part, whole int) float64 {
 	if whole == 0 {
 		return 0
@@ -347,6 +348,7 @@ func (r *Report) Write(w io.Writer) error {
 // outliers is how many rows each list of outliers has.
 const outliers = 10
 
+// writeOutliers prints the functions and files that exceed the targets most.
 func (r *Report) writeOutliers(p *printer) {
 	packages := slices.Clone(r.Packages)
 	slices.SortStableFunc(packages, func(a, b *Package) int { return cmp.Compare(b.OneWord, a.OneWord) })
@@ -378,6 +380,7 @@ type printer struct {
 	err error
 }
 
+// printf writes unless an earlier write has failed.
 func (p *printer) printf(format string, values ...any) {
 	if p.err == nil {
 		_, p.err = fmt.Fprintf(p.w, format, values...)

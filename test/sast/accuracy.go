@@ -27,6 +27,7 @@ const (
 	floorRules, floorPatterns = .92, .85
 )
 
+// benchJava scans the OWASP Benchmark for Java.
 func benchJava(ctx context.Context, b *bench) ([]table.Row, error) {
 	n, fpr, note, err := b.scanOWASP(ctx, "BenchmarkJava", "expectedresults-1.2.csv")
 	if err != nil {
@@ -37,6 +38,7 @@ func benchJava(ctx context.Context, b *bench) ([]table.Row, error) {
 		Met:      table.Verdict(n >= floorJava, fpr <= mostJavaFPR), Note: note}}, nil
 }
 
+// benchPython scans the OWASP Benchmark for Python.
 func benchPython(ctx context.Context, b *bench) ([]table.Row, error) {
 	n, fpr, note, err := b.scanOWASP(ctx, "BenchmarkPython", "expectedresults-0.1.csv")
 	if err != nil {
@@ -91,8 +93,11 @@ func judgeOwasp(name, expected string) func(*bench, []score.Finding) ([]score.Ca
 	}
 }
 
+// measureSecuribench scans Securibench Micro, small servlets that each test one feature of data
+// flow analysis.
 func measureSecuribench(ctx context.Context, b *bench) ([]table.Row, error) {
-	n, note, err := b.scanLabelled(ctx, labelled{truth: "securibench.jsonl", corpus: "securibench-micro", judge: exactLine})
+	n, note, err := b.scanLabelled(ctx, labelled{truth: "securibench.jsonl", corpus: "securibench-micro",
+		judge: exactLine})
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +106,7 @@ func measureSecuribench(ctx context.Context, b *bench) ([]table.Row, error) {
 		Met:      table.Verdict(n.Recall() >= floorSecuribench, n.Precision() >= floorSecuribench), Note: note}}, nil
 }
 
+// exactLine requires a finding on the labelled line.
 func exactLine(truth []score.Label, findings []score.Finding) []score.Case {
 	return score.Lines(truth, findings, 0)
 }
@@ -131,10 +137,13 @@ func measureXAST(ctx context.Context, b *bench) ([]table.Row, error) {
 	return rows, nil
 }
 
+// measureTPatterns scans the testability patterns: pairs of programs that are hard for static
+// analysis.
 func measureTPatterns(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	for _, lang := range []string{"JAVA", "JS"} {
-		n, note, err := b.scanLabelled(ctx, labelled{truth: "tpatterns.jsonl", corpus: "tpatterns", lang: lang, dir: lang,
+		n, note, err := b.scanLabelled(ctx, labelled{truth: "tpatterns.jsonl", corpus: "tpatterns", lang: lang,
+			dir:   lang,
 			judge: score.Files})
 		if err != nil {
 			return rows, err
@@ -155,6 +164,7 @@ type labelled struct {
 	judge         func([]score.Label, []score.Finding) []score.Case
 }
 
+// scanLabelled scans a labelled corpus and counts right and wrong cases.
 func (b *bench) scanLabelled(ctx context.Context, m labelled) (score.Counts, string, error) {
 	truth, err := b.readLabels(m.truth)
 	if err != nil {
@@ -187,6 +197,7 @@ func (b *bench) readLabels(name string) ([]score.Label, error) {
 	return truthOf[score.Label](b, name)
 }
 
+// truthOf reads the labels of a corpus.
 func truthOf[T any](b *bench, name string) ([]T, error) {
 	path, err := b.corpusPath("yardsticks", name)
 	if err != nil {
@@ -251,6 +262,8 @@ func measureQueries(ctx context.Context, b *bench) ([]table.Row, error) {
 	return rows, nil
 }
 
+// juiceShop scans the sources of the OWASP Juice Shop, whose vulnerable lines are marked in
+// comments.
 func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 	dir, err := b.corpusPath("juice-shop")
 	if err != nil {

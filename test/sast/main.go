@@ -42,6 +42,7 @@ type bench struct {
 	bearer  tool.Bearer
 }
 
+// measures are all measures by name, in the order of the table.
 var measures = []table.Measure[*bench]{
 	{Name: "benchjava", Run: benchJava},
 	{Name: "benchpython", Run: benchPython},
@@ -61,6 +62,7 @@ var measures = []table.Measure[*bench]{
 	{Name: "juiceshop", Run: juiceShop},
 }
 
+// runMeasures runs the selected measures and prints the table.
 func runMeasures(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("sast", flag.ContinueOnError)
 	b := &bench{}

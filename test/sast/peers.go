@@ -87,6 +87,7 @@ type duel struct {
 	note         string
 }
 
+// addDuel adds the counts of another tree.
 func (d *duel) addDuel(other *duel) {
 	for _, s := range [][2]*side{{&d.ours, &other.ours}, {&d.theirs, &other.theirs}} {
 		s[0].cpu += s[1].cpu
@@ -114,6 +115,8 @@ func (d *duel) judgeDuel(title string) table.Row {
 	return out
 }
 
+// runContest runs both scanners on the same trees, one after the other, so that they do not
+// compete for the processors.
 func (c contest) runContest(ctx context.Context, b *bench) (*duel, error) {
 	dir, err := b.corpusPath(c.tree...)
 	if err != nil {
@@ -139,6 +142,8 @@ func (c contest) runContest(ctx context.Context, b *bench) (*duel, error) {
 	return d, err
 }
 
+// bearerReady checks that the other scanner and its rules are available offline: a download
+// during the measure would count as its time.
 func (b *bench) bearerReady() error {
 	if err := checkProgram(b.bearer.Binary); err != nil {
 		return err
@@ -158,11 +163,13 @@ func checkProgram(program string) error {
 	return nil
 }
 
+// judgeSecuribench judges findings by the labels of Securibench Micro.
 func judgeSecuribench(b *bench, findings []score.Finding) ([]score.Case, error) {
 	truth, err := b.readLabels("securibench.jsonl")
 	return exactLine(truth, findings), err
 }
 
+// judgeXAST judges findings by the labels of xAST for a language.
 func judgeXAST(lang string) func(*bench, []score.Finding) ([]score.Case, error) {
 	return func(b *bench, findings []score.Finding) ([]score.Case, error) {
 		truth, err := b.readLabels("xast-dev.jsonl")

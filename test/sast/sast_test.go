@@ -338,7 +338,8 @@ func TestContest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := won.judgeDuel("x"); got.Met != table.Yes || !strings.Contains(got.Measured, "R 1.000 P 1.000 against R 0.000 "+
+	if got := won.judgeDuel("x"); got.Met != table.Yes || !strings.Contains(got.Measured, "R 1.000 P 1.000 against "+
+		"R 0.000 "+
 		"P 0.000") {
 		t.Errorf("%+v", got)
 	}

@@ -29,6 +29,7 @@ type assembly struct {
 	steps  []string
 }
 
+// newAssembly creates the folder of an OCI image layout.
 func newAssembly(at string) (*assembly, error) {
 	f, err := os.Create(at)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 // resource and of no passing one. No rule was written with half of the folders in
 // view: that half is a row of its own.
 
+// checkovFloor is the least share of Checkov's examples that must be covered.
 const checkovFloor = 0.40
 
 // An example is one folder, and whether it is covered.
@@ -37,6 +38,8 @@ type labelled struct {
 	fail        bool
 }
 
+// measureCheckov scans the examples of Checkov's own tests: resources that each check must
+// report or must not report. One half is never used to develop rules.
 func measureCheckov(ctx context.Context, b *bench) ([]table.Row, error) {
 	root := filepath.Join(b.corpora, "checkov", "tests", "terraform", "checks", "resource")
 	examples, files, err := scanLabels(root)
@@ -81,7 +84,8 @@ func measureCheckov(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err := writeCases(b, "checkov", examples); err != nil {
 		return nil, err
 	}
-	all, seen, aside := shareCovered(examples, nil), shareCovered(examples, new(false)), shareCovered(examples, new(true))
+	all, seen, aside := shareCovered(examples, nil), shareCovered(examples, new(false)),
+		shareCovered(examples, new(true))
 	return []table.Row{{Measure: "labelled Terraform examples, covered", Floor: "≥ " + table.Percent(checkovFloor),
 		Measured: table.Percent(all),
 		Met:      table.Verdict(all >= checkovFloor),
@@ -124,6 +128,7 @@ func describeProviders(examples []*example) string {
 	return strings.Join(out, ", ")
 }
 
+// labelledResource matches the first line of a resource, whose name carries the label.
 var labelledResource = regexp.MustCompile(`^resource\s+"?[a-z0-9_]+"?\s+"?([A-Za-z0-9_-]+)"?\s*\{`)
 
 // scanLabels finds the folders that hold both kinds of resources, and the resources

@@ -35,6 +35,7 @@ type flaw struct {
 var goatNames = []string{"terragoat", "cfngoat", "kustomizegoat", "bicepgoat", "kubernetes-goat"}
 
 const (
+	// Floors: how many times faster the scan must be than the other scanners.
 	fasterThanTrivy = 3
 	fasterThanKICS  = 20
 	speedRuns       = 3 // the fastest of so many runs counts, for each scanner
@@ -46,8 +47,11 @@ type iacScanner struct {
 	run  func(context.Context, *bench, string) ([]flaw, process.Cost, error)
 }
 
+// iacScanners are the compared scanners of infrastructure code.
 var iacScanners = []iacScanner{{"merlon", merlonIaC}, {"trivy", trivyIaC}, {"kics", kicsIaC}}
 
+// measureGoats scans intentionally vulnerable infrastructure ("goats"), and compares the share
+// of the known misconfigurations that each scanner reports.
 func measureGoats(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	for _, name := range goatNames {
@@ -140,6 +144,8 @@ func recallByScanner(flaws []flaw) map[string]float64 {
 }
 
 var (
+	// Lines on which resources begin, by format. Scanners report different lines of one resource,
+	// so findings are compared by resource.
 	terraformBlock = regexp.MustCompile(`^(resource|data|module|provider|variable|output|locals|terraform)\b`)
 	bicepBlock     = regexp.MustCompile(`^(resource|module|param|var|output)\b`)
 	yamlKey        = regexp.MustCompile(`^(  |    )?["']?[A-Za-z0-9_.-]+["']?:`)
@@ -190,6 +196,7 @@ func resourceLines(path string) []int {
 	return out
 }
 
+// merlonIaC scans infrastructure code with merlon.
 func merlonIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost, error) {
 	r, cost, err := b.scanTarget(ctx, dir, "--analyses", "iac")
 	if err != nil {
@@ -206,6 +213,7 @@ func merlonIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost,
 	return out, cost, nil
 }
 
+// trivyIaC scans infrastructure code with Trivy.
 func trivyIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost, error) {
 	out, err := b.runPeer(ctx, "trivy", "config", "--format", "json", "--skip-check-update", "--skip-version-check",
 		"--quiet", dir)

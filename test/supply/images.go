@@ -155,6 +155,7 @@ type lockedPackage struct {
 	at, name, Version string
 }
 
+// lockDocument returns a lock file that contains the package.
 func (p lockedPackage) lockDocument() string {
 	return fmt.Sprintf("{\n  \"name\": %q,\n  \"version\": %q,\n  \"license\": \"MIT\",\n  \"main\": \"index.js\"\n}\n",
 		p.name, p.Version)

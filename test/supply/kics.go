@@ -48,6 +48,8 @@ type kicsQuery struct {
 	dir            string
 }
 
+// kicsTests scans the positive and negative test files of every KICS query, and compares the
+// reported lines with the expected ones.
 func kicsTests(ctx context.Context, b *bench) ([]table.Row, error) {
 	root := filepath.Join(b.kics, "assets", "queries")
 	platforms, err := os.ReadDir(root)
@@ -190,6 +192,7 @@ func kicsNames(queries []kicsQuery) (map[string]string, error) {
 	return out, nil
 }
 
+// kicsKey is the key of the expected findings of a rule in a file.
 func kicsKey(dir, rule, file string) string { return dir + "\x00" + rule + "\x00" + file }
 
 // kicsCopy copies the test files of one kind, and all that belong to no kind.
@@ -346,6 +349,7 @@ func kicsExtra(platform string, queries []kicsQuery, expected map[string][]kicsE
 	return cases
 }
 
+// kicsRow returns the row of a platform.
 func kicsRow(platform string, queries int, cases []kicsCase) table.Row {
 	count := map[string]int{}
 	for _, c := range cases {

@@ -56,6 +56,7 @@ var measures = []table.Measure[*bench]{
 	{Name: "whole", Run: measureWhole},
 }
 
+// runMeasures runs the selected measures and prints the table.
 func runMeasures(ctx context.Context, args []string, stdout io.Writer) error {
 	b, chosen, err := parseArguments(args)
 	if err != nil {

@@ -40,6 +40,8 @@ type packageCase struct {
 // An explained entry of another scanner is no package of the repository.
 type explained struct{ repository, name, why string }
 
+// explanations are the known differences between the inventories, each with its reason. A
+// difference without one fails the measure.
 var explanations = []explained{
 	{"livebook", "eini", "is the application's name; the package that the lock file names is eini_beam"},
 	{"core", "actions/checkout", "has the version of the action two lines above it"},
@@ -200,6 +202,7 @@ func doubtfulLines(dir string, r *report) []string {
 	return out
 }
 
+// readLines returns the lines of a file; none when it cannot be read.
 func readLines(file string) []string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -269,6 +272,7 @@ func (b *bench) syftPackages(ctx context.Context, dir string) (map[pkg]bool, err
 	return found, nil
 }
 
+// purlEcosystems maps types of package URLs to OSV ecosystems.
 var purlEcosystems = map[string]string{
 	"npm": "npm", "pypi": "PyPI", "maven": "Maven", "golang": "Go", "nuget": "NuGet", "composer": "Packagist",
 	"gem":   "RubyGems",
@@ -297,6 +301,7 @@ func fromPURL(text string) (pkg, bool) {
 	return normalizePackage(ecosystem, name, version), true
 }
 
+// separators are the characters that names of Python packages treat as equal (PEP 503).
 var separators = regexp.MustCompile(`[-_.]+`)
 
 // normalizePackage returns the package as OSV compares it: names without what their

@@ -66,6 +66,8 @@ type spot struct {
 	Low  bool   `json:"low"`  // of low confidence
 }
 
+// measurePipelines scans the workflows of zizmor's test suite, whose snapshots state the
+// expected findings of each audit.
 func measurePipelines(ctx context.Context, b *bench) ([]table.Row, error) {
 	tests := filepath.Join(b.corpora, "zizmor", "crates", "zizmor", "tests", "integration")
 	if _, err := os.Stat(tests); err != nil {
@@ -139,6 +141,7 @@ type spotAt struct {
 	path string
 }
 
+// merlonPath is the path of a workflow in the tree that merlon scans.
 func merlonPath(n int, rel, base string) string {
 	root := fmt.Sprintf("merlon/%03d/", n)
 	switch {
@@ -152,6 +155,8 @@ func merlonPath(n int, rel, base string) string {
 	return root + ".github/workflows/" + base
 }
 
+// peerPath is the path of a workflow in the tree of the other scanners, which read only
+// .github/workflows.
 func peerPath(n int, rel, base string) string {
 	switch {
 	case strings.HasPrefix(base, "action.") || strings.HasPrefix(base, ".pre-commit") || strings.HasPrefix(base, "dependabot."):
@@ -162,6 +167,7 @@ func peerPath(n int, rel, base string) string {
 		"-"))
 }
 
+// writeFile writes a file and the folders above it.
 func writeFile(name string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
@@ -169,6 +175,7 @@ func writeFile(name string, text []byte) error {
 	return os.WriteFile(name, text, 0o644)
 }
 
+// merlonSpots scans the workflows with merlon, and returns the findings of each case.
 func merlonSpots(ctx context.Context, b *bench, tree string,
 	layout map[string]spotAt) (map[*workflowCase][]spot, error) {
 	r, _, err := b.scanTarget(ctx, filepath.Join(tree, "merlon"), "--analyses", "cicd")
@@ -264,6 +271,8 @@ type tally struct {
 	expected, ours, lint, poutine, joined, negatives, broken int
 }
 
+// pipelineRows compares the findings of the scanners with the expected ones, for each half and
+// kind of audit.
 func pipelineRows(b *bench, data string, all []*workflowCase, ours map[*workflowCase][]spot,
 	peers map[string]map[*workflowCase][]spot) ([]table.Row, error) {
 	counts := map[string]*tally{"develop": {}, "test": {}}
@@ -321,6 +330,7 @@ func pipelineRows(b *bench, data string, all []*workflowCase, ours map[*workflow
 	return rows, keepPipelines(b, results, byKind)
 }
 
+// countCase counts an expected finding, by the scanners that report it.
 func (t *tally) countCase(found, lint, poutine bool) {
 	for _, x := range []struct {
 		yes bool
@@ -332,6 +342,7 @@ func (t *tally) countCase(found, lint, poutine bool) {
 	}
 }
 
+// tallyRow returns the row of a half of the cases.
 func (t *tally) tallyRow(half string) table.Row {
 	of := func(n int) string { return table.Percent(float64(n) / float64(max(t.expected, 1))) }
 	return table.Row{
@@ -351,6 +362,7 @@ func anyAt(spots []spot, e expected) bool {
 	})
 }
 
+// withinSpot reports whether the finding covers the expected line.
 func withinSpot(s spot, e expected) bool {
 	return s.Path == e.path && s.Line >= e.start && s.Line <= e.end
 }

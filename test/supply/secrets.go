@@ -19,6 +19,7 @@ import (
 // labelled, trees in which little is to be found, and speed.
 
 const (
+	// leakyFloor is the least share of the labelled secrets that must be found.
 	leakyFloor = 0.70
 	secretRate = 6.0 // MB per CPU second, of the whole process
 )
@@ -26,6 +27,7 @@ const (
 // leaks are the different lines of each file on which a scanner told something.
 type leaks map[string]map[int]bool
 
+// addLine records a reported line.
 func (l leaks) addLine(file string, line int) {
 	if l[file] == nil {
 		l[file] = map[int]bool{}
@@ -43,6 +45,8 @@ type label struct {
 	Gitleaks    int    `json:"gitleaks"`
 }
 
+// measureSecrets measures secret detection: recall on a labelled repository, and the number of
+// findings in trees with few secrets.
 func measureSecrets(ctx context.Context, b *bench) ([]table.Row, error) {
 	rows, err := measureLeaky(ctx, b)
 	if err != nil {
@@ -156,6 +160,7 @@ type gitleak struct {
 	StartLine int    `json:"StartLine"`
 }
 
+// gitleaksFindings runs Gitleaks and reads its report.
 func gitleaksFindings(ctx context.Context, b *bench, dir string) ([]gitleak, error) {
 	report := filepath.Join(b.out, "gitleaks.json")
 	out, err := b.runPeer(ctx, "gitleaks", "dir", dir, "--no-banner", "--log-level", "error", "--exit-code", "0",

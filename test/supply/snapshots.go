@@ -31,6 +31,7 @@ type expected struct {
 }
 
 var (
+	// Expressions that read the snapshot tests of zizmor, which are Rust sources.
 	inputOf   = regexp.MustCompile(`\.input\(\s*input_under_test\(\s*"([^"]+)"\s*,?\s*\)\s*,?\s*\)`)
 	personaOf = regexp.MustCompile(`--persona=(\w+)|--(pedantic)`)
 	rawText   = regexp.MustCompile(`(?s)@r#"(.*?)"#|@r?"(.*?)"\s*\)`)
@@ -62,6 +63,7 @@ func readSnapshots(tests string) ([]snapshot, error) {
 	return out, nil
 }
 
+// readSnapshot reads one snapshot; false when it is not of a workflow.
 func readSnapshot(module, text string) (snapshot, bool) {
 	if end := strings.Index(text, "#[test]"); end >= 0 {
 		text = text[:end]

@@ -53,14 +53,16 @@ func TestPlaceFindsTheResource(t *testing.T) {
 
 func TestWhatIsNotThereIsSaid(t *testing.T) {
 	var out strings.Builder
-	err := runMeasures(context.Background(), []string{"-corpora", t.TempDir(), "-out", t.TempDir(), "-only", "goats"}, &out)
+	err := runMeasures(context.Background(), []string{"-corpora", t.TempDir(), "-out", t.TempDir(), "-only", "goats"},
+		&out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "| goats |  | not measured |") {
 		t.Errorf("the table does not say that goats are not measured:\n%s", out.String())
 	}
-	if err := runMeasures(context.Background(), []string{"-corpora", t.TempDir(), "-only", "sheep"}, &out); err == nil ||
+	if err := runMeasures(context.Background(), []string{"-corpora", t.TempDir(), "-only", "sheep"},
+		&out); err == nil ||
 		!strings.Contains(err.Error(), "sheep") {
 		t.Errorf("an unknown measure: %v", err)
 	}

@@ -18,11 +18,13 @@ import (
 const wholeTree = "crAPI"
 
 const (
+	// Floors for a complete scan: time, memory, and the time of a first scan of one file.
 	mostWholeTime   = 15 * time.Second
 	mostWholeMemory = 800_000_000
 	mostFirst       = time.Second
 )
 
+// measureWhole measures the time and memory of all analyses on one large repository.
 func measureWhole(ctx context.Context, b *bench) ([]table.Row, error) {
 	tree := filepath.Join(b.corpora, "repos", wholeTree)
 	if _, err := os.Stat(tree); err != nil {

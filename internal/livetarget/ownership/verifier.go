@@ -67,8 +67,8 @@ func (o *Verifier) Status(ctx context.Context, sc tenant.Scope, t *scan.Target) 
 	return out, nil
 }
 
-// originStatus returns the ownership status of an origin, with the challenges that the user can
-// publish.
+// originStatus returns the ownership status of an origin: its challenges, its proofs and whether
+// the operator's allow-list names it.
 func (o *Verifier) originStatus(ctx context.Context, sc tenant.Scope, origin livetarget.Origin) (Status, error) {
 	s := Status{Origin: origin, Challenges: Challenges(o.Key, sc.Organization, origin)}
 	var subjects []string
@@ -112,8 +112,9 @@ func (o *Verifier) Verify(ctx context.Context, sc tenant.Scope, t *scan.Target, 
 	return out, nil
 }
 
-// verifyOrigin checks a challenge, and pins the addresses that the host resolves to. A later
-// change of DNS must not move the attack to another machine.
+// verifyOrigin checks the challenges of an origin and stores a proof. For a DNS proof it pins
+// the addresses that the host resolves to: a later change of DNS must not move the attack to
+// another machine.
 func (o *Verifier) verifyOrigin(ctx context.Context, sc tenant.Scope, origin livetarget.Origin, m Method) error {
 	var why []string
 	for _, p := range Challenges(o.Key, sc.Organization, origin) {
@@ -205,7 +206,8 @@ func (o *Verifier) authorizeOrigin(ctx context.Context, sc tenant.Scope, s *Stat
 			}
 		}
 	}
-	return Authorization{}, errs.E(errs.Forbidden, "%s may not be attacked: %s. Verify the target's ownership, or scan it "+
+	return Authorization{}, errs.E(errs.Forbidden, "%s may not be attacked: %s. Verify the target's ownership, or "+
+		"scan it "+
 		"with the profile passive", s.Origin.URL(), why)
 }
 
@@ -216,7 +218,8 @@ var errElsewhere = errors.New("the host leads elsewhere")
 // they may be attacked. Whoever writes the record also says where the name leads, so it
 // proves nothing about the machines there. Addresses in the networks that were recorded
 // when a person verified the host stay; for any other, the token has to be there as well.
-func (o *Verifier) checkAddresses(ctx context.Context, sc tenant.Scope, s *Status, now []netip.Addr) ([]netip.Addr, error) {
+func (o *Verifier) checkAddresses(ctx context.Context, sc tenant.Scope, s *Status,
+	now []netip.Addr) ([]netip.Addr, error) {
 	before, err := o.Store.HostAddresses(ctx, sc, s.Origin.Host)
 	if err != nil {
 		return nil, err

@@ -125,7 +125,8 @@ func newResult(f *finding.Finding, index int) resultObject {
 		r.Fingerprints = map[string]string{"merlonPlace/v1": f.Fingerprint.Place, "merlonFlaw/v1": f.Fingerprint.Flaw}
 	}
 	for _, at := range f.Also {
-		r.Related = append(r.Related, location{Physical: newPhysicalLocation(at, nil), Message: &text{Text: "the same flaw"}})
+		r.Related = append(r.Related, location{Physical: newPhysicalLocation(at, nil),
+			Message: &text{Text: "the same flaw"}})
 	}
 	if f.Package != nil {
 		r.Properties["package"] = f.Package
@@ -232,7 +233,8 @@ func newInvocation(s *scan.Summary) invocation {
 				Message:    text{Text: fmt.Sprintf("%s %s: %s", st.Analyzer, st.State, r.Message)},
 				Properties: map[string]any{"analyzer": st.Analyzer, "state": st.State}}
 			if r.Path != "" {
-				n.Locations = []location{{Physical: newPhysicalLocation(finding.Location{Path: r.Path, StartLine: r.Line}, nil)}}
+				n.Locations = []location{{Physical: newPhysicalLocation(finding.Location{Path: r.Path,
+					StartLine: r.Line}, nil)}}
 			}
 			inv.Notifications = append(inv.Notifications, n)
 		}

@@ -44,7 +44,8 @@ func (r *Report) Config(m *scan.Config) error {
 	}
 	what := countNoun(m.Files, "file")
 	if i := m.Image; i != nil {
-		what = fmt.Sprintf("%s %s, %s", stripControls(i.Platform), stripControls(cmp.Or(i.Digest, i.ID)), countNoun(i.Layers, "layer"))
+		what = fmt.Sprintf("%s %s, %s", stripControls(i.Platform), stripControls(cmp.Or(i.Digest, i.ID)),
+			countNoun(i.Layers, "layer"))
 		if i.Base != "" {
 			what += ", built from " + stripControls(i.Base)
 		}
@@ -235,32 +236,47 @@ func (r *Report) writeTotals() {
 	if r.Packages > 0 {
 		fmt.Fprintf(&r.page, " %s.", countNoun(r.Packages, "package"))
 	}
-	if a := r.Setup.Advisories; a != nil {
-		ages := a.Freshness(r.Setup.Started)
-		fmt.Fprintf(&r.page, "\nVulnerability data: %s %s", countNoun(a.Records, "record"), upTo(a.Newest, ages.Records))
-		for _, f := range []struct {
-			name string
-			data *scan.FeedData
-			age  *int
-		}{{"EPSS", a.EPSS, ages.EPSS}, {"KEV", a.KEV, ages.KEV}} {
-			if f.data == nil {
-				fmt.Fprintf(&r.page, "; no %s", f.name)
-			} else {
-				fmt.Fprintf(&r.page, "; %s %s", f.name, upTo(f.data.Date, f.age))
-			}
-		}
-		fmt.Fprint(&r.page, ".")
-	}
-	if r.Setup.Image == nil && r.Setup.Target == "" {
-		switch {
-		case r.Setup.Files == 0:
-			fmt.Fprint(&r.page, " There were no files to analyze.")
-		case !slices.ContainsFunc(r.Statuses, func(st scan.Status) bool { return st.Files > 0 || st.State == scan.Failed }):
-
-			fmt.Fprint(&r.page, " No analyzer supports files of these types.")
-		}
-	}
+	r.writeAdvisoryAge()
+	r.writeNothingAnalyzed()
 	fmt.Fprintln(&r.page)
+}
+
+// writeAdvisoryAge writes how old the vulnerability data is: with stale data, no finding does not
+// mean no vulnerability.
+func (r *Report) writeAdvisoryAge() {
+	a := r.Setup.Advisories
+	if a == nil {
+		return
+	}
+	ages := a.Freshness(r.Setup.Started)
+	fmt.Fprintf(&r.page, "\nVulnerability data: %s %s", countNoun(a.Records, "record"),
+		upTo(a.Newest, ages.Records))
+	for _, f := range []struct {
+		name string
+		data *scan.FeedData
+		age  *int
+	}{{"EPSS", a.EPSS, ages.EPSS}, {"KEV", a.KEV, ages.KEV}} {
+		if f.data == nil {
+			fmt.Fprintf(&r.page, "; no %s", f.name)
+		} else {
+			fmt.Fprintf(&r.page, "; %s %s", f.name, upTo(f.data.Date, f.age))
+		}
+	}
+	fmt.Fprint(&r.page, ".")
+}
+
+// writeNothingAnalyzed writes that no file was analyzed, so that an empty report is not taken for
+// a clean one.
+func (r *Report) writeNothingAnalyzed() {
+	if r.Setup.Image != nil || r.Setup.Target != "" {
+		return
+	}
+	switch {
+	case r.Setup.Files == 0:
+		fmt.Fprint(&r.page, " There were no files to analyze.")
+	case !slices.ContainsFunc(r.Statuses, func(st scan.Status) bool { return st.Files > 0 || st.State == scan.Failed }):
+		fmt.Fprint(&r.page, " No analyzer supports files of these types.")
+	}
 }
 
 // writeCreated lists the objects that the scan has created in the application.
@@ -302,7 +318,8 @@ func (r *Report) writeAuthorization() {
 			untested += n
 		}
 	}
-	fmt.Fprintf(&r.page, "\nAccess of other users: %s tested, %d not tested", countNoun(r.Authorization[""], "operation"),
+	fmt.Fprintf(&r.page, "\nAccess of other users: %s tested, %d "+
+		"not tested", countNoun(r.Authorization[""], "operation"),
 		untested)
 	slices.SortFunc(reasons, func(a, b string) int {
 		return cmp.Or(r.Authorization[b]-r.Authorization[a], strings.Compare(a, b))

@@ -57,7 +57,8 @@ func TestCheck(t *testing.T) {
 		{"sidecar", map[string]string{"evil.json": "{}", "evil.json.want": "0 \"evil/file\"\n", "b.py": "good"}, ""},
 		{"sidecar of nothing", map[string]string{"x.json.want": "0 \"x\"", "b.py": "good"}, "x.json"},
 		{"no positive", map[string]string{"b.py": "good"}, "no file in which something is to be found"},
-		{"no silent", map[string]string{"a.py": "evil # want \"evil\"", "b.bin": "not looked at"}, "without expected findings"},
+		{"no silent", map[string]string{"a.py": "evil # want \"evil\"", "b.bin": "not looked at"},
+			"without expected findings"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -70,7 +71,8 @@ func TestCheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			faults := s.compareFindings(evil, scan.Options{Root: s.writeFiles(t, nil), Analyzers: []*scan.Analyzer{evil}})
+			faults := s.compareFindings(evil,
+				scan.Options{Root: s.writeFiles(t, nil), Analyzers: []*scan.Analyzer{evil}})
 			if c.want == "" && len(faults) > 0 || c.want != "" && !slices.ContainsFunc(faults, func(f string) bool {
 				return strings.Contains(f, c.want)
 			}) {

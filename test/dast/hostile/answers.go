@@ -27,6 +27,7 @@ var (
 // some is how many requests an application answers before it changes.
 const some = 50
 
+// hanging are targets that stop responding: a scanner without timeouts never ends.
 var hanging = []Trap{
 	{Name: "dies in the middle", Says: gone, build: func(s *Site) http.Handler {
 		return s.afterRequests(some, ordinarySite(""), func(http.ResponseWriter, *http.Request) { s.killSite() })
@@ -77,8 +78,10 @@ var hanging = []Trap{
 	}},
 }
 
+// neverRespond holds the request until the client gives up.
 func neverRespond(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
+// headOnly sends headers and never a body.
 func headOnly(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Length", "1000")
 	w.WriteHeader(http.StatusOK)
@@ -86,6 +89,7 @@ func headOnly(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
+// dripResponse sends one byte at a time, so that a timeout for each read never fires.
 func dripResponse(w http.ResponseWriter, r *http.Request) {
 	setSecurityHeaders(w)
 	for writeText(w, "x") && flushResponse(w) && sleepContext(r.Context(), time.Second) {
@@ -98,6 +102,7 @@ const gigabyte = 1 << 30
 // links leads to addresses of the huge and the broken answers, with and without values.
 const links = `<a href="/x">x</a> <a href="/x/page?id=1">page</a> <form action="/x/send" method="post"><input name="a"><input type="submit"></form>`
 
+// huge are targets with huge responses: decompression bombs and endless bodies exhaust memory.
 var huge = []Trap{
 	{Name: "1 GB with its length", Says: cut, build: func(*Site) http.Handler {
 		return withPrefix("/x", links, func(w http.ResponseWriter, _ *http.Request) {
@@ -206,8 +211,10 @@ func repeatedByte(n int) string {
 	return string(out)
 }
 
+// ok is the beginning of a response that is written by hand.
 const ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
+// wrong are targets that violate HTTP (RFC 9112).
 var wrong = []Trap{
 	{Name: "chunks that are none", Says: broken, build: func(*Site) http.Handler {
 		return withPrefix("/x", links, rawResponse(ok+"Transfer-Encoding: "+
@@ -312,6 +319,8 @@ var wrong = []Trap{
 	}},
 }
 
+// refusing are targets that reject or rate-limit the scanner: a scan must not report full
+// coverage.
 var refusing = []Trap{
 	{Name: "429 always", Says: refused, build: func(*Site) http.Handler {
 		return statusHandler(http.StatusTooManyRequests, "")

@@ -27,13 +27,17 @@ func serveDescription(path string, text func() string) func(*Site) http.Handler 
 	}
 }
 
+// openapi is the beginning of an API description.
 const openapi = `{"openapi":"3.0.0","info":{"title":"t","version":"1"},`
 
 var (
+	// Reasons that a scan gives for descriptions beyond its limits.
 	tooLarge = regexp.MustCompile(`too large|too many|too long|has more than|read only in part`)
 	deep     = regexp.MustCompile(`deep|cycl|circular|too many|too large|alias|anchor|excessive|more than \d+ values`)
 )
 
+// descriptions are targets with API descriptions that exhaust a parser: deep, cyclic or huge
+// ones, and YAML alias bombs.
 var descriptions = []Trap{
 	{Name: "schemas that hold themselves", API: true, Whole: true, Descriptions: []string{"/openapi.json"},
 		build: serveDescription("/openapi.json", func() string {
@@ -129,6 +133,8 @@ func serveGraphQL(types, fields int) func(*Site) http.Handler {
 	}
 }
 
+// introspectionText returns the response to an introspection query, of types whose fields lead
+// to all others.
 func introspectionText(types, fields int) string {
 	type ref = map[string]any
 	object := func(i int) ref {

@@ -136,6 +136,7 @@ func writePageHeaders(f *http2.Framer, stream uint32, more bool) error {
 		EndStream: !more})
 }
 
+// encryption are targets whose TLS handshake or HTTP/2 connection misbehaves.
 var encryption = []Trap{
 	{Name: "handshakes that hang", TLS: true, Says: gone, build: closeEachConnection,
 		takes: afterConnections(0, readForever)},

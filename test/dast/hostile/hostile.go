@@ -226,6 +226,7 @@ func setSecurityHeaders(w http.ResponseWriter) {
 	h.Set("Cache-Control", "no-store")
 }
 
+// writePage writes an HTML page.
 func writePage(w io.Writer, markup string) {
 	writeText(w, "<!doctype html><html><head><title>Shop</title></head><body>"+markup+"</body></html>")
 }

@@ -14,6 +14,7 @@ import (
 // lead elsewhere or nowhere, links without end, huge documents.
 
 var (
+	// Reasons that a scan gives for what it does not follow.
 	outside = regexp.MustCompile(`outside of the target`)
 	many    = regexp.MustCompile(`not requested: the crawl is limited|too many`)
 )
@@ -41,6 +42,8 @@ func quotedPaths() string {
 	return strings.ReplaceAll(string(text), "</", `<\/`)
 }
 
+// leading are targets that lure the scanner out of its scope, to addresses that record every
+// visitor.
 var leading = []Trap{
 	{Name: "the first page leads to the metadata service", Says: outside, build: func(*Site) http.Handler {
 		return http.RedirectHandler(forbidden[0], http.StatusFound)
@@ -59,21 +62,23 @@ var leading = []Trap{
 		})
 	}},
 	{Name: "pages that lead to themselves and to each other", Whole: true, build: func(*Site) http.Handler {
-		return withPrefix("/l/", `<a href="/l/self">self</a> <a href="/l/a?x=1">a</a> <a href="/l/meta">m</a> <a href="/l/script">s</a>`, func(w http.ResponseWriter, r *http.Request) {
-			setSecurityHeaders(w)
-			switch r.URL.Path {
-			case "/l/a":
-				http.Redirect(w, r, "/l/b?x=1", http.StatusMovedPermanently)
-			case "/l/b":
-				http.Redirect(w, r, "/l/a?x=1", http.StatusTemporaryRedirect)
-			case "/l/meta":
-				writePage(w, `<meta http-equiv="refresh" content="0; url=/l/meta">`)
-			case "/l/script":
-				writePage(w, `<script>location.reload()</script>`)
-			default:
-				http.Redirect(w, r, r.URL.Path, http.StatusFound)
-			}
-		})
+		return withPrefix("/l/",
+			`<a href="/l/self">self</a> <a href="/l/a?x=1">a</a> <a href="/l/meta">m</a> <a href="/l/script">s</a>`,
+			func(w http.ResponseWriter, r *http.Request) {
+				setSecurityHeaders(w)
+				switch r.URL.Path {
+				case "/l/a":
+					http.Redirect(w, r, "/l/b?x=1", http.StatusMovedPermanently)
+				case "/l/b":
+					http.Redirect(w, r, "/l/a?x=1", http.StatusTemporaryRedirect)
+				case "/l/meta":
+					writePage(w, `<meta http-equiv="refresh" content="0; url=/l/meta">`)
+				case "/l/script":
+					writePage(w, `<script>location.reload()</script>`)
+				default:
+					http.Redirect(w, r, r.URL.Path, http.StatusFound)
+				}
+			})
 	}},
 }
 
@@ -146,6 +151,7 @@ func serveMaze(prefix, start string, link func(r *http.Request, i int) string) h
 	})
 }
 
+// mazes are targets with endless pages: a crawler without limits never ends.
 var mazes = []Trap{
 	{Name: "a calendar", Whole: true, build: func(*Site) http.Handler {
 		return serveMaze("/cal", "/cal?year=2026&month=1", func(r *http.Request, i int) string {
@@ -159,7 +165,9 @@ var mazes = []Trap{
 		})
 	}},
 	{Name: "ever deeper paths", Says: many, build: func(*Site) http.Handler {
-		return serveMaze("/d/", "/d/a/", func(r *http.Request, i int) string { return numberedWord(r.URL.Path, i) + "/" })
+		return serveMaze("/d/", "/d/a/", func(r *http.Request, i int) string {
+			return numberedWord(r.URL.Path, i) + "/"
+		})
 	}},
 	{Name: "new parameters on every page", Says: many, build: func(*Site) http.Handler {
 		return serveMaze("/p", "/p?a=1", func(r *http.Request, i int) string {
@@ -208,6 +216,7 @@ var mazes = []Trap{
 	{Name: "sitemaps of sitemaps", Says: many, build: serveSitemaps},
 }
 
+// serveSitemaps serves sitemaps that refer to each other without end.
 func serveSitemaps(*Site) http.Handler {
 	rest := ordinarySite("")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -236,6 +245,7 @@ func serveRepeated(before, part string, n int, after string) http.Handler {
 	})
 }
 
+// documents are pages whose markup exhausts a parser.
 var documents = []Trap{
 	{Name: "markup 500,000 elements deep", Says: regexp.MustCompile(`was not read`), build: func(*Site) http.Handler {
 		return serveRepeated("", "<div>", 500_000, "")
@@ -300,13 +310,15 @@ var documents = []Trap{
 		})
 	}},
 	{Name: "50,000 elements that listen", Whole: true, build: func(*Site) http.Handler {
-		return serveRepeated("", `<a href="#" onclick="x()" onmouseover="y()">a</a><button onclick="fetch('/about?n='+Math.random())">b</button>`, 25_000, "")
+		return serveRepeated("",
+			`<a href="#" onclick="x()" onmouseover="y()">a</a><button onclick="fetch('/about?n='+Math.random())">b</button>`, 25_000, "")
 	}},
 	{Name: "20,000 scripts and frames", Whole: true, build: func(*Site) http.Handler {
 		return withPrefix("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
 			setSecurityHeaders(w)
 			for i := range 10_000 {
-				writeText(w, fmt.Sprintf(`<script src="/about?s=%d"></script><iframe src="/about?f=%d"></iframe>`, i, i))
+				writeText(w, fmt.Sprintf(`<script src="/about?s=%d"></script><iframe src="/about?f=%d"></iframe>`, i,
+					i))
 			}
 		})
 	}},

@@ -42,6 +42,8 @@ func serveNoise(answer func(s *Site, w http.ResponseWriter, r *http.Request)) fu
 	}
 }
 
+// chances are targets with random responses: a scanner that compares single responses reports
+// false positives.
 var chances = []Trap{
 	{Name: "answers that change at random", Whole: true,
 		build: serveNoise(func(s *Site, w http.ResponseWriter, _ *http.Request) {
@@ -50,7 +52,8 @@ var chances = []Trap{
 		})},
 	{Name: "two answers that take turns at random", Whole: true,
 		build: serveNoise(func(s *Site, w http.ResponseWriter, _ *http.Request) {
-			writePage(w, []string{"<p>There is one result.</p>", "<p>There are no results.</p>"}[s.randomBelow("turn", 2)])
+			writePage(w, []string{"<p>There is one result.</p>", "<p>There are no results.</p>"}[s.randomBelow("turn",
+				2)])
 		})},
 	{Name: "errors of libraries at random", Whole: true,
 		build: serveNoise(func(s *Site, w http.ResponseWriter, _ *http.Request) {

@@ -12,6 +12,7 @@ import (
 
 // This file holds traps that lie in script, for the browser.
 
+// scripted is the reason for pages whose script could not be run.
 var scripted = regexp.MustCompile(`script was not run`)
 
 // servePageScript serves a page with script beside the ordinary ones.
@@ -24,12 +25,14 @@ func servePageScript(script string) func(*Site) http.Handler {
 	}
 }
 
+// scripts are pages whose script exhausts the browser or escapes its page.
 var scripts = []Trap{
 	{Name: "script that never ends", Says: scripted, build: servePageScript(`for (;;) {}`)},
 	{Name: "the first page's script never ends", Says: scripted, build: func(*Site) http.Handler {
 		return ordinarySite(`<script>for (;;) {}</script>`)
 	}},
-	{Name: "dialogs without end", Says: scripted, build: servePageScript(`for (;;) { alert(1); confirm(2); prompt(3) }`)},
+	{Name: "dialogs without end", Says: scripted,
+		build: servePageScript(`for (;;) { alert(1); confirm(2); prompt(3) }`)},
 	{Name: "a dialog when the page is left", Whole: true,
 		build: servePageScript(`onbeforeunload = e => { e.preventDefault(); e.returnValue = 'stay'; return 'stay' }; setInterval(() => alert(1), 10)`)},
 	{Name: "windows without end", Whole: true,

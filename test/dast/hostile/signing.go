@@ -57,6 +57,7 @@ func serveSessions(uses int, enter http.HandlerFunc) func(*Site) http.Handler {
 	}
 }
 
+// signing are targets whose sign-in or session misbehaves.
 var signing = []Trap{
 	{Name: "a session that ends with each answer", Identity: jane,
 		Says:  regexp.MustCompile(`signing in as "jane" (?:failed|did not work)|session of "jane" was lost`),

@@ -73,7 +73,9 @@ func Claims(truth []Label, findings []Finding) []Case {
 	var out []Case
 	for _, f := range findings {
 		file := cleanPath(f.File)
-		about := slices.DeleteFunc(slices.Clone(labelled[path.Dir(file)]), func(l Label) bool { return !matchesWeakness(l, f) })
+		about := slices.DeleteFunc(slices.Clone(labelled[path.Dir(file)]), func(l Label) bool {
+			return !matchesWeakness(l, f)
+		})
 		if len(about) == 0 || slices.ContainsFunc(about, func(l Label) bool {
 			return cleanPath(l.File) == file && withinTolerance(f.Line, l.Line, 1)
 		}) {

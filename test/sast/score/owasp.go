@@ -64,7 +64,8 @@ func Owasp(truth []OwaspCase, findings []Finding) []Case {
 				hits = append(hits, f)
 			}
 		}
-		out = append(out, Case{ID: t.Name, Group: t.Category, Real: t.Real, Found: len(hits) > 0, Rules: ruleNames(hits)})
+		out = append(out, Case{ID: t.Name, Group: t.Category, Real: t.Real, Found: len(hits) > 0,
+			Rules: ruleNames(hits)})
 	}
 	return out
 }

@@ -99,6 +99,7 @@ type report struct {
 	} `json:"analyzers"`
 }
 
+// decodeScan reads merlon's JSON report.
 func decodeScan(b []byte) (*Scan, error) {
 	var r report
 	if err := json.Unmarshal(b, &r); err != nil {

@@ -124,6 +124,8 @@ type sarif struct {
 // taxonomy, which have the bare number as id.
 var weakness = regexp.MustCompile(`(?i)cwe[-_/: ]{0,4}0*(\d{1,4})|"id":\s*"(\d{1,4})"`)
 
+// decodeSARIF reads the SARIF report of another scanner, with paths relative to the scanned
+// folder.
 func decodeSARIF(b []byte, dir string) ([]score.Finding, error) {
 	var log sarif
 	if err := json.Unmarshal(b, &log); err != nil {
