@@ -105,7 +105,7 @@ func TestFailedSignIn(t *testing.T) {
 		others.Store(0)
 		code, out, errs := merlon(t.Context(), args...)
 		if code != ExitFailed || others.Load() > 0 ||
-			!strings.Contains(errs, `sign-in failed, nothing was examined: signing in as "jane" did not work: `) {
+			!strings.Contains(errs, `sign-in failed, nothing was examined: signing in as "jane" failed: `) {
 			t.Errorf("%v: exit %d, %d requests to other pages: %s%s", args, code, others.Load(), out, errs)
 		}
 		if _, out, errs = merlon(t.Context(), append(args, "--guest", "--check", "redirect")...); others.Load() == 0 ||

@@ -145,7 +145,7 @@ func TestOpenChooses(t *testing.T) {
 		{dir, Options{Name: "app"}, "linux/amd64"},
 		{dir, Options{Name: "other:2"}, "linux/arm64"},
 		{dir, Options{Platform: "linux/arm64"}, "linux/arm64"},
-		{dir, Options{Platform: "linux/s390x"}, "the archive holds linux/amd64, linux/arm64"},
+		{dir, Options{Platform: "linux/s390x"}, "the archive contains linux/amd64, linux/arm64"},
 		{dir, Options{Name: "third"}, `there is no image "third"`},
 		{dir, Options{Platform: "a/b/c/d"}, "is not a platform"},
 		{saved, Options{Name: "app"}, "linux/amd64"},
@@ -203,9 +203,9 @@ func TestOpenRefuses(t *testing.T) {
 		want  string
 	}{
 		"no JSON":      {map[string]string{"index.json": "{"}, "index.json is not what it should be"},
-		"nothing":      {map[string]string{"index.json": "{}"}, "holds no container image"},
+		"nothing":      {map[string]string{"index.json": "{}"}, "contains no container image"},
 		"bad digest":   {map[string]string{"manifest.json": `[{"Config":"c","Layers":["l"]}]`}, "c is missing"},
-		"two, no name": {map[string]string{"manifest.json": `[{"Config":"c"},{"Config":"d"}]`}, "holds 2 images"},
+		"two, no name": {map[string]string{"manifest.json": `[{"Config":"c"},{"Config":"d"}]`}, "contains 2 images"},
 		"layers differ": {map[string]string{"manifest.json": `[{"Config":"c","Layers":["l","m"]}]`,
 			"c": `{"rootfs":{"diff_ids":["` + digest("a") + `"]}}`}, "has 2 layers"},
 		"changed content": {map[string]string{"index.json": `{"manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"` + digest("a") + `"}]}`, "blobs/sha256/" + strings.Repeat("a", 64): "{}"}, "is not the one that the index names"},

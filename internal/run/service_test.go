@@ -202,7 +202,7 @@ func TestUploadWithoutRoom(t *testing.T) {
 		w.room = 3 << 20
 		sent := strings.NewReader(body)
 		err := s.Upload(t.Context(), token(t, s), sent, size)
-		if !errs.Is(err, errs.TooLarge) || !strings.Contains(err.Error(), "no room") || len(w.blobs) != 0 {
+		if !errs.Is(err, errs.TooLarge) || !strings.Contains(err.Error(), "storage limit exceeded") || len(w.blobs) != 0 {
 			t.Errorf("%s: got %v, %d blobs", name, err, len(w.blobs))
 		}
 		if w.ended == nil || w.ended.Code != CodeBadUpload {
@@ -283,7 +283,7 @@ func TestStartWith(t *testing.T) {
 func TestGivenUp(t *testing.T) {
 	last := Fail(CodeDiskFull, "no room")
 	got := RetriesExhausted(3, last)
-	if got.Code != CodeDiskFull || got.Message != "the scan was tried 3 times, the last time: no room" ||
+	if got.Code != CodeDiskFull || got.Message != "the scan was attempted 3 times, the last error: no room" ||
 		last.Message != "no room" {
 		t.Errorf("got %+v, last %+v", got, last)
 	}

@@ -113,7 +113,7 @@ func TestHangsAtOnce(t *testing.T) {
 			b.Close()
 			t.Fatal("it started")
 		}
-		if !strings.Contains(err.Error(), "answered nothing for 1m0s") || time.Since(began) > startLimit+time.Second ||
+		if !strings.Contains(err.Error(), "did not respond for 1m0s") || time.Since(began) > startLimit+time.Second ||
 			s.stopped.Load() != 1 {
 			t.Errorf("after %s, stopped %d times: %v", time.Since(began), s.stopped.Load(), err)
 		}
@@ -142,7 +142,7 @@ func TestHangs(t *testing.T) {
 				p.Close()
 			}
 			crashes, why := b.Crashes()
-			if crashes != b.o.Crashes || why == nil || !strings.Contains(why.Error(), "said nothing for 1m0s") ||
+			if crashes != b.o.Crashes || why == nil || !strings.Contains(why.Error(), "did not respond for 1m0s") ||
 				last == nil || !strings.Contains(last.Error(), "is not started again") {
 				t.Errorf("%d commands: %d crashes, %v; then %v", commands, crashes, why, last)
 			}

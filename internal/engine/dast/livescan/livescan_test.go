@@ -58,17 +58,17 @@ func TestDoubts(t *testing.T) {
 		reason string
 	}{
 		{"answers", func(int) int { return 200 }, ""},
-		{"always fails", func(int) int { return 500 }, "none of the 2 operations that were found answered otherwise " +
-			"than by an error, a refusal or a redirect (500: Internal Server Error)"},
-		{"always refuses", func(int) int { return 403 }, "none of the 2 operations that were found answered " +
-			"otherwise than by an error, a refusal or a redirect (403: the identity may not)"},
+		{"always fails", func(int) int { return 500 }, "none of the 2 operations that were found responded with " +
+			"anything but an error, a denial or a redirect (500: Internal Server Error)"},
+		{"always refuses", func(int) int { return 403 }, "none of the 2 operations that were found responded " +
+			"with anything but an error, a denial or a redirect (403: the identity may not)"},
 		{"has a refusal among others", func(asked int) int { return 200 + 203*(asked%2) }, ""},
 		{"refuses from the sixth request on", func(asked int) int {
 			if asked > 5 {
 				return 403
 			}
 			return 200
-		}, "the target refuses with 403 what it answered before: from request 6 on"},
+		}, "the target denies with 403 what it allowed before: nothing was scanned from request 6 on"},
 		{"refuses for a while", func(asked int) int {
 			if asked > 5 && asked < 60 {
 				return 403
@@ -141,8 +141,8 @@ func TestVisit(t *testing.T) {
 		reason   string
 	}{
 		{"all is well", scan.Target{URL: server.URL}, ask, scan.Succeeded, true, ""},
-		{"answers that break off", scan.Target{URL: breaks.URL}, ask, scan.Degraded, true, "gives answers of which " +
-			"only a part was read"},
+		{"answers that break off", scan.Target{URL: breaks.URL}, ask, scan.Degraded, true, "returns responses that " +
+			"were read only in part"},
 		{"a check that is not there", scan.Target{URL: server.URL, Checks: []string{"nosuch"}}, ask, scan.Failed, false,
 			`there is no check "nosuch"`},
 		{"no address", scan.Target{URL: "ftp://x"}, ask, scan.Failed, false, "ftp"},

@@ -75,7 +75,7 @@ func (s *Session) codeFlow(ctx context.Context, l *scan.OAuthLogin) error {
 
 // flowError says why the flow did not work.
 func (f *flow) flowError(format string, args ...any) error {
-	return errs.E(errs.Unavailable, "signing in as %q did not work: "+format,
+	return errs.E(errs.Unavailable, "signing in as %q failed: "+format,
 		append([]any{f.identity.Name}, args...)...)
 }
 

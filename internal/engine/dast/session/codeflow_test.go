@@ -108,9 +108,9 @@ func TestCodeFlow(t *testing.T) {
 		{"web", "client_secret_post", "s3cret", ""},
 		{"web", "client_secret_basic", "s3cret", ""},
 		{"two-pages", "client_secret_post", "s3cret", ""},
-		{"web", "client_secret_post", "wrong", "asks for the password again"},
+		{"web", "client_secret_post", "wrong", "requests the password again"},
 		{"unknown", "client_secret_post", "s3cret", "unauthorized_client"},
-		{"script", "client_secret_post", "s3cret", "told by steps"},
+		{"script", "client_secret_post", "s3cret", "use steps"},
 		{"elsewhere", "client_secret_post", "s3cret", "outside of the scope"},
 	} {
 		p := newIssuer(t, tt.method)

@@ -497,7 +497,7 @@ func (s *Session) prove(ctx context.Context, landed *message.Response) error {
 		return nil
 	}
 	if s.asks(landed) {
-		return errs.E(errs.Unavailable, "signing in as %q did not work: the application shows the "+
+		return errs.E(errs.Unavailable, "signing in as %q failed: the application shows the "+
 			"form again", s.identity.Name)
 	}
 	return nil
