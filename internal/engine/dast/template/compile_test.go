@@ -123,7 +123,7 @@ func TestProfilesThatTemplatesNeed(t *testing.T) {
 		{"raw put", small("a", "  - raw: [\"PUT /a HTTP/1.1\"]\n"), scan.Full, "it sends PUT"},
 		{"payloads", small("a", home("    payloads: {a: [b]}\n")), scan.Standard, "more than the base address"},
 		{"fuzzing", small("a", "  - fuzzing: [{part: query, fuzz: [a]}]\n"), scan.Standard, "payloads into requests"},
-		{"tags", strings.Replace(small("a", home("")), "http:", tags, 1), scan.Full, "its tags say intrusive"},
+		{"tags", strings.Replace(small("a", home("")), "http:", tags, 1), scan.Full, "its tags are intrusive"},
 	} {
 		tpl, err := load(tt.text, nil)
 		if err != nil {
