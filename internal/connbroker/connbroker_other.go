@@ -36,7 +36,7 @@ func Open(int) (*Program, error) { return nil, errLinux }
 func (*Program) Job() (*Job, error) { return nil, errLinux }
 
 // Calls fails.
-func (*Program) Calls(int) ([]scan.Call, error) { return nil, errLinux }
+func (*Program) Calls(int) ([]scan.Interaction, error) { return nil, errLinux }
 
 // Keep fails.
 func (*Program) Keep([]byte) error { return errLinux }

@@ -92,7 +92,7 @@ func (r *run) initialValues(payloads map[string]string) values {
 		v[name] = r.trial.RandomLetters(27)
 	}
 	if r.template.Listens && r.trial.OAST != nil {
-		r.token = r.trial.OAST.Token()
+		r.token = r.trial.OAST.NewToken()
 		at, host := r.trial.OAST.Address(r.token)
 		if host == "" {
 			_, host, _ = strings.Cut(at, "://")
@@ -518,8 +518,8 @@ func (s *Set) collectMatches(t *activescan.OperationScan) error {
 	s.pending = nil
 	s.mu.Unlock()
 	for end := time.Now().Add(t.OASTWait()); len(pending) > 0; {
-		by := map[string][]scan.Call{}
-		for _, c := range t.OAST.Calls(0) {
+		by := map[string][]scan.Interaction{}
+		for _, c := range t.OAST.Interactions(0) {
 			by[c.Token] = append(by[c.Token], c)
 		}
 		pending = slices.DeleteFunc(pending, func(h hit) bool {
@@ -543,10 +543,10 @@ func (s *Set) collectMatches(t *activescan.OperationScan) error {
 }
 
 // matchInteractions matches calls.
-func (h *hit) matchInteractions(calls []scan.Call) (proof string, names []string, ok bool) {
+func (h *hit) matchInteractions(calls []scan.Interaction) (proof string, names []string, ok bool) {
 	for _, call := range calls {
 		v := maps.Clone(h.awaited.values)
-		v["interactsh_protocol"], v["interactsh_request"], v["interactsh_ip"] = call.Protocol, call.Text, call.From
+		v["interactsh_protocol"], v["interactsh_request"], v["interactsh_ip"] = call.Protocol, call.Request, call.From
 		if ok, names := h.awaited.judge.matchResponse(&evaluation{values: v, number: h.trial.RandomNumber}); ok {
 			return fmt.Sprintf("The target sent something by %s to an address made for this request alone.",
 				call.Protocol), names, true
