@@ -354,7 +354,7 @@ func TestPutBack(t *testing.T) {
 		}
 		got := db.read(sc, id)
 		if got.State != run.Failed || got.Failure.Code != run.CodeDiskFull || got.Failure.Message != "the scan was "+
-			"tried 3 times, the last time: no room" {
+			"attempted 3 times, the last error: no room" {
 			t.Errorf("the run ends as %s, %+v", got.State, got.Failure)
 		}
 	})
