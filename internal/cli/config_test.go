@@ -47,6 +47,30 @@ func TestSettingsComeFromTheStrongestSource(t *testing.T) {
 	}
 }
 
+// The settings of the listener were named dast-callback; deployments that use the old name keep
+// working, from every source.
+func TestOldNamesOfTheListener(t *testing.T) {
+	for name, test := range map[string]struct {
+		file string
+		env  map[string]string
+		args []string
+	}{
+		"flag":        {args: []string{"--dast-callback", "10.0.0.1:8099"}},
+		"variable":    {env: map[string]string{"MERLON_DAST_CALLBACK": "10.0.0.1:8099"}},
+		"file":        {file: "dast-callback: 10.0.0.1:8099\n"},
+		"new in file": {file: "dast-oast: 10.0.0.1:8099\n"},
+	} {
+		args := append([]string{"config"}, test.args...)
+		if test.file != "" {
+			args = append(args, "--config", writeFile(t, test.file))
+		}
+		if code, out, errOut := transcript(t, test.env, args...); code != ExitOK ||
+			!strings.Contains(out, "dast-oast: 10.0.0.1:8099\n") {
+			t.Errorf("%s: exit %d, %s%s", name, code, out, errOut)
+		}
+	}
+}
+
 func TestConfigHidesSecrets(t *testing.T) {
 	_, out, _ := transcript(t, nil, "config", "--database-url", "postgres://u:hunter2@h/d")
 	if strings.Contains(out, "hunter2") || !strings.Contains(out, "database-url: (hidden)") {
