@@ -27,7 +27,6 @@ package ruletext
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -171,20 +170,18 @@ func (p *parser) page() (Page, error) {
 	return out, nil
 }
 
-var (
-	fieldLine  = regexp.MustCompile(`^- ([A-Z][A-Za-z]+): (.+)$`)
-	cweID      = regexp.MustCompile(`^CWE-\d{1,5}$`)
-	severities = []finding.Severity{finding.Critical, finding.High, finding.Medium, finding.Low}
-)
+// severities are the spellings of a page, the most severe first.
+var severities = []finding.Severity{finding.Critical, finding.High, finding.Medium, finding.Low}
 
 // readFields reads the list below a title.
 func (p *parser) readFields(r *finding.Rule) error {
 	for ; p.next < len(p.lines); p.next++ {
-		field := fieldLine.FindStringSubmatch(p.lines[p.next])
-		if field == nil {
+		field, isItem := strings.CutPrefix(p.lines[p.next], "- ")
+		name, value, isField := strings.Cut(field, ": ")
+		if !isItem || !isField {
 			break
 		}
-		if err := setField(r, field[1], strings.TrimSpace(field[2])); err != nil {
+		if err := setField(r, name, strings.TrimSpace(value)); err != nil {
 			return fmt.Errorf("line %d: %w", p.next+1, err)
 		}
 	}
@@ -192,6 +189,7 @@ func (p *parser) readFields(r *finding.Rule) error {
 	return nil
 }
 
+// setField sets what a line of the list says.
 func setField(r *finding.Rule, name, value string) error {
 	switch name {
 	case "Rule":
@@ -207,7 +205,7 @@ func setField(r *finding.Rule, name, value string) error {
 		}
 	case "CWE":
 		for _, id := range strings.Split(value, ", ") {
-			if !cweID.MatchString(id) {
+			if n, ok := strings.CutPrefix(id, "CWE-"); !ok || strings.Trim(n, "0123456789") != "" || n == "" {
 				return fmt.Errorf("%q is not a CWE such as CWE-79", id)
 			}
 			r.CWE = append(r.CWE, id)
