@@ -247,7 +247,8 @@ type compiled struct {
 // languages is a problem, and is left out for that one.
 func Compile(rules []*rule.Rule) (*Set, []Problem) { return compileRules(rules, all.Languages()) }
 
-// languagesOf returns the languages of the files.
+// languagesOf returns the languages of the files. Only their patterns are compiled: parsing the
+// patterns of all languages would take longer than a small scan.
 func languagesOf(files []Source) []*lang.Language {
 	var out []*lang.Language
 	for _, f := range files {

@@ -34,7 +34,8 @@ func knownNames(language string) func(string) bool {
 	return set.Known
 }
 
-// followPrograms follows data through the files. Without taint rules there is nothing to do.
+// followPrograms follows data through the files. Without taint rules there is nothing to do. A
+// scan that is local takes each file for a program of its own, which is quicker and finds less.
 func (s *Set) followPrograms(ctx context.Context, files []*ir.File, o Options) ([]Match, []Problem) {
 	if len(s.taint) == 0 || len(files) == 0 {
 		return nil, nil

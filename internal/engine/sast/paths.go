@@ -10,7 +10,8 @@ import (
 
 // This file decides by the paths of a rule which files it looks at.
 
-// Applies reports whether the rule looks at the file. Exclusion comes before inclusion.
+// Applies reports whether the rule looks at the file. Exclusion comes before inclusion. A pattern
+// that is malformed applies to nothing; the reader of rules has reported it.
 func Applies(r *rule.Rule, path string) bool {
 	covers := func(pattern string) bool {
 		g := compileGlob(pattern)

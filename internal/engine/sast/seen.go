@@ -84,7 +84,9 @@ func (s *Set) encodeSeen(x *fileResult) ([]byte, bool) {
 	return w.Bytes, s.encodeResults(w, x.ruleResults) && s.encodeResults(w, x.plain)
 }
 
-// encodeResults writes what rules have found. It reports false when a problem is transient.
+// encodeResults writes what rules have found. It reports false when a problem is transient. A
+// problem that may not occur again (a timeout, a cancelled scan) must not be remembered: the next
+// scan would not try again.
 func (s *Set) encodeResults(w *cache.Writer, x ruleResults) bool {
 	w.Uint(uint64(len(x.matches)))
 	for i := range x.matches {
@@ -175,7 +177,8 @@ const (
 	minProblem = 4
 )
 
-// decodeResults reads what rules said of files, whose sizes are given by their paths.
+// decodeResults reads what rules said of files, whose sizes are given by their paths. Whatever
+// does not fit what is scanned now makes the whole entry void, and the file is matched again.
 func (s *Set) decodeResults(r *cache.Reader, sizes map[string]int) ruleResults {
 	var out ruleResults
 	for range r.Count(minMatch) {
@@ -198,7 +201,9 @@ func (s *Set) decodeResults(r *cache.Reader, sizes map[string]int) ruleResults {
 	return out
 }
 
-// decodeMatch reads a match and checks that its places lie in the files.
+// decodeMatch reads a match and checks that its places lie in the files. The entry may be older
+// than the file, or damaged; a place beyond the end would make the report panic. The rule is
+// stored as its number, as the version of the cache covers the set of rules.
 func (s *Set) decodeMatch(r *cache.Reader, sizes map[string]int) (Match, bool) {
 	n := r.Below(len(s.rules))
 	at := decodePlace(r, sizes)

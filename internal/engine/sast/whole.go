@@ -62,6 +62,7 @@ func programKey(files []*checked, o Options) cache.Key {
 }
 
 // followFiles follows data through the files. The remaining files are lowered first, in parallel.
+// Those that the cache answered for have no form yet, and the analysis needs all of them.
 func (s *Set) followFiles(ctx context.Context, files []*checked, o Options) ruleResults {
 	var next atomic.Int64
 	var wait sync.WaitGroup

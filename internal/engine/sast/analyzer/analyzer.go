@@ -145,6 +145,7 @@ func loadRules(c scan.Code) (*knowledge, error) {
 }
 
 // listRules returns the rules of the build. Those of the user are described when they are loaded.
+// The list is what the help and the catalogue of the server show.
 func listRules() ([]*finding.Rule, error) {
 	own, err := rules.Default()
 	if err != nil {
@@ -157,7 +158,8 @@ func listRules() ([]*finding.Rule, error) {
 	return out, nil
 }
 
-// addRule enters a rule with what reports say of it.
+// addRule enters a rule with what reports say of it. Files of a language without a rule are not
+// even read. Rules for text are kept apart, since any file may be theirs.
 func (k *knowledge) addRule(r *rule.Rule, about *finding.Rule) {
 	k.rules = append(k.rules, r)
 	k.about[r] = about
@@ -257,6 +259,8 @@ func readFiles(p *scan.ProjectPass, wants func(string) bool) []sast.Source {
 }
 
 // readFile reads a file; nil when it is left out. Files that are left out are reported as skipped.
+// A file that cannot be read is a gap of the result, and reported as one; a minified one is left
+// out on purpose.
 func readFile(p *scan.ProjectPass, path string) []byte {
 	b, err := fs.ReadFile(p.FS, path)
 	if err != nil {
@@ -288,7 +292,8 @@ func degradeReason(p sast.Problem) scan.Reason {
 	return r
 }
 
-// newFinding makes a finding of a match. The steps of the data become the steps of the report.
+// newFinding makes a finding of a match. The steps of the data become the steps of the report. A
+// match without steps is one of a search rule and has its place alone.
 func newFinding(m *sast.Match) finding.Finding {
 	f := finding.Finding{Message: m.Message, Location: locationOf(m.Path, m.Start, m.End),
 		Confidence: matchConfidence(m)}

@@ -41,7 +41,8 @@ type copies struct {
 	seed   maphash.Seed
 }
 
-// newCopies indexes the texts of the files.
+// newCopies indexes the texts of the files. Lines and pairs are computed when a rule first asks:
+// most files have no finding, and need neither.
 func newCopies(files []sast.Source, starts []packageStart) *copies {
 	c := &copies{texts: map[string][]byte{}, starts: starts, lines: map[string]map[uint64]bool{},
 		pairs: map[[2]string]bool{},

@@ -53,7 +53,9 @@ func readProperties(p *scan.ProjectPass, sources []sast.Source) map[string]strin
 	return out
 }
 
-// readGoModules returns the modules of Go in the tree. Import paths are resolved with them.
+// readGoModules returns the modules of Go in the tree. Import paths are resolved with them. A tree
+// may have several. A file of the name that declares no module is reported, since the imports of
+// its packages lead nowhere then.
 func readGoModules(p *scan.ProjectPass, sources []sast.Source) []callgraph.Module {
 	if !hasExtension(sources, ".go") {
 		return nil

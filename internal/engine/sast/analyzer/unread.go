@@ -43,7 +43,8 @@ var unreadLanguages = byExtension(map[string]string{
 	"ZK pages": ".zul",
 })
 
-// byExtension turns languages with their extensions into extensions with their language.
+// byExtension turns languages with their extensions into extensions with their language. The table
+// is written by language, which is easier to keep; scans look up extensions.
 func byExtension(languages map[string]string) map[string]string {
 	out := map[string]string{}
 	for language, list := range languages {

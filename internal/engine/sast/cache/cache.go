@@ -103,7 +103,9 @@ func Open(folder, name string, version Key) *Cache {
 	return c
 }
 
-// readAtMost reads a file that is not larger than the limit.
+// readAtMost reads a file that is not larger than the limit. What is larger was not written by
+// this build, or was damaged: it is not worth the memory. Pipes and devices are refused, which
+// would block.
 func readAtMost(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -167,7 +169,8 @@ func (c *Cache) Get(k Key) []byte {
 	return e.body
 }
 
-// Put adds an entry for the next scan, as long as there is room.
+// Put adds an entry for the next scan, as long as there is room. The entry was not there before,
+// so the file has to be written again. A nil cache keeps nothing.
 func (c *Cache) Put(k Key, body []byte) {
 	if c == nil {
 		return
@@ -178,7 +181,8 @@ func (c *Cache) Put(k Key, body []byte) {
 	c.changed = true
 }
 
-// Drop forgets an entry that turned out not to be usable.
+// Drop forgets an entry that turned out not to be usable. The next scan makes it again. The file
+// on disk is replaced when the cache is saved.
 func (c *Cache) Drop(k Key) {
 	if c == nil {
 		return
@@ -191,6 +195,8 @@ func (c *Cache) Drop(k Key) {
 }
 
 // keepEntry keeps an entry for the next scan, as long as the cache does not grow beyond its limit.
+// Which entries come first depends on the order of the work, so a cache that is full keeps some of
+// them and not the best.
 func (c *Cache) keepEntry(k Key, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

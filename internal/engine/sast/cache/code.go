@@ -36,7 +36,8 @@ func (w *Writer) Text(s string) {
 	w.Bytes = append(w.Bytes, s...)
 }
 
-// Texts writes texts by name, in the order of the names.
+// Texts writes texts by name, in the order of the names. The order makes equal maps equal bytes,
+// which the keys of other entries depend on.
 func (w *Writer) Texts(m map[string]string) {
 	names := make([]string, 0, len(m))
 	for n := range m {
@@ -69,7 +70,7 @@ func (r *Reader) Fail() {
 	r.rest = nil
 }
 
-// Uint reads a number.
+// Uint reads a number. A number that is cut off, or has more than 64 bits, is a fault.
 func (r *Reader) Uint() uint64 {
 	n, size := binary.Uvarint(r.rest)
 	if size <= 0 {
@@ -80,7 +81,7 @@ func (r *Reader) Uint() uint64 {
 	return n
 }
 
-// Int reads a number that may be negative.
+// Int reads a number that may be negative. Small ones take a byte, whatever their sign.
 func (r *Reader) Int() int64 {
 	n, size := binary.Varint(r.rest)
 	if size <= 0 {
@@ -111,7 +112,8 @@ func (r *Reader) Count(size int) int {
 	return int(n)
 }
 
-// Byte reads a byte.
+// Byte reads a byte. Behind the last byte everything is a fault, also for the callers that read
+// lengths first.
 func (r *Reader) Byte() byte {
 	if len(r.rest) == 0 {
 		r.Fail()
@@ -133,7 +135,8 @@ func (r *Reader) Text() string {
 	return s
 }
 
-// Texts reads texts by name.
+// Texts reads texts by name. Each takes two bytes at least, which bounds how many there can be
+// before memory is taken for them.
 func (r *Reader) Texts() map[string]string {
 	n := r.Count(2)
 	m := make(map[string]string, n)

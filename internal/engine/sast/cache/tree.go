@@ -68,7 +68,8 @@ func (t *treeWriter) sourceOffset(s string) (uint32, bool) {
 	return uint32(at - first), true
 }
 
-// addLiteral notes a text that is no part of the source.
+// addLiteral notes a text that is no part of the source. Most texts of nodes are parts of the
+// source and need only an offset; each other one is written once.
 func (t *treeWriter) addLiteral(s string) {
 	if s == "" {
 		return
@@ -133,7 +134,8 @@ func (a *ancestors) openNode(i, parent int32) bool {
 	return true
 }
 
-// parentOf returns the parent of the next node.
+// parentOf returns the parent of the next node. Nodes come in the order of the source, and each
+// says where its subtree ends; so the stack holds just the ancestors.
 func (a *ancestors) parentOf(i int32) int32 {
 	for len(a.stack) > 0 && a.nodes[a.stack[len(a.stack)-1]].Next <= i {
 		a.stack = a.stack[:len(a.stack)-1]
@@ -191,7 +193,8 @@ type treeReader struct {
 	at       uint32
 }
 
-// readNode reads a node and checks each number: the file may be damaged.
+// readNode reads a node and checks each number: the file may be damaged. A node within bounds can
+// still be wrong, but it cannot make the reader leave the source or the tree.
 func (t *treeReader) readNode(i int32, n *tree.Node) {
 	if len(t.rest) < minNode {
 		t.Fail()
@@ -216,7 +219,9 @@ func (t *treeReader) readNode(i int32, n *tree.Node) {
 	t.readText(n)
 }
 
-// readText reads the text of a node. It shares the memory of the source.
+// readText reads the text of a node. It shares the memory of the source. Its two lowest bits say
+// where it is: the whole of the node, a part of the source, or a literal of the entry. A part of
+// length zero is the empty text.
 func (t *treeReader) readText(n *tree.Node) {
 	x := t.Uint()
 	switch x & 3 {

@@ -136,7 +136,8 @@ func (g *Graph) Callbacks(fn *ir.Function, c *ir.Call) []*ir.Function {
 	return g.functionList(g.callbacks[g.callNumber(fn, c)])
 }
 
-// functionList returns the functions with the IDs.
+// functionList returns the functions with the IDs. The graph keeps numbers, which are a quarter as
+// large as pointers and nothing for the garbage collector to follow.
 func (g *Graph) functionList(ids []int32) []*ir.Function {
 	if len(ids) == 0 {
 		return nil

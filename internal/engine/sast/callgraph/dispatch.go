@@ -330,7 +330,8 @@ func (s *solver) passArguments(fn *ir.Function, c *ir.Call, callee *ir.Function,
 	}
 }
 
-// namedParam returns the parameter that takes an argument of the name, nil for none.
+// namedParam returns the parameter that takes an argument of the name, nil for none. A parameter
+// that takes all other names is none of them.
 func namedParam(callee *ir.Function, name string) *ir.Param {
 	for i := range callee.Params {
 		if p := &callee.Params[i]; p.Name == name && p.Rest == ir.One {

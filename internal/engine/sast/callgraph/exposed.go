@@ -65,7 +65,8 @@ func (e *exposed) visitNode(n int32, depth int) {
 	}
 }
 
-// visitMembers visits the fields of a value.
+// visitMembers visits the fields of a value. Values may contain themselves, so the depth is
+// bounded.
 func (e *exposed) visitMembers(v value, depth int) {
 	if depth >= maxMembers {
 		return

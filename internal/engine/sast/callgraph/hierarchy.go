@@ -128,7 +128,8 @@ func (h *hierarchy) addImplicitInterfaces(g *Graph) {
 	}
 }
 
-// hasAll reports whether a class has a method of each name.
+// hasAll reports whether a class has a method of each name. It may inherit them: whether a type
+// implements an interface of Go is asked so.
 func (h *hierarchy) hasAll(c int32, names []string) bool {
 	for _, n := range names {
 		if len(h.lookupMethod(c, n)) == 0 {

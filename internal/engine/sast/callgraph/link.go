@@ -84,7 +84,8 @@ func (l *linker) addVariables(f *ir.File) {
 	}
 }
 
-// resolveAlias follows other names to what they mean. Aliases may form circles.
+// resolveAlias follows other names to what they mean. Aliases may form circles. The bound on the
+// steps ends those; what they lead to is then any name of the circle.
 func (l *linker) resolveAlias(q string) string {
 	for range maxAliases {
 		next := l.followAlias(q)

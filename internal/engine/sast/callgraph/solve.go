@@ -138,6 +138,7 @@ func newSolver(g *Graph, o Options) *solver {
 }
 
 // keepValues leaves in the graph what variables hold. The solver's own tables are then freed.
+// Only nodes of variables are kept: fields and results are of no use without the solver.
 func (s *solver) keepValues() {
 	s.heldIndex, s.held = slices.Clone(s.set[:s.result]), make([][]value, 1)
 	for i, p := range s.heldIndex {
@@ -149,6 +150,8 @@ func (s *solver) keepValues() {
 }
 
 // growNodes makes room for nodes. Slices are kept parallel, so that a node is only a number.
+// Nothing flows from a new node, and nobody waits for its values: both lists are empty, which -1
+// says.
 func (s *solver) growNodes(n int) {
 	from := len(s.set)
 	s.set = append(s.set, make([]int32, n)...)
@@ -171,7 +174,8 @@ func (s *solver) variableNode(fn *ir.Function, v ir.Var) int32 { return s.varBas
 // resultNode returns the node of what a function returns.
 func (s *solver) resultNode(fn int32) int32 { return s.result + fn }
 
-// globalNode returns the node of the global with the qualified name.
+// globalNode returns the node of the global with the qualified name. Files that use a global
+// before the file that declares it is read share the node with it.
 func (s *solver) globalNode(q string) int32 {
 	n, ok := s.globals[q]
 	if !ok {

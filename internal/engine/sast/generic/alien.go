@@ -284,7 +284,8 @@ func (s *alienSearch) wordLength(at int) int {
 	return n - at
 }
 
-// bindName binds a metavariable, or reports whether it has the same text as before.
+// bindName binds a metavariable, or reports whether it has the same text as before. The search
+// takes bindings back when it turns round, by cutting the list.
 func (s *alienSearch) bindName(name string, start, end int) bool {
 	text := s.text[start:end]
 	for _, b := range s.env {

@@ -177,6 +177,7 @@ type gap struct {
 }
 
 // matchAt looks for a match that begins at an atom. Bindings of an earlier attempt are dropped.
+// The search is bounded by the block of that atom, which a match does not leave.
 func (s *search) matchAt(first int32) (Match, bool) {
 	s.first, s.env = first, s.env[:0]
 	last, ok := s.matchFrom(0, first, s.doc.items[first].other, -1)
@@ -351,7 +352,8 @@ func (s *search) closeGap(g gap) bool {
 	return !g.on || g.name == "" || s.bindName(g.name, g.start, g.end)
 }
 
-// bindName binds a metavariable, or reports whether it has the same text as before.
+// bindName binds a metavariable, or reports whether it has the same text as before. White space
+// around the text is not part of it, and white space within it counts.
 func (s *search) bindName(name string, start, end uint32) bool {
 	text := s.doc.text[start:end]
 	for i := range s.env {

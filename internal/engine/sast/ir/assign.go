@@ -414,7 +414,8 @@ func (b *builder) unpackSequence(target int32, v Var) {
 	}
 }
 
-// countAfter returns the number of children behind one.
+// countAfter returns the number of children behind one. Words of the grammar between them do not
+// count.
 func (b *builder) countAfter(i, child int32) int {
 	n := 0
 	for c := range b.t.Children(i) {

@@ -71,7 +71,9 @@ type draft struct {
 	except     BlockID
 }
 
-// newBuilder begins the function with its entry block.
+// newBuilder begins the function with its entry block. No variable has a number yet, and no block
+// of the outer function is visible: what is used of it is captured. The scratch space is taken
+// from a pool, since most functions are small and there are many.
 func (l *lowerer) newBuilder(fn *Function, outer *builder) *builder {
 	b := &builder{lowerer: l, scratch: scratches.Get().(*scratch), fn: fn, outer: outer, cur: NoBlock, handler: NoBlock,
 		exc: NoVar, result: NoVar, yieldVar: NoVar, caughtVar: NoVar, argumentsVar: NoVar}
@@ -114,7 +116,8 @@ func (b *builder) emitInstr(in Instr) {
 	b.code = append(b.code, in)
 }
 
-// endBlock closes the open block, whose last instruction is a jump.
+// endBlock closes the open block, whose last instruction is a jump. What follows needs a new
+// block, or cannot be reached. Beyond the limit nothing more is recorded.
 func (b *builder) endBlock(succs ...BlockID) {
 	if b.overLimit {
 		return
@@ -198,7 +201,8 @@ func (b *builder) newTemp() Var {
 	return tempBase + b.temps - 1
 }
 
-// emitCall emits a call. Where exceptions are caught it ends the block.
+// emitCall emits a call. Where exceptions are caught it ends the block. The arguments are copied
+// into one list of the function, where the call knows its part.
 func (b *builder) emitCall(node int32, c Call, args []Arg) Var {
 	in := newInstr(Invoke, node)
 	in.X, in.Dst = int32(len(b.calls)), b.newTemp()
@@ -341,6 +345,7 @@ func (b *builder) emitBlockCode(code []Instr, renamed func(Var) Var) {
 }
 
 // renameCall gives the variables of a call their final numbers and notes where the call is.
+// Numbers become final when the variables of the blocks are joined, at the end of the function.
 func (b *builder) renameCall(c *Call, instr int32, renamed func(Var) Var) {
 	c.Instr = instr
 	c.Receiver, c.Callee = renamed(c.Receiver), renamed(c.Callee)

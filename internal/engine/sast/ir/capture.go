@@ -130,7 +130,8 @@ func (s *captureAnalysis) passCaptures(f, callee int32) bool {
 	return changed
 }
 
-// isNestedIn reports whether the function is nested in the other one.
+// isNestedIn reports whether the function is nested in the other one. Only then can it use the
+// variables of the other one.
 func (s *captureAnalysis) isNestedIn(f, outer int32) bool {
 	for fn := s.Functions[f].Parent; fn != nil; fn = fn.Parent {
 		if fn.Index == outer {

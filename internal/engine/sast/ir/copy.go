@@ -49,7 +49,8 @@ func (b *builder) ownElements(target int32) {
 	}
 }
 
-// copyOf copies a value of a declared type.
+// copyOf copies a value of a declared type. Only structs and arrays are; pointers, slices and maps
+// share what they refer to. A type with very many parts is left as it is.
 func (b *builder) copyOf(typ int32, v Var) Var {
 	left := maxCopied
 	if !b.isCopiedType(typ, &left, 0) {
@@ -168,7 +169,8 @@ func (b *builder) declaredType(i int32, depth int) int32 {
 	return tree.None
 }
 
-// operandType returns the type of what a pointer points to or a channel carries.
+// operandType returns the type of what a pointer points to or a channel carries. For a pointer
+// whose target is known in this function, that is the type of the target itself.
 func (b *builder) operandType(i int32, depth int) int32 {
 	op, value := b.t.Nodes[i].Text, b.t.Child(i, tree.RoleValue)
 	if pointed := b.pointedTarget(value); op == "*" && pointed >= 0 {

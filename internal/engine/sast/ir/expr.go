@@ -199,7 +199,8 @@ func (b *builder) lowerOther(i int32) Var {
 	return b.emitConcat(i, "other", parts)
 }
 
-// lowerTemplate evaluates a string with parts.
+// lowerTemplate evaluates a string with parts. The literal parts are constants among the others,
+// so that an analysis sees what the text begins with.
 func (b *builder) lowerTemplate(i int32) Var {
 	var parts []Var
 	for c := range b.t.Children(i) {
@@ -294,7 +295,8 @@ func (b *builder) shortCircuit(i int32, result Var) {
 	b.startBlock(done)
 }
 
-// isLogical reports whether the operator evaluates its right side only when needed.
+// isLogical reports whether the operator evaluates its right side only when needed. Such operators
+// become branches, and what the left side tells of a value holds on the right.
 func isLogical(op string) bool {
 	switch op {
 	case "&&", "||", "??", "and", "or":

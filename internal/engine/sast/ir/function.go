@@ -142,7 +142,8 @@ func (b *builder) appendElements(list, from Var) {
 		b.emitValue(Next, tree.None, "", it))
 }
 
-// usesArgumentsList reports whether the function itself names the list of its arguments.
+// usesArgumentsList reports whether the function itself names the list of its arguments. Functions
+// within, other than arrows, have lists of their own, which isArguments knows.
 func (b *builder) usesArgumentsList(body int32) bool {
 	for i := body; i < b.t.Nodes[body].Next; i++ {
 		if b.t.Nodes[i].Kind == tree.Name && b.isArguments(i) {

@@ -422,7 +422,8 @@ func (l *lowerer) accessorKind(i int32) Accessor {
 	return NoAccessor
 }
 
-// hasAnnotation reports whether the declaration has a mere name as annotation.
+// hasAnnotation reports whether the declaration has a mere name as annotation. An annotation with
+// arguments is never the one that is asked for here (staticmethod, classmethod).
 func (l *lowerer) hasAnnotation(i int32, name string) bool {
 	for a := range l.t.All(i, tree.RoleAnnotation) {
 		if l.t.Dotted(l.t.Child(a, tree.RoleValue)) == name {

@@ -59,6 +59,7 @@ func modulePath(p string, m *lang.Semantics) string {
 }
 
 // trimExtension removes the extension of the language's files, longer ones (".d.ts") as listed.
+// The file's own name may have more dots.
 func trimExtension(file string, l *lang.Language) string {
 	for _, x := range l.Grammar.Extensions {
 		if strings.HasSuffix(file, x) {
@@ -258,7 +259,8 @@ func (l *lowerer) staticField(c *Class, node int32) bool {
 	return false
 }
 
-// classAround returns the class whose body the node stands in.
+// classAround returns the class whose body the node stands in. A function literal inside of a
+// method still belongs to the method's class.
 func (l *lowerer) classAround(i int32) *Class {
 	for i = l.t.Nodes[i].Parent; i >= 0; i = l.t.Nodes[i].Parent {
 		if k := l.t.Nodes[i].Kind; k == tree.Class || k == tree.New {
@@ -270,7 +272,9 @@ func (l *lowerer) classAround(i int32) *Class {
 	return nil
 }
 
-// resolveVariable says what kind of variable the binding is.
+// resolveVariable says what kind of variable the binding is. Variables at the top of a file can be
+// imported by others, so they are named by the module. Those in the body of a class are its
+// members, as in Python.
 func (b *builder) resolveVariable(d int32) meaning {
 	unit := b.Functions[b.unit[d]]
 	switch {
@@ -425,7 +429,8 @@ func (b *builder) localVar(d int32) Var {
 	return v
 }
 
-// isInside reports whether one of the functions around is the unit.
+// isInside reports whether one of the functions around is the unit. Then the variable is captured,
+// and otherwise it cannot be seen from here.
 func (b *builder) isInside(unit int32) bool {
 	for o := b.outer; o != nil; o = o.outer {
 		if o.fn.Index == unit {

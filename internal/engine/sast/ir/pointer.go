@@ -97,7 +97,9 @@ func (b *builder) pointsToPlain(i int32) bool {
 	return b.t.Is(element, tree.Type) && pointsOrHolds[b.t.Text(element)] || b.m.Conversions[b.t.Text(element)]
 }
 
-// loadPointed evaluates "*p"; NoVar when a pointer and what it points to are one.
+// loadPointed evaluates "*p"; NoVar when a pointer and what it points to are one. A pointer to a
+// local variable whose target is known reads the variable itself; a pointer to a plain value is a
+// cell with one field.
 func (b *builder) loadPointed(i, pointer int32) Var {
 	if place := b.pointedTarget(pointer); place >= 0 {
 		return b.emitValue(Copy, i, "", b.loadReference(b.evaluateReference(place)))

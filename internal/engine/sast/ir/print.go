@@ -178,7 +178,8 @@ func (fn *Function) plainText(in *Instr) string {
 	return text
 }
 
-// keyText prints the key of an element.
+// keyText prints the key of an element. A constant key is in quotes, as source has it, and an
+// unknown one is empty.
 func (fn *Function) keyText(in *Instr) string {
 	switch {
 	case in.Text != "":

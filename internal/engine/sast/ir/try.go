@@ -103,7 +103,8 @@ func (b *builder) addException() Var {
 	return b.addLocal(Local{Name: "<exception>", Kind: Exception, Node: tree.None})
 }
 
-// lowerTry lowers a Try.
+// lowerTry lowers a Try. The finally part is lowered once, and ends in a dispatch to wherever the
+// ways into it were going.
 func (b *builder) lowerTry(i int32) {
 	finally := b.t.Child(i, tree.RoleFinally)
 	if finally < 0 {

@@ -39,6 +39,8 @@ var empty = func() *env {
 func (e *env) asResult() []*env { return e.self[:] }
 
 // get returns the binding of the name, nil for none. Lists are short, so a search beats a map.
+// Environments are linked lists whose tails are shared: an alternative that fails is forgotten by
+// dropping its head.
 func (e *env) get(name string) *Binding {
 	for ; e != nil; e = e.next {
 		if e.name == name {
@@ -101,7 +103,8 @@ func (m *matcher) exactBinding(i int32) Binding {
 	return Binding{Node: i, Last: i, Start: n.Start, End: n.End, declaration: m.declarationOf(i)}
 }
 
-// bindList binds a "$...X" to siblings. The list may be empty.
+// bindList binds a "$...X" to siblings. The list may be empty. One of no siblings is bound to
+// nothing, and equals another one of none.
 func (m *matcher) bindList(name string, list []int32, e *env) []*env {
 	b := Binding{Node: tree.None, Last: tree.None, list: true, declaration: tree.None}
 	if len(list) > 0 {

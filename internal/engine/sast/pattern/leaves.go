@@ -59,6 +59,7 @@ var candidates = map[tree.Kind][]tree.Kind{
 }
 
 // tryRoots tries a pattern that is one node. Every environment that results is a match of its own.
+// The nodes that can match are few, by the index of their kinds; the whole tree is not walked.
 func (m *matcher) tryRoots(l *leaf) []Match {
 	var out []Match
 	try := func(t int32) {
@@ -186,7 +187,8 @@ func (m *matcher) tryImplicit(root *node, try func(int32)) {
 	}
 }
 
-// tryBodies tries the bodies that are expressions. In Kotlin and Scala "fun f() = x" returns x.
+// tryBodies tries the bodies that are expressions. In Kotlin and Scala "fun f() = x" returns x. No
+// statement stands there that a pattern of a return could match otherwise.
 func (m *matcher) tryBodies(try func(int32)) {
 	for i := range m.file.Tree.Nodes {
 		switch n := &m.file.Tree.Nodes[i]; n.Role {

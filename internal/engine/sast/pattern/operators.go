@@ -90,7 +90,9 @@ func patternOperands(p *node, op string, out []*node) []*node {
 	return append(out, p)
 }
 
-// sourceOperands lists the operands of nested uses of one operator in the source.
+// sourceOperands lists the operands of nested uses of one operator in the source. Comments and
+// parentheses are not in the tree, so the list is just what an author would see between the
+// operators.
 func (m *matcher) sourceOperands(t int32, op string, out []int32) []int32 {
 	f := m.file.Tree
 	if f.Is(t, tree.Binary) && f.Nodes[t].Text == op {

@@ -188,7 +188,8 @@ func (n *node) child(r tree.Role) *node {
 	return nil
 }
 
-// childrenWith returns the children with the role.
+// childrenWith returns the children with the role. Their order is that of the pattern, which
+// statements and arguments depend on.
 func (n *node) childrenWith(r tree.Role) []*node {
 	var out []*node
 	for _, k := range n.kids {

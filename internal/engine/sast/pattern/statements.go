@@ -387,6 +387,7 @@ func (m *matcher) returnedValue(p *node, t int32) int32 {
 }
 
 // isHeadless reports whether the head of a loop is only an ellipsis. "for (...) { }" is any loop.
+// Then the clauses of the head need not agree in number: the languages differ in what a loop has.
 func (n *node) isHeadless() bool {
 	seen := false
 	for _, k := range n.kids {

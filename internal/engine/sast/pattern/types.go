@@ -47,6 +47,7 @@ func (m *matcher) sameTypeName(want string, t int32) bool {
 }
 
 // matchTyped matches a metavariable that must have a type. "(String $X).equals(...)" asks for one.
+// The type is asked first: it is cheap, and rejects most nodes. Statements have none.
 func (m *matcher) matchTyped(p *node, t int32, e *env) []*env {
 	kind, value := p.child(tree.RoleType), p.child(tree.RoleValue)
 	if kind == nil || value == nil {

@@ -6,7 +6,8 @@ import "regexp/syntax"
 // a filter lets through: can a quote get past it?
 type Alphabet struct{ set charset }
 
-// HasAny reports whether one of the characters of ASCII in a text is in the set.
+// HasAny reports whether one of the characters of ASCII in a text is in the set. Other characters
+// share one bit and are not asked for.
 func (a Alphabet) HasAny(chars string) bool {
 	for _, r := range chars {
 		if r < others && a.set[r/64]&(1<<(r%64)) != 0 {

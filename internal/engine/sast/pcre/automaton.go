@@ -176,7 +176,8 @@ func (a *automaton) concatFragments(f, g fragment) fragment {
 	return fragment{joinArcs(f.first, g.first, f.empty), joinArcs(g.last, f.last, g.empty), capWays(f.empty * g.empty)}
 }
 
-// loopFragment repeats a part. A round that takes nothing is not tried.
+// loopFragment repeats a part. A round that takes nothing is not tried. That keeps the ways to
+// take nothing from growing without end, as engines do not try it either.
 func (a *automaton) loopFragment(f fragment, least int) fragment {
 	a.connectFragments(f.last, f.first)
 	if least == 0 {

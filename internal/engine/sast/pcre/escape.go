@@ -89,7 +89,8 @@ func (t *translator) emitSet(text string) {
 	t.emitBoth(text)
 }
 
-// isOctal says whether the backslash is followed by three octal digits.
+// isOctal says whether the backslash is followed by three octal digits. The first of them is 3 at
+// most, since a character of a byte has no more bits.
 func (t *translator) isOctal() bool {
 	if t.pos+3 >= len(t.in) {
 		return false
@@ -102,7 +103,8 @@ func (t *translator) isOctal() bool {
 	return t.in[t.pos+1] <= '3'
 }
 
-// readQuoted reads \Q…\E. Without \E it goes to the end.
+// readQuoted reads \Q…\E. Without \E it goes to the end. Letters of the syntax within stand for
+// themselves, and a quantifier behind repeats the last one.
 func (t *translator) readQuoted() error {
 	text, _, found := strings.Cut(t.in[t.pos+2:], `\E`)
 	t.pos += 2 + len(text)
@@ -255,6 +257,7 @@ func isHex(c byte) bool {
 }
 
 // readNumber makes a character of digits and skips the whole escape. Surrogates are no characters.
+// Those that do not exist at all are beyond the largest character.
 func (t *translator) readNumber(digits string, base, size int) (rune, error) {
 	n, err := strconv.ParseUint(digits, base, 32)
 	if err != nil || n > utf8.MaxRune || n >= 0xd800 && n < 0xe000 {

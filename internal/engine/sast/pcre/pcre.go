@@ -213,7 +213,8 @@ func (r *Regexp) FindAll(text string, max int) ([][]int, error) {
 	return out, nil
 }
 
-// byteSpans turns a match into byte offsets. The backtracking engine counts characters.
+// byteSpans turns a match into byte offsets. The backtracking engine counts characters. A group
+// that took no part in the match has the offset -1, as in package regexp.
 func (r *Regexp) byteSpans(m *regexp2.Match, offsets *offsetTable) []int {
 	out := make([]int, 0, 2*len(r.names))
 	for i := range r.names {
@@ -234,7 +235,8 @@ type offsetTable struct {
 	runes, byte int
 }
 
-// byteOffset returns the byte at which the n-th character begins.
+// byteOffset returns the byte at which the n-th character begins. It goes on from the last
+// question, since matches come in order; a question further back starts anew.
 func (o *offsetTable) byteOffset(n int) int {
 	if n < o.runes {
 		o.runes, o.byte = 0, 0

@@ -170,7 +170,8 @@ func (t *translator) skipLayout(c byte) bool {
 	return true
 }
 
-// emitAlternative begins another alternative.
+// emitAlternative begins another alternative. No quantifier can follow. In the outline each
+// alternative is a group of its own.
 func (t *translator) emitAlternative() {
 	t.full = append(t.full, '|')
 	bar := "|"

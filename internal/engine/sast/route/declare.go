@@ -66,7 +66,8 @@ func (r *reader) readRouterCall(i, object int32, name string) {
 	}
 }
 
-// readMethods reads names of methods of requests. Words that are no methods are left out.
+// readMethods reads names of methods of requests. Words that are no methods are left out. A route
+// that names no known method is one for all of them.
 func (r *reader) readMethods(i int32) []string {
 	var out []string
 	for _, t := range r.constTexts(i) {

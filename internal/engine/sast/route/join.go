@@ -199,7 +199,9 @@ func (j *joiner) mountPrefixes(f *Facts, router string, depth int) []string {
 	return out
 }
 
-// joinPaths joins parts of a path. Empty parts add nothing.
+// joinPaths joins parts of a path. Empty parts add nothing. Between two parts is one slash,
+// whatever they end or begin with; the slash at the end of the last part stays, since frameworks
+// tell such paths apart.
 func joinPaths(parts ...string) string {
 	out := ""
 	for _, p := range parts {
@@ -351,7 +353,8 @@ func (j *joiner) handlerParameters(method, path string, h found) []Parameter {
 	return out
 }
 
-// pathNames returns the names of the parameters in a path.
+// pathNames returns the names of the parameters in a path. Paths are normalised before: all
+// frameworks' spellings of a parameter have become "{name}".
 func pathNames(path string) []string {
 	var names []string
 	for _, s := range strings.Split(path, "/") {

@@ -39,6 +39,8 @@ func (r *reader) containerKind(i int32, depth int) string {
 }
 
 // memberContainer says what part of a request a member of it is. The object has to be a request.
+// So "options.headers" of a client is none. Search parameters are those of the address, which is a
+// member of the request itself.
 func (r *reader) memberContainer(i int32) string {
 	property := r.f.Text(r.childOf(i, tree.RoleProperty))
 	in := r.tables.containers[property]
@@ -52,6 +54,8 @@ func (r *reader) memberContainer(i int32) string {
 }
 
 // callContainer says what part of a request a call returns. PSR-7 and Go have methods for them.
+// Other languages read a part of a request as a member, or by a call that takes the name of the
+// parameter at once.
 func (r *reader) callContainer(i int32) string {
 	object, name := r.calleeOf(i)
 	switch r.f.Language {
@@ -256,6 +260,7 @@ func (r *reader) readPattern(target, value int32) {
 }
 
 // distinctParameters removes what was read twice. The same parameter at two places stays twice.
+// The places matter: the data of a finding is traced to one of them. The lists are short.
 func distinctParameters(list []Parameter) []Parameter {
 	var out []Parameter
 	for _, p := range list {

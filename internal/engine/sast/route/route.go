@@ -247,6 +247,7 @@ func (r *reader) positionalArgument(call int32, n int) int32 {
 }
 
 // lastArgument returns the last argument, if it is not the first. A single argument is the path.
+// Named arguments are options of the route, and none is its handler.
 func (r *reader) lastArgument(call int32) int32 {
 	out := tree.None
 	n := 0
@@ -279,6 +280,8 @@ func (r *reader) namedArgument(call int32, names ...string) int32 {
 }
 
 // entryValue returns the value of a key of an object. A method of the object counts as its value.
+// The first entry with one of the names counts: frameworks have several spellings, of which an
+// object uses one.
 func (r *reader) entryValue(object int32, names ...string) int32 {
 	for e := range r.f.All(object, tree.RoleElement) {
 		if r.f.Is(e, tree.Pair) {

@@ -39,7 +39,8 @@ func wordSet(list string) map[string]bool {
 	return out
 }
 
-// kindTable makes a table of "in: names" pairs. A name may stand in one list only.
+// kindTable makes a table of "in: names" pairs. A name may stand in one list only. The lists are
+// written by kind since that is how frameworks document them; lookups go by name.
 func kindTable(pairs ...string) map[string]string {
 	out := map[string]string{}
 	for _, p := range pairs {

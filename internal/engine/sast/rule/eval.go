@@ -422,7 +422,9 @@ func compareValues(op string, a, b Value) (Value, error) {
 	return BoolValue(order >= 0), nil
 }
 
-// orderOf returns the order of two values, as cmp.Compare, of which one may be no number.
+// orderOf returns the order of two values, as cmp.Compare, of which one may be no number. A value
+// that is no number (NaN) is neither less nor more, and so equal to all: the comparisons of floats
+// come here.
 func orderOf(less, more bool) int {
 	switch {
 	case less:

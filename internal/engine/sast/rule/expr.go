@@ -379,7 +379,8 @@ func (p *exprParser) parseOperand(depth int) (*exprNode, error) {
 	return nil, fmt.Errorf("%q was not expected", tok.text)
 }
 
-// metavariableNode returns the node of a metavariable, as an integer with the option strip.
+// metavariableNode returns the node of a metavariable, as an integer with the option strip. The
+// option is that of the older format, in which text from code was compared with numbers.
 func (p *exprParser) metavariableNode(name string) (*exprNode, error) {
 	if !IsMetavariable(name) {
 		return nil, fmt.Errorf("%q is no metavariable", name)

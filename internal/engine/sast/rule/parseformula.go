@@ -205,6 +205,8 @@ func hasPositive(f *Formula) bool {
 }
 
 // readFocus reads focus-metavariable: a name, or a list of names any of which may be the range.
+// The names are checked one by one, though a list with a wrong one is kept: the rule is dropped
+// for its fault anyway.
 func (b *builder) readFocus(f *Formula, n *yaml.Node) {
 	names := b.readStrings(n, "focus-metavariable", true)
 	for _, name := range names {

@@ -108,7 +108,8 @@ func (b *builder) readChoice(d *dict, key string, words ...string) string {
 	return words[0]
 }
 
-// readSeconds reads a duration in seconds, 0 when there is none.
+// readSeconds reads a duration in seconds, 0 when there is none. The bound keeps a rule from
+// holding a scan for ever. "NaN" is not within it.
 func (b *builder) readSeconds(n *yaml.Node, what string) float64 {
 	if n == nil {
 		return 0

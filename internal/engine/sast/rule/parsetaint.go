@@ -83,7 +83,8 @@ func (t *taintReader) readFormulaOf(d *dict, what string) *Formula {
 	return t.readOldRoot(d, what, false)
 }
 
-// readSource reads an element of pattern-sources.
+// readSource reads an element of pattern-sources. Which of its keys mean something depends on the
+// others; a label without requires, for instance, is always given.
 func (t *taintReader) readSource(d *dict, what string) {
 	s := Source{Formula: t.readFormulaOf(d, what), Line: d.line}
 	s.Label = t.readLabel(d)
@@ -277,7 +278,8 @@ func (p *exprParser) parseLabelUnary(depth int) (*LabelExpr, error) {
 	return labelOf(tok)
 }
 
-// labelOf returns the label or the constant that a token is.
+// labelOf returns the label or the constant that a token is. The words of the grammar are no
+// labels: "A and or" is malformed.
 func labelOf(tok exprToken) (*LabelExpr, error) {
 	switch {
 	case tok.kind != tokName:

@@ -128,7 +128,9 @@ func (o *Options) Timeout(size int) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// DefaultOptions returns the options of a rule that sets none.
+// DefaultOptions returns the options of a rule that sets none. They are the defaults that the
+// format documents, so that published rules find what their authors tested. Timeouts of 0 are
+// those of the scan.
 func DefaultOptions() Options {
 	return Options{
 		ConstantPropagation: true,

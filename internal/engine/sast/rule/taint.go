@@ -131,7 +131,8 @@ func (e *LabelExpr) Eval(has func(label string) bool) bool {
 	return e.Value
 }
 
-// String returns the expression with all parentheses.
+// String returns the expression with all parentheses. Without them "A and B or C" would be read in
+// two ways. It is read back as the same expression.
 func (e *LabelExpr) String() string {
 	switch e.Op {
 	case LabelIs:

@@ -55,6 +55,7 @@ func (r *reader) reportFault(line int, format string, args ...any) {
 }
 
 // joinFaults joins the faults, by line. The order in which keys are read is not that of the file.
+// Of very many the first ones are kept, and the others are counted.
 func (r *reader) joinFaults() error {
 	slices.SortStableFunc(r.faults, func(a, b *Error) int { return a.Line - b.Line })
 	all := make([]error, 0, len(r.faults)+1)

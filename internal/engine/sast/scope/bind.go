@@ -300,7 +300,9 @@ func (b *binder) functionName(i int32, name string) string {
 	return name
 }
 
-// bindAs declares the binding name under a key. A name without a text is bound to itself.
+// bindAs declares the binding name under a key. A name without a text is bound to itself. All
+// writes of a declaration are kept, since a name has the value of one of them only if it has no
+// other.
 func (b *binder) bindAs(text string, name, sc int32, w write) {
 	if text == "" {
 		b.decl[name] = name
