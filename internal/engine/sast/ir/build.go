@@ -64,7 +64,8 @@ func (s *scratch) reset() {
 	*s = scratch{s.code[:0], s.blocks[:0], s.calls[:0], s.args[:0], s.operands[:0], s.number[:0]}
 }
 
-// A draft is a block that is not finished.
+// A draft is a block that is not finished. Its instructions are already in the code; where they
+// end and what follows is set when it is closed.
 type draft struct {
 	start, end int32 // -1 before it is started
 	succs      []BlockID

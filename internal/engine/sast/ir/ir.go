@@ -24,7 +24,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// A Var is a variable of a function: an index below Function.Vars.
+// A Var is a variable of a function: an index below Function.Vars. Named variables come first,
+// then the results of instructions.
 type Var int32
 
 // NoVar is no variable.
@@ -36,7 +37,8 @@ type BlockID int32
 // NoBlock is no block.
 const NoBlock BlockID = -1
 
-// A File is the intermediate form of one file.
+// A File is the intermediate form of one file. It refers to the tree of the file by node numbers
+// and keeps no text of its own.
 type File struct {
 	Tree  *tree.File
 	Lang  *lang.Language
@@ -99,7 +101,8 @@ const (
 	LambdaFunction                     // a function value
 )
 
-// A Function is the code of one function.
+// A Function is the code of one function. Its code is one list of instructions, of which each
+// block is a part.
 type Function struct {
 	File  *File
 	Index int32 // in File.Functions
@@ -165,7 +168,7 @@ type Param struct {
 	ByName bool   // takes an argument only by its name (Python, after "*")
 }
 
-// A Local is a named variable.
+// A Local is a named variable. Results of instructions have no entry; they are numbers alone.
 type Local struct {
 	Name string
 	Kind LocalKind
@@ -189,7 +192,8 @@ const (
 	Hidden    // made by the lowering
 )
 
-// A Capture ties a variable to that of the function around.
+// A Capture ties a variable to that of the function around. The function around has it as a local,
+// or captures it in turn.
 type Capture struct {
 	Inner Var // of this function
 	Outer Var // of Parent
@@ -206,7 +210,8 @@ type Block struct {
 	Except     BlockID   // where an exception out of the block's call goes, or NoBlock
 }
 
-// A Call is what a Call or CallNew instruction calls.
+// A Call is what a Call or CallNew instruction calls. It says all that is known of the callee from
+// the file alone; package callgraph finds the functions.
 type Call struct {
 	Instr int32
 	Kind  CallKind
@@ -299,7 +304,8 @@ func (f *File) Value(node int32) (*Function, int32, Var) {
 	return fn, p.instr, in.result()
 }
 
-// A Class is a declared type with members.
+// A Class is a declared type with members. Interfaces, structs, enumerations and objects are
+// classes too; Kind has the word of the language.
 type Class struct {
 	File      *File
 	ID        int32  // in the program; package callgraph sets it

@@ -40,7 +40,7 @@ func Lower(names *scope.Info, l *lang.Language, limits Limits) *File {
 	return low.File
 }
 
-// A lowerer lowers one file.
+// A lowerer lowers one file. The functions of the file share it, each with a builder of its own.
 type lowerer struct {
 	*File
 	t      *tree.File
@@ -168,7 +168,8 @@ func (l *lowerer) addFunction(fn *Function) *Function {
 	return fn
 }
 
-// A surveyor walks the tree once, in order.
+// A surveyor walks the tree once, in order. It finds the functions and classes before any of them
+// is lowered, so that code can refer to what is declared below it.
 type surveyor struct {
 	*lowerer
 	stack []frame

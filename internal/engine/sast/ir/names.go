@@ -175,7 +175,8 @@ func splitDots(q string) (folder, member string, ok bool) {
 	return q[:i+dots], member, true
 }
 
-// A meaning is what a Name stands for in a function.
+// A meaning is what a Name stands for in a function. It depends on the function as well: the
+// variable of one function is a captured one in another.
 type meaning struct {
 	kind    meaningKind
 	binding int32 // of a variable

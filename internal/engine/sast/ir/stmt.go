@@ -6,7 +6,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// A target is where break and continue go.
+// A target is where break and continue go. It knows the finally parts that lie between, which run
+// on the way.
 type target struct {
 	label     string
 	breaks    BlockID

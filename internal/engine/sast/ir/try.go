@@ -12,7 +12,8 @@ import (
 // Dispatch goes on to where each of them wanted to go. So the form stays linear in
 // the source, at the price that the ways meet in the finally.
 
-// A final is a finally that is open.
+// A final is a finally that is open. Ways out of its region (return, break, continue) are noted as
+// exits, and lead through it.
 type final struct {
 	outer *final
 	entry BlockID

@@ -40,7 +40,8 @@ type found struct {
 	spent   bool // the budget ended before the file did
 }
 
-// A nestedKey identifies a text that was parsed as another language.
+// A nestedKey identifies a text that was parsed as another language. The same text may be parsed
+// by several rules, in the same language, for each file.
 type nestedKey struct {
 	language   string
 	start, end uint32

@@ -28,7 +28,8 @@ type Setting struct {
 	Analyze func(analyzer, mode, text string) bool
 }
 
-// A TextPattern is a pattern that matches plain text.
+// A TextPattern is a pattern that matches plain text. The engines for text are in other packages;
+// this interface keeps them out of this one.
 type TextPattern interface {
 	// Find returns the matches in the text. An error says that it took too long.
 	Find(text string) ([]TextMatch, error)
@@ -246,7 +247,8 @@ func (g *compiledFormula) mayMatch(f *File) bool {
 	return true
 }
 
-// A Match is one place where a program matched.
+// A Match is one place where a program matched. Nodes are those of the file's tree; without one,
+// as for an expression on the text, only the bytes are set.
 type Match struct {
 	Start, End uint32 // bytes of the file
 	Node, Last int32  // the node, or the first and last of several; tree.None for a text

@@ -108,7 +108,8 @@ func (e *Expr) Eval(bind Binder, now time.Time) (Value, error) {
 	return evaluator{bind, now, e.base}.evalNode(e.root)
 }
 
-// An evaluator evaluates one expression for one match.
+// An evaluator evaluates one expression for one match. It is a value, not kept: an expression is
+// shared by all matches.
 type evaluator struct {
 	bind Binder
 	now  time.Time

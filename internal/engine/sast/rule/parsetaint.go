@@ -32,7 +32,8 @@ func (b *builder) readTaint(d *dict) *Taint {
 	return t.out
 }
 
-// A taintReader reads the parts of one rule in taint mode.
+// A taintReader reads the parts of one rule in taint mode. The two spellings of the format differ
+// in keys and in what an element may be.
 type taintReader struct {
 	*builder
 	newer bool // spelling

@@ -37,7 +37,8 @@ const (
 	SideEffectOnly            // the variable alone, from there on
 )
 
-// A Source is where tainted data comes from.
+// A Source is where tainted data comes from. The keys beyond the formula are those of the format,
+// with its defaults.
 type Source struct {
 	Formula      *Formula
 	Line         int
@@ -48,7 +49,8 @@ type Source struct {
 	Exact        bool       // only the range itself, not what is inside it
 }
 
-// A Sink is where tainted data must not arrive.
+// A Sink is where tainted data must not arrive. Which data counts may be said for the whole of it,
+// or for single metavariables.
 type Sink struct {
 	Formula  *Formula
 	Line     int
@@ -65,7 +67,7 @@ type MetavariableRequires struct {
 	Requires     *LabelExpr
 }
 
-// A Sanitizer makes data clean.
+// A Sanitizer makes data clean. It counts for every source and sink of the rule.
 type Sanitizer struct {
 	Formula        *Formula
 	Line           int
