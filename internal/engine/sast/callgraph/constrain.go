@@ -7,6 +7,9 @@ import (
 	"merlon/internal/engine/sast/ir"
 )
 
+// This file says what each instruction means for the solver: which nodes flow into which, and what
+// waits for a value.
+
 // The names of fields that stand for elements: those with unknown keys, and all.
 const (
 	unknownKey = "[]"

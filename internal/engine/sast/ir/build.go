@@ -8,6 +8,9 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// This file has what all of the lowering stands on: blocks, instructions, variables, and the
+// numbering of the finished function.
+
 // tempBase is where temporaries are numbered from while a function is built; how
 // many locals there are is known only at its end.
 const tempBase Var = 1 << 26

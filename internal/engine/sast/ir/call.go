@@ -6,6 +6,9 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// This file lowers calls. How a callee is found is decided here, by what its syntax and its name
+// tell.
+
 // lowerCall lowers a call. Calls that are something else in the language's semantics
 // (an import, a conversion, a panic, a maker such as Go's make) are lowered as that.
 func (b *builder) lowerCall(i int32) Var {

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// This file finds the functions and classes of a file, and lowers one after the other.
+
 // Limits bound the work on one file. Zero values are the defaults.
 type Limits struct {
 	Instructions int // of one function; 0 is 200,000

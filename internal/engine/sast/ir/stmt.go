@@ -6,6 +6,9 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// This file lowers statements. Each one goes on in the open block or begins new ones; after a jump
+// there is no open block.
+
 // A target is where break and continue go. It knows the finally parts that lie between, which run
 // on the way.
 type target struct {

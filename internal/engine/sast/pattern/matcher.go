@@ -5,6 +5,9 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// This file matches a node of a pattern with one of the source. What differs by construct is in
+// files of its own.
+
 // budget is the number of steps that one pattern may take on one file: some tens of
 // milliseconds. A step is a node compared with a node.
 const budget = 4_000_000

@@ -2,6 +2,8 @@ package pattern
 
 import "merlon/internal/engine/sast/tree"
 
+// This file compares the children of two nodes, slot by slot: a slot has those of one role.
+
 // A mode says how the children of one slot are matched.
 type mode uint8
 

@@ -9,6 +9,8 @@ import (
 	"merlon/internal/engine/sast/pcre"
 )
 
+// This file reads formulas in both spellings of the format.
+
 // rootKeys are the keys that may be a whole formula in the older spelling.
 var rootKeys = []string{"pattern", "patterns", "pattern-either", "pattern-regex"}
 

@@ -6,6 +6,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// This file reads taint mode: sources, sinks, sanitizers, propagators, and labels with their
+// expressions.
+
 // readTaint reads taint mode, in either spelling. Sources or sinks may come from a model instead
 // of patterns.
 func (b *builder) readTaint(d *dict) *Taint {
