@@ -247,7 +247,8 @@ func (s *surveyor) enterMember(i int32, top frame) frame {
 	n := &s.t.Nodes[i]
 	c := top.class
 	switch {
-	case n.Kind == tree.Function && n.Text != "initializer", n.Kind == tree.Class, n.Kind == tree.TypeAlias, n.Kind == tree.Empty:
+	case n.Kind == tree.Function && n.Text != "initializer", n.Kind == tree.Class, n.Kind == tree.TypeAlias,
+		n.Kind == tree.Empty:
 
 		return frame{}
 	}

@@ -382,8 +382,8 @@ func (e *Entry) defaultPlaces() []Place {
 		return []Place{{Base: Argument}}
 	case e.Form == Annotation && e.Section != Entrypoints:
 		return []Place{{Base: Parameter, Index: Self}}
-	case e.Section == Summaries || e.Section == Operations || e.Section == Exits || e.Section == Entrypoints || len(e.Extends) > 0:
-
+	case e.Section == Summaries, e.Section == Operations, e.Section == Exits, e.Section == Entrypoints,
+		len(e.Extends) > 0:
 		return nil
 	}
 	return []Place{{Base: Return}}

@@ -138,7 +138,8 @@ func (m *matcher) hasPointer(p *node, decl, t int32, e *env) []*env {
 			return e.asResult()
 		}
 		return nil
-	case isLiteral(n.Kind) || m.file.Scope == nil || m.file.Scope.Binding(t) >= 0 && p.kids[0].kind == tree.Metavariable:
+	case isLiteral(n.Kind), m.file.Scope == nil,
+		m.file.Scope.Binding(t) >= 0 && p.kids[0].kind == tree.Metavariable:
 
 		return nil
 	}

@@ -163,11 +163,15 @@ var defaults = map[string]string{"Query": "query", "Path": "path", "Form": "form
 
 // injected are types of parameters that frameworks give to handlers, and that are no
 // values of the request.
-var injected = wordSet(`HttpServletRequest HttpServletResponse ServletRequest ServletResponse Model ModelMap ModelAndView BindingResult Errors HttpSession Principal
-	Authentication Locale RedirectAttributes WebRequest NativeWebRequest MultipartFile SessionStatus UriComponentsBuilder Request Response BackgroundTasks Session
-	HttpContext HttpRequest HttpResponse CancellationToken ClaimsPrincipal ILogger IFormFile SecurityContext UriInfo HttpHeaders ServerHttpRequest ServerWebExchange
-	InputStream OutputStream Reader Writer WebSocket AsyncSession Context`)
+var injected = wordSet(`
+	HttpServletRequest HttpServletResponse ServletRequest ServletResponse Model ModelMap ModelAndView
+	BindingResult Errors HttpSession Principal Authentication Locale RedirectAttributes WebRequest
+	NativeWebRequest MultipartFile SessionStatus UriComponentsBuilder Request Response BackgroundTasks
+	Session HttpContext HttpRequest HttpResponse CancellationToken ClaimsPrincipal ILogger IFormFile
+	SecurityContext UriInfo HttpHeaders ServerHttpRequest ServerWebExchange InputStream OutputStream
+	Reader Writer WebSocket AsyncSession Context`)
 
 // scalars are types of one value.
-var scalars = wordSet(`String string str int Integer long Long double Double float Float bool boolean Boolean Int short Short byte UUID Guid decimal Decimal BigDecimal
-	number any datetime date DateTime LocalDate Optional`)
+var scalars = wordSet(`
+	String string str int Integer long Long double Double float Float bool boolean Boolean Int short
+	Short byte UUID Guid decimal Decimal BigDecimal number any datetime date DateTime LocalDate Optional`)
