@@ -246,8 +246,7 @@ func isVariableReference(v string) bool {
 		return true
 	}
 	for i := 1; i < len(v); i++ {
-		if c := v[i]; !(c == '_' || c == '.' || c == ':' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' ||
-			i > 1 && c >= '0' && c <= '9') {
+		if c := v[i]; !isLetter(c) && c != '.' && c != ':' && !(i > 1 && c >= '0' && c <= '9') {
 			return false
 		}
 	}
@@ -340,7 +339,7 @@ func isProse(v string) bool {
 // isCallExpression reports whether the value is an expression of a program: f(x), a.b.c.
 func isCallExpression(v string) bool {
 	i := 0
-	for i < len(v) && (v[i] == '_' || v[i] == '.' || v[i] >= 'a' && v[i] <= 'z' || v[i] >= 'A' && v[i] <= 'Z') {
+	for i < len(v) && (isLetter(v[i]) || v[i] == '.') {
 		i++
 	}
 	if i > 0 && i < len(v) && (v[i] == '(' || v[i] == '[') {

@@ -109,16 +109,23 @@ func (x *format) isSecretValue(key, value string) bool {
 		(x.class != passwordClass || !isProse(value))
 }
 
+// hostScopes returns the scopes in which an entry names a host.
+func hostScopes(entries []entry) map[*scope]bool {
+	hosts := map[*scope]bool{}
+	for _, e := range entries {
+		if isHostName(e.key) {
+			hosts[e.in] = true
+		}
+	}
+	return hosts
+}
+
 // findEntries reports the secret entries of a file.
 func findEntries(f *file, x *format) {
 	entries := x.read(f)
-	hosts := map[*scope]bool{}
+	var hosts map[*scope]bool
 	if x.near {
-		for _, e := range entries {
-			if isHostName(e.key) {
-				hosts[e.in] = true
-			}
-		}
+		hosts = hostScopes(entries)
 	}
 	var names map[string]bool
 	if x.loose {

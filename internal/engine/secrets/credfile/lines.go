@@ -63,24 +63,26 @@ func readAssignments(f *file) []entry {
 			in = &scope{name: strings.Trim(line, `[]" `)}
 			return
 		}
-		for {
-			m := verbs.FindString(f.text[start:end])
-			if m == "" {
-				break
-			}
-			if m == "setenv " || m == "set " && !strings.Contains(f.text[start:end], "=") {
-				if e, ok := parseWord(f, start+len(m), end, in); ok {
-					out = append(out, e)
-				}
-				return
-			}
-			start += len(m)
-		}
-		if e, ok := parseAssignment(f, start, end, in); ok {
+		if e, ok := parseStatement(f, start, end, in); ok {
 			out = append(out, e)
 		}
 	})
 	return out
+}
+
+// parseStatement reads an assignment between the bounds, with the verbs before it. Some
+// verbs of shells are followed by the name and the value without a sign between them.
+func parseStatement(f *file, start, end int, in *scope) (entry, bool) {
+	for {
+		m := verbs.FindString(f.text[start:end])
+		if m == "" {
+			return parseAssignment(f, start, end, in)
+		}
+		if m == "setenv " || m == "set " && !strings.Contains(f.text[start:end], "=") {
+			return parseWord(f, start+len(m), end, in)
+		}
+		start += len(m)
+	}
 }
 
 // parseAssignment reads key = value or key: value between the bounds.
@@ -98,15 +100,24 @@ func parseAssignment(f *file, start, end int, in *scope) (entry, bool) {
 	if key == "" || len(key) > 200 || strings.ContainsAny(key, "(){}<>;,!") {
 		return entry{}, false
 	}
-	at++
-	for at < len(line) && (line[at] == '=' || line[at] == '>' || line[at] == '~') {
-		if line[at] == '=' && line[at-1] == '=' {
-			return entry{}, false // a comparison
-		}
-		at++
+	at, ok := skipOperator(line, at+1)
+	if !ok {
+		return entry{}, false
 	}
 	s, e := valueBounds(f.text, start+at, end)
 	return entry{key: key, start: s, end: e, in: in}, s < e
+}
+
+// skipOperator passes over what follows the first sign of an assignment: "=>", "=~". It
+// reports false for "==", a comparison.
+func skipOperator(line string, at int) (int, bool) {
+	for at < len(line) && (line[at] == '=' || line[at] == '>' || line[at] == '~') {
+		if line[at] == '=' && line[at-1] == '=' {
+			return at, false
+		}
+		at++
+	}
+	return at, true
 }
 
 // parseWord reads "name value" between the bounds.

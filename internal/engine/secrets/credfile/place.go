@@ -34,6 +34,12 @@ func IsExample(name string) bool {
 	case ".md", ".rst", ".adoc", ".asciidoc", ".markdown":
 		return true
 	}
+	return hasExampleMark(base)
+}
+
+// hasExampleMark reports whether the name of a file says that it is a test or an example:
+// settings_test.py, .env.example, app-sample.yml, php.ini.dist.
+func hasExampleMark(base string) bool {
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	for _, mark := range []string{"test", "tests", "spec"} {
 		if strings.HasSuffix(stem, "."+mark) || strings.HasSuffix(stem, "_"+mark) ||

@@ -322,19 +322,25 @@ func (f *file) findGoDataSources() {
 			if i := strings.IndexByte(host, ')'); i >= 0 {
 				host = host[:i]
 			}
-			if c := strings.IndexByte(f.text[start:at], ':'); c >= 0 &&
-				isRealAccount(f.text[start:start+c], f.text[start+c+1:at], host) {
-				if !isLocalHost(host) || f.isConfiguration() {
-					f.addGuess(Match{Rule: textRules["jdbc"], Start: start + c + 1, End: at,
-						Confidence: hostConfidence(host)})
-				}
-			}
+			f.reportDataSource(start, at, host)
 			next := strings.Index(f.text[at+1:], mark)
 			if next < 0 {
 				break
 			}
 			at += 1 + next
 		}
+	}
+}
+
+// reportDataSource reports the password of user:password between the bounds, when it is
+// that of an account of the host.
+func (f *file) reportDataSource(start, end int, host string) {
+	c := strings.IndexByte(f.text[start:end], ':')
+	if c < 0 || !isRealAccount(f.text[start:start+c], f.text[start+c+1:end], host) {
+		return
+	}
+	if !isLocalHost(host) || f.isConfiguration() {
+		f.addGuess(Match{Rule: textRules["jdbc"], Start: start + c + 1, End: end, Confidence: hostConfidence(host)})
 	}
 }
 

@@ -97,12 +97,18 @@ func (r *Repository) Tree(h Hash) ([]Entry, error) {
 		}
 		e := Entry{Name: name, ID: Hash(rest[:20]), Dir: mode == "40000" || mode == "040000",
 			File: strings.HasPrefix(mode, "100")}
-		if name != "" && name != "." && name != ".." && !strings.Contains(name, "/") && len(name) < 4096 {
+		if isEntryName(name) {
 			out = append(out, e)
 		}
 		b = rest[20:]
 	}
 	return out, nil
+}
+
+// isEntryName reports whether an entry of a tree may have the name: it is one name of a
+// folder, and none that leads out of it.
+func isEntryName(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.Contains(name, "/") && len(name) < 4096
 }
 
 // Blob reads the content of a file, which must not be changed.

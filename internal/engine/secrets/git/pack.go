@@ -337,15 +337,24 @@ func readCopy(op byte, base, delta []byte) (piece, rest []byte, ok bool) {
 	return base[at : at+length], delta, true
 }
 
-// applyDelta applies a delta: copies from the base, and new bytes.
-func (r *Repository) applyDelta(base, delta []byte) ([]byte, error) {
+// readDeltaHead reads the lengths that a delta begins with, that of its base and that of
+// the result, and returns the latter and what follows.
+func readDeltaHead(base, delta []byte) (size uint64, rest []byte, ok bool) {
 	from, n := binary.Uvarint(delta)
 	if n <= 0 || from != uint64(len(base)) {
-		return nil, damagedDelta
+		return 0, nil, false
 	}
-	delta = delta[n:]
-	size, n := binary.Uvarint(delta)
-	if n <= 0 {
+	size, m := binary.Uvarint(delta[n:])
+	if m <= 0 {
+		return 0, nil, false
+	}
+	return size, delta[n+m:], true
+}
+
+// applyDelta applies a delta: copies from the base, and new bytes.
+func (r *Repository) applyDelta(base, delta []byte) ([]byte, error) {
+	size, delta, ok := readDeltaHead(base, delta)
+	if !ok {
 		return nil, damagedDelta
 	}
 	if size > uint64(r.limits.Object) {
@@ -355,7 +364,7 @@ func (r *Repository) applyDelta(base, delta []byte) ([]byte, error) {
 		return nil, ErrSpent
 	}
 	out := make([]byte, 0, min(size, 1<<20))
-	for delta = delta[n:]; len(delta) > 0; {
+	for len(delta) > 0 {
 		op := delta[0]
 		delta = delta[1:]
 		if op == 0 {
@@ -363,7 +372,6 @@ func (r *Repository) applyDelta(base, delta []byte) ([]byte, error) {
 		}
 		var piece []byte
 		if op&0x80 != 0 {
-			var ok bool
 			if piece, delta, ok = readCopy(op, base, delta); !ok {
 				return nil, damagedDelta
 			}

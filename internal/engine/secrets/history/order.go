@@ -138,7 +138,12 @@ func addedLines(text string, before []string) (fresh, near [][2]int) {
 			fresh = append(fresh, [2]int{a, b})
 		}
 	})
-	for _, r := range fresh {
+	return fresh, nearRanges(text, fresh)
+}
+
+// nearRanges returns the ranges with the lines around them, those that touch as one.
+func nearRanges(text string, ranges [][2]int) (near [][2]int) {
+	for _, r := range ranges {
 		a, b := widenRange(text, r[0], r[1])
 		if n := len(near); n > 0 && near[n-1][1] >= a {
 			near[n-1][1] = b
@@ -146,7 +151,7 @@ func addedLines(text string, before []string) (fresh, near [][2]int) {
 			near = append(near, [2]int{a, b})
 		}
 	}
-	return fresh, near
+	return near
 }
 
 // changedRange returns the range of whole lines of the text outside of which it is the

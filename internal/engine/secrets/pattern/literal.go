@@ -87,6 +87,7 @@ const (
 func classFacts(ranges []rune) literalFacts {
 	f := literalFacts{max: 1}
 	var set []string
+	// The Kelvin sign and the long s are only there as other cases of k and s.
 	for i := 0; i+1 < len(ranges); i += 2 {
 		lo, hi := ranges[i], ranges[i+1]
 		if lo == hi && (lo == kelvin || lo == longS) {
@@ -99,13 +100,20 @@ func classFacts(ranges []rune) literalFacts {
 			set = append(set, strings.ToLower(string(r)))
 		}
 	}
-	if f.max == 1 && len(set) > 0 && len(set) <= maxExact {
-		slices.Sort(set)
-		if set = slices.Compact(set); len(set) <= 8 {
-			f.exact = set
-		}
+	if f.max == 1 && len(set) <= maxExact {
+		f.exact = smallSet(set)
 	}
 	return f
+}
+
+// smallSet returns the texts in order and each once, nil when there are none or too many for
+// all of their combinations with other ones.
+func smallSet(set []string) []string {
+	slices.Sort(set)
+	if set = slices.Compact(set); len(set) == 0 || len(set) > 8 {
+		return nil
+	}
+	return set
 }
 
 // concatFacts returns the facts of parts in a row: the exact texts are those of the parts

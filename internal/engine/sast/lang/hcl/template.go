@@ -124,6 +124,13 @@ func lowerInterpolation(l *lang.Lowering, r tree.Role, i int32) {
 	l.Need(r, i, l.Find(i, "expression"))
 }
 
+// simpleEscapes are the escapes of one character, hexDigits the numbers of digits of the
+// others.
+var (
+	simpleEscapes = map[byte]string{'n': "\n", 'r': "\r", 't': "\t", '"': `"`, '\\': `\`}
+	hexDigits     = map[byte]int{'u': 4, 'U': 8}
+)
+
 // unescapeTemplate resolves the escapes of quoted templates; see "Quoted Literals" in the
 // specification of the native syntax. What is none stays.
 func unescapeTemplate(s string) string {
@@ -140,15 +147,9 @@ func unescapeTemplate(s string) string {
 			continue
 		}
 		i++
-		switch digits := map[byte]int{'u': 4, 'U': 8}[s[i]]; {
-		case s[i] == 'n':
-			b.WriteByte('\n')
-		case s[i] == 'r':
-			b.WriteByte('\r')
-		case s[i] == 't':
-			b.WriteByte('\t')
-		case s[i] == '"' || s[i] == '\\':
-			b.WriteByte(s[i])
+		switch digits := hexDigits[s[i]]; {
+		case simpleEscapes[s[i]] != "":
+			b.WriteString(simpleEscapes[s[i]])
 		case digits > 0 && i+digits < len(s):
 			v, err := strconv.ParseUint(s[i+1:i+1+digits], 16, 32)
 			if err != nil {

@@ -193,20 +193,25 @@ func decodeEscape(s string) (string, int) {
 		}
 	case c >= '0' && c <= '7':
 		return decodeOctal(s)
-	case strings.HasPrefix(s, "\r\n"):
-		return "", 2
-	case c == '\n' || c == '\r':
-		return "", 1
-	case c >= utf8.RuneSelf:
-		v, n := utf8.DecodeRuneInString(s)
-		if v == '\u2028' || v == '\u2029' {
-			return "", n
-		}
-		return s[:n], n
 	default:
-		return s[:1], 1
+		if n := lineEnd(s); n > 0 {
+			return "", n // a line that goes on
+		}
+		_, n := utf8.DecodeRuneInString(s)
+		return s[:n], n
 	}
 	return "\\" + s[:1], 1
+}
+
+// lineEnd returns the number of bytes of the line end that the text begins with, 0 for none
+// (ECMA-262, 12.3).
+func lineEnd(s string) int {
+	for _, end := range [...]string{"\r\n", "\n", "\r", "\u2028", "\u2029"} {
+		if strings.HasPrefix(s, end) {
+			return len(end)
+		}
+	}
+	return 0
 }
 
 // decodeUnicode returns the character of "u12ab" or "u{12ab}", two halves of a surrogate

@@ -222,13 +222,15 @@ func plainName(s string) bool {
 	if s == "" {
 		return false
 	}
-	for _, c := range s {
-		if c == '.' || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80 {
-			continue
-		}
+	if strings.ContainsFunc(s, func(c rune) bool { return c != '.' && !isNameRune(c) }) {
 		return false
 	}
 	return s[0] != '.' && (s[0] < '0' || s[0] > '9')
+}
+
+// isNameRune reports whether the character may stand in a name, the first one apart.
+func isNameRune(c rune) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
 // lowerGenericType lowers "List[int]".

@@ -139,6 +139,11 @@ func (a *analysis) hasLabels(k int32, t taintset.Set, e *rule.LabelExpr) bool {
 	return e.Eval(func(label string) bool { return a.Run.HasLabel(k, t, label) })
 }
 
+// getsLabel reports whether a propagator gives data of the source its own label.
+func (a *analysis) getsLabel(p *rule.Propagator, s *taintset.Source) bool {
+	return p.Label != "" && (p.ReplaceLabels == nil || slices.Contains(p.ReplaceLabels, a.Run.Label(s)))
+}
+
 // propagateTaint carries the taint of one variable to another.
 func (a *analysis) propagateTaint(st *frame.State, in *ir.Instr, k rulematch.Mark, p *rule.Propagator) {
 	t := a.DeepTaint(st, a.Read(st, k.From))
@@ -152,12 +157,10 @@ func (a *analysis) propagateTaint(st *frame.State, in *ir.Instr, k rulematch.Mar
 		}
 		e.Clean |= others
 		e.Trace = taintset.Extend(e.Trace, a.Function, in.Node, nil)
-		if s := e.Origin.Source; s != nil && p.Label != "" {
-			if p.ReplaceLabels == nil || slices.Contains(p.ReplaceLabels, a.Run.Label(s)) {
-				c := *s
-				c.Spec = rulematch.Relabelled + k.Spec&0xff
-				e.Origin = a.Run.FromSource(c)
-			}
+		if s := e.Origin.Source; s != nil && a.getsLabel(p, s) {
+			c := *s
+			c.Spec = rulematch.Relabelled + k.Spec&0xff
+			e.Origin = a.Run.FromSource(c)
 		}
 		return true
 	})

@@ -7,6 +7,17 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
+// componentsOf returns the names of the components of a record: the parameters of the class
+// itself.
+func componentsOf(t *tree.File, class int32) (names []string) {
+	for p := range t.All(class, tree.RoleParameter) {
+		if target := t.Child(p, tree.RoleTarget); t.Is(target, tree.Name) {
+			names = append(names, t.Text(target))
+		}
+	}
+	return names
+}
+
 // DeclaredFields returns the names that the body of a class and those of its bases assign
 // or declare, the bases' first: those with a type, and all.
 func (r *Index) DeclaredFields(fn *ir.Function, class *ir.Class) (typed, all []string) {
@@ -16,11 +27,8 @@ func (r *Index) DeclaredFields(fn *ir.Function, class *ir.Class) (typed, all []s
 			continue
 		}
 		t := k.File.Tree
-		for p := range t.All(k.Node, tree.RoleParameter) { // components of a record
-			if target := t.Child(p, tree.RoleTarget); t.Is(target, tree.Name) {
-				typed, all = append(typed, t.Text(target)), append(all, t.Text(target))
-			}
-		}
+		components := componentsOf(t, k.Node)
+		typed, all = append(typed, components...), append(all, components...)
 		for i := k.Node + 1; i < t.Nodes[k.Node].Next; i++ {
 			if t.Is(i, tree.Function) || t.Is(i, tree.Class) || t.Is(i, tree.Lambda) {
 				i = t.Nodes[i].Next - 1

@@ -21,15 +21,7 @@ func (r *Survey) noteMethods(fn *ir.Function) {
 				r.noteOwner(fn, owner, in.B)
 			}
 		case ir.StoreField:
-			maker := in.A
-			if in.Text != "prototype" {
-				if d := fn.Def(in.A); d < 0 || fn.Code[d].Op != ir.LoadField || fn.Code[d].Text != "prototype" {
-					continue
-				} else {
-					maker = fn.Code[d].A
-				}
-			}
-			if owner := WrittenName(fn, maker, 0); owner != "" {
+			if owner := prototypeOwner(fn, in); owner != "" {
 				r.noteOwner(fn, owner, in.B)
 			}
 		}
@@ -38,6 +30,20 @@ func (r *Survey) noteMethods(fn *ir.Function) {
 
 // noteOwner notes that the functions in a variable are methods of what the function with the
 // name makes.
+// prototypeOwner returns the name of the constructor whose prototype, or a member of it, an
+// instruction assigns; "" when it assigns anything else.
+func prototypeOwner(fn *ir.Function, in *ir.Instr) string {
+	maker := in.A
+	if in.Text != "prototype" {
+		d := fn.Def(in.A)
+		if d < 0 || fn.Code[d].Op != ir.LoadField || fn.Code[d].Text != "prototype" {
+			return ""
+		}
+		maker = fn.Code[d].A
+	}
+	return WrittenName(fn, maker, 0)
+}
+
 func (r *Survey) noteOwner(fn *ir.Function, owner string, methods ir.Var) {
 	owner = strings.TrimPrefix(owner, fn.File.Module+".")
 	qualified := fn.File.Module + "." + owner

@@ -121,10 +121,7 @@ func (a *Origin) Compare(b *Origin) int {
 		return 0
 	}
 	if a.Picked != b.Picked {
-		if b.Picked {
-			return -1
-		}
-		return 1
+		return compareBools(a.Picked, b.Picked)
 	}
 	if a.Source != nil || b.Source != nil {
 		switch {
@@ -144,10 +141,15 @@ func (a *Origin) Compare(b *Origin) int {
 	if c := strings.Compare(a.Path, b.Path); c != 0 {
 		return c
 	}
-	if a.Deep == b.Deep {
+	return compareBools(a.Deep, b.Deep)
+}
+
+// compareBools orders false before true.
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
 		return 0
-	}
-	if b.Deep {
+	case b:
 		return -1
 	}
 	return 1
