@@ -116,12 +116,12 @@ func TestProfilesThatTemplatesNeed(t *testing.T) {
 	}{
 		{"base address", small("a", home("")), scan.Safe, ""},
 		{"base address with a slash", small("a", strings.Replace(home(""), "URL}}", "URL}}/", 1)), scan.Safe, ""},
-		{"path", small("a", strings.Replace(home(""), "URL}}", "URL}}/x", 1)), scan.Standard, "more than the base address"},
-		{"header", small("a", home("    headers: {a: b}\n")), scan.Standard, "more than the base address"},
-		{"post", small("a", method("POST")), scan.Standard, "more than the base address"},
+		{"path", small("a", strings.Replace(home(""), "URL}}", "URL}}/x", 1)), scan.Standard, "more than the base URL"},
+		{"header", small("a", home("    headers: {a: b}\n")), scan.Standard, "more than the base URL"},
+		{"post", small("a", method("POST")), scan.Standard, "more than the base URL"},
 		{"delete", small("a", method("delete")), scan.Full, "it sends DELETE"},
 		{"raw put", small("a", "  - raw: [\"PUT /a HTTP/1.1\"]\n"), scan.Full, "it sends PUT"},
-		{"payloads", small("a", home("    payloads: {a: [b]}\n")), scan.Standard, "more than the base address"},
+		{"payloads", small("a", home("    payloads: {a: [b]}\n")), scan.Standard, "more than the base URL"},
 		{"fuzzing", small("a", "  - fuzzing: [{part: query, fuzz: [a]}]\n"), scan.Standard, "payloads into requests"},
 		{"tags", strings.Replace(small("a", home("")), "http:", tags, 1), scan.Full, "its tags are intrusive"},
 	} {
