@@ -62,15 +62,17 @@ type group struct {
 
 // kind is one check of a group, a rule of its own.
 type kind struct {
-	What     string   `yaml:"what"`
-	ID       string   `yaml:"id"`
-	CIS      string   `yaml:"cis"`
-	Severity string   `yaml:"severity"`
-	Types    []string `yaml:"types"`
-	Each     string   `yaml:"each"`
-	When     []string `yaml:"when"`
-	Must     []string `yaml:"must"`
-	With     []with   `yaml:"with"`
+	What     string `yaml:"what"`
+	ID       string `yaml:"id"`
+	CIS      string `yaml:"cis"`
+	Severity string `yaml:"severity"`
+	// Fix replaces the remediation where the conditions do not say what to change.
+	Fix   string   `yaml:"fix"`
+	Types []string `yaml:"types"`
+	Each  string   `yaml:"each"`
+	When  []string `yaml:"when"`
+	Must  []string `yaml:"must"`
+	With  []with   `yaml:"with"`
 }
 
 // with names a resource that speaks of the one under check: "aws_s3_bucket_versioning"
@@ -281,7 +283,13 @@ func (k kind) newCheck(g *group) (*check, error) {
 	if cis := firstOf(k.CIS, g.CIS); cis != "" && fullBenchmark(cis) == cis {
 		return nil, fmt.Errorf("unknown benchmark %q", cis)
 	}
-	return c, k.addConditions(c, g)
+	if err := k.addConditions(c, g); err != nil {
+		return nil, err
+	}
+	if c.rule.HowToPrevent = k.Fix; k.Fix == "" {
+		c.rule.HowToPrevent = c.remediation(g.Fix)
+	}
+	return c, nil
 }
 
 // addConditions reads the conditions of a check: those of its group come first.
@@ -338,7 +346,7 @@ func firstOf(a, b string) string {
 func describe(id, title string, g *group, severity, cis string) *finding.Rule {
 	r := &finding.Rule{
 		ID: Prefix + id, Analysis: finding.IaC, Name: title, ShortDescription: title + ".",
-		Description: g.Why, HowToPrevent: g.Fix, CWE: []string{g.CWE}, OWASP: []string{"A05:2021", "A02:2025"},
+		Description: g.Why, CWE: []string{g.CWE}, OWASP: []string{"A05:2021", "A02:2025"},
 		Severity: finding.Severity(severity), Confidence: finding.HighConfidence, Language: "terraform",
 	}
 	if cis != "" {
