@@ -28,63 +28,71 @@ type signature struct {
 var signatures = describeSignatures([]*signature{
 	{id: "keepass-database", name: "KeePass database", class: vaultClass,
 		magic: []string{"\x03\xD9\xA2\x9A\x67\xFB\x4B\xB5", "\x03\xD9\xA2\x9A\x65\xFB\x4B\xB5",
-			"\x03\xD9\xA2\x9A\x66\xFB\x4B\xB5"}, what: "A password manager's database."},
+			"\x03\xD9\xA2\x9A\x66\xFB\x4B\xB5"},
+		what: "The file is the database of a password manager."},
 	{id: "password-safe", name: "Password Safe database", class: vaultClass, magic: []string{"PWS3"},
-		what: "A password manager's database."},
+		what: "The file is the database of a password manager."},
 	{id: "onepassword-vault", name: "1Password vault", class: vaultClass, ends: ".agilekeychain .opvault .1pif .1pux " +
-		".agilekeychain.zip", base: "encryptionkeys.js 1password.keys", what: "A password manager's vault or export."},
-	{id: "password-manager-file", name: "Password manager's file", class: vaultClass, ends: ".kdb .kdbx .psafe3 " +
-		".enpassdb .walletx .dashlane .keychain .keychain-db .kwallet .kwl", what: "A password manager's database."},
-	{id: "java-key-store", name: "Java key store", class: vaultClass,
-		magic: []string{"\xFE\xED\xFE\xED", "\xCE\xCE\xCE\xCE"}, what: "A key store of Java; those that hold " +
-			"certificates only look the same from outside."},
-	{id: "bouncy-castle-store", name: "Key store", class: vaultClass, ends: ".bks .uber .jceks", what: "A key store " +
-		"of Java or Android."},
-	{id: "pkcs12-store", name: "PKCS #12 key store", class: vaultClass, ends: ".p12 .pfx .pkcs12 .ovpn12 " +
+		".agilekeychain.zip", base: "encryptionkeys.js 1password.keys",
+		what: "The file is a vault or export of a password manager."},
+	{id: "password-manager-file", name: "Password manager database", class: vaultClass, ends: ".kdb .kdbx .psafe3 " +
+		".enpassdb .walletx .dashlane .keychain .keychain-db .kwallet .kwl",
+		what: "The file is the database of a password manager."},
+	{id: "java-key-store", name: "Java keystore", class: vaultClass,
+		magic: []string{"\xFE\xED\xFE\xED", "\xCE\xCE\xCE\xCE"},
+		what: "The file is a Java keystore. It may contain certificates only, which its format does not " +
+			"show."},
+	{id: "bouncy-castle-store", name: "Keystore", class: vaultClass, ends: ".bks .uber .jceks",
+		what: "The file is a keystore of Java or Android."},
+	{id: "pkcs12-store", name: "PKCS #12 keystore", class: vaultClass, ends: ".p12 .pfx .pkcs12 .ovpn12 " +
 		".keystore", magic: []string{"\x30\x82", "\x30\x83", "\x30\x80"}, inside: "\x02\x01\x03",
-		what: "A store with a private key and its certificates."},
-	{id: "der-private-key", name: "Private key in binary form", class: keyClass, ends: ".der .key .pk8 .p8 " +
+		what: "The file contains a private key with its certificates."},
+	{id: "der-private-key", name: "Private key in DER format", class: keyClass, ends: ".der .key .pk8 .p8 " +
 		".pkcs8 .priv", magic: []string{"\x30\x82", "\x30\x81", "\x30\x77", "\x30\x2E"}, inside: "\x02\x01\x00",
-		what: "A private key in DER, the binary form of PEM."},
-	{id: "apple-keychain", name: "Keychain of macOS", class: vaultClass, magic: []string{"kych"}, what: "A store of " +
-		"passwords and keys of macOS."},
-	{id: "browser-key", name: "Key of a browser's logins", class: vaultClass, base: "key4.db key3.db",
-		what: "Firefox and Thunderbird keep the key of the stored logins here; without a primary password it opens " +
-			"them for everybody."},
-	{id: "browser-database", name: "Logins stored by a browser", class: vaultClass, base: "login data|web " +
+		what: "The file is a private key in DER, the binary encoding of PEM."},
+	{id: "apple-keychain", name: "macOS keychain", class: vaultClass, magic: []string{"kych"},
+		what: "The file is a macOS keychain with passwords and keys."},
+	{id: "browser-key", name: "Key of stored browser logins", class: vaultClass, base: "key4.db key3.db",
+		what: "The file contains the key of the logins stored by Firefox or Thunderbird. It is not " +
+			"protected without a primary password."},
+	{id: "browser-database", name: "Stored browser logins", class: vaultClass, base: "login data|web " +
 		"data|cookies.sqlite|login data for account|signons.sqlite", magic: []string{"SQLite format 3\x00"},
-		what: "A browser keeps stored logins or open sessions here."},
+		what: "The file contains logins or session cookies stored by a browser."},
 	{id: "cloud-database", name: "Stored cloud credential", class: cloudClass,
 		base:  "credentials.db|access_tokens.db|msal_token_cache.bin|accesstokens.db",
-		magic: []string{"SQLite format 3\x00"}, what: "The command line of a cloud keeps its tokens here."},
-	{id: "kerberos-keytab", name: "Kerberos keys", class: keyClass, ends: ".keytab",
-		magic: []string{"\x05\x02\x00", "\x05\x01\x00"}, what: "The keys of services in a Kerberos realm."},
-	{id: "kerberos-cache", name: "Kerberos tickets", class: vaultClass, magic: []string{"\x05\x04\x00\x0C"},
-		what: "Tickets with which their owner is signed in."},
-	{id: "gnupg-keys", name: "GnuPG private keys", class: keyClass, base: "secring.gpg secring.kbx secring.skr",
-		what: "A ring of private keys."},
+		magic: []string{"SQLite format 3\x00"},
+		what:  "The file contains tokens of a cloud CLI."},
+	{id: "kerberos-keytab", name: "Kerberos keytab", class: keyClass, ends: ".keytab",
+		magic: []string{"\x05\x02\x00", "\x05\x01\x00"},
+		what:  "The file contains keys of services in a Kerberos realm."},
+	{id: "kerberos-cache", name: "Kerberos ticket cache", class: vaultClass, magic: []string{"\x05\x04\x00\x0C"},
+		what: "The file contains Kerberos tickets that authenticate their owner."},
+	{id: "gnupg-keys", name: "GnuPG secret keyring", class: keyClass, base: "secring.gpg secring.kbx secring.skr",
+		what: "The file is a keyring with private keys."},
 	{id: "gnupg-private", name: "GnuPG private key", class: keyClass,
-		magic: []string{"(21:protected-private-key", "(11:private-key"}, what: "A private key as GnuPG's agent " +
-			"keeps it."},
-	{id: "wallet", name: "Wallet of a cryptocurrency", class: vaultClass, base: "wallet.dat wallet.keys electrum.dat",
-		what: "The keys of a wallet."},
-	{id: "ethereum-keystore", name: "Wallet of a cryptocurrency", class: lockedClass, ends: "", base: "",
+		magic: []string{"(21:protected-private-key", "(11:private-key"},
+		what:  "The file is a private key of gpg-agent."},
+	{id: "wallet", name: "Cryptocurrency wallet", class: vaultClass, base: "wallet.dat wallet.keys electrum.dat",
+		what: "The file contains the private keys of a wallet."},
+	{id: "ethereum-keystore", name: "Encrypted cryptocurrency wallet", class: lockedClass, ends: "", base: "",
 		magic: []string{`{"address":"`, `{"version":3,"id":"`, `{"crypto":{`}, inside: `"ciphertext"`,
-		what: "An encrypted key of an account."},
-	{id: "vnc-password", name: "VNC password", class: passwordClass, base: ".vnc/passwd", what: "The password of a " +
-		"remote desktop, scrambled with a fixed key."},
+		what: "The file contains the encrypted private key of an account."},
+	{id: "vnc-password", name: "VNC password", class: passwordClass, base: ".vnc/passwd",
+		what: "The file contains a VNC password that is only obfuscated with a fixed key."},
 	{id: "mysql-login-path", name: "MySQL login path", class: passwordClass, base: ".mylogin.cnf",
-		what: "Passwords of MySQL, encrypted with a key that stands in the same file."},
-	{id: "disk-encryption-header", name: "Header of an encrypted disk", class: lockedClass,
-		magic: []string{"LUKS\xBA\xBE"}, what: "The header of an encrypted disk, with its keys."},
-	{id: "tls-key-log", name: "Log of TLS keys", class: keyClass,
-		magic: []string{"CLIENT_RANDOM ", "# SSL/TLS secrets log file"}, what: "Keys of recorded connections, which " +
-			"they open."},
-	{id: "samba-database", name: "Passwords of a Samba server", class: vaultClass, base: "secrets.tdb passdb.tdb",
-		magic: []string{"TDB file\n"}, what: "A file server's users and secrets."},
-	{id: "windows-accounts", name: "Windows accounts", class: vaultClass,
+		what: "The file contains MySQL passwords, encrypted with a key in the same file."},
+	{id: "disk-encryption-header", name: "LUKS header", class: lockedClass,
+		magic: []string{"LUKS\xBA\xBE"},
+		what:  "The file contains the LUKS header of an encrypted disk with its key slots."},
+	{id: "tls-key-log", name: "TLS key log", class: keyClass,
+		magic: []string{"CLIENT_RANDOM ", "# SSL/TLS secrets log file"},
+		what:  "The file contains session keys that decrypt recorded TLS connections."},
+	{id: "samba-database", name: "Samba password database", class: vaultClass, base: "secrets.tdb passdb.tdb",
+		magic: []string{"TDB file\n"},
+		what:  "The file contains users and secrets of a Samba server."},
+	{id: "windows-accounts", name: "Windows password database", class: vaultClass,
 		base: "sam|ntds.dit|security|system.hive|sam.hive", magic: []string{"regf", "\x00\x00\x00\x00\xEF\xCD\xAB\x89"},
-		what: "The hashes of the passwords of a machine or a domain."},
+		what: "The file contains password hashes of a Windows host or domain."},
 })
 
 // describeSignatures makes the rules of the rows.

@@ -10,17 +10,17 @@ var cloudFormats = []format{
 			".bluemix/config .fog .aliyun/credentials .tccli/default.credential .scalewayrc",
 		keys: "* awssecretaccesskey awssecretkey awssessiontoken secretkey secretaccesskey gsoauth2refreshtoken " +
 			"gssecretaccesskey passphrase apikey sessiontoken gpgpassphrase",
-		what: "The command line of a cloud keeps the keys of its accounts in a file of profiles."},
+		what: "The profile file of a cloud CLI contains access keys of an account."},
 	{id: "cloud-access-keys", name: "Downloaded cloud access keys", class: cloudClass, files: "accesskeys.csv " +
 		"*accesskeys*.csv credentials.csv *_credentials.csv rootkey.csv", find: findTable,
-		what: "A cloud's console hands out new keys and passwords of users as a table."},
-	{id: "rclone-config", name: "Credential in rclone settings", class: cloudClass, read: readINI,
+		what: "The file is an export of a cloud console with access keys or passwords of users."},
+	{id: "rclone-config", name: "Credential in rclone configuration", class: cloudClass, read: readINI,
 		files: "rclone.conf .rclone.conf",
 		keys: "pass pass2 password password2 token secretaccesskey clientsecret key apikey accesstoken " +
 			"serviceaccountcredentials sasurl bearertoken apppassword",
-		what: "rclone keeps passwords and tokens of storage services; passwords are scrambled with a key that is " +
-			"public."},
-	{id: "cloud-tool", name: "Token of a cloud's command line", class: cloudClass, read: readYAMLOrINI,
+		what: "The rclone configuration contains tokens of storage services, or passwords obfuscated " +
+			"with a public key."},
+	{id: "cloud-tool", name: "Cloud CLI token", class: cloudClass, read: readYAMLOrINI,
 		keys: "* apikey apitoken accesstoken authtoken token oauthtoken password secretkey",
 		files: ".tugboat tugboat.yml doctl/config.yaml .config/doctl/config.yaml .fly/config.yml fly/config.yml " +
 			"hcloud/cli.toml linode-cli linode-cli.cfg .linode-cli scw/config.yaml .vultr-cli.yaml vultr-cli.yaml " +
@@ -28,8 +28,8 @@ var cloudFormats = []format{
 			".wrangler/config/default.toml default.toml .ovh.conf ovh.conf cloudflare.cfg cloudflared.yml " +
 			".cloudflare.ini cloudflare.ini .edgerc .pulumi/credentials.yaml nomad.hcl .onedrive.conf dnsimple.ini " +
 			"digitalocean.ini certbot/*.ini",
-		what: "The command line or a client of a cloud keeps the key of an account."},
-	{id: "cloud-tool-json", name: "Token of a cloud's command line", class: cloudClass, read: readJSON,
+		what: "The configuration of a cloud CLI or client contains the key of an account."},
+	{id: "cloud-tool-json", name: "Cloud CLI token", class: cloudClass, read: readJSON,
 		keys: "* accesstoken refreshtoken accesskeysecret clientsecret apikey herokuapikey token secret privatekey " +
 			"password tokenid idtoken auth accesstokens",
 		files: "heroku.json .heroku/credentials.json civo.json .civo.json .aliyun/config.json accesstokens.json " +
@@ -43,40 +43,42 @@ var cloudFormats = []format{
 			".cf/config.json .bluemix/config.json gcloud.json key.json keyfile.json gcp-key.json gcp*.json aws.json " +
 			"azure.json azureauth.json azureauth.properties s3.json aws-credentials.json aws_credentials.json",
 		words: "token secret key password auth",
-		what:  "The command line or a client of a cloud keeps tokens and keys of accounts."},
+		what:  "The configuration of a cloud CLI or client contains tokens or keys of an account."},
 	{id: "publish-profile", name: "Password in a publish profile", class: cloudClass, read: readXML,
 		keys:  "userpwd password publishingpassword managementcertificate accountkey storageaccountkey value",
 		files: "*.publishsettings *.pubxml *.pubxml.user *.cscfg *.azurepubxml", words: "pwd password certificate key",
-		what: "A publish profile holds the password or certificate with which an application is put into the cloud."},
-	{id: "kube-config", name: "Credential in a Kubernetes configuration", class: cloudClass, read: readYAML,
+		what: "The publish profile contains the password or certificate for deploying an application to " +
+			"the cloud."},
+	{id: "kube-config", name: "Kubernetes credential", class: cloudClass, read: readYAML,
 		keys:  "token clientkeydata password accesstoken refreshtoken idtoken clientsecret",
 		words: "clusters: client-key-data current-context", under: "users",
 		files: ".kube/config kube/config kubeconfig kube.config *.kubeconfig *kubeconfig* k3s.yaml kubeconfig.yaml " +
 			"kubeconfig.yml admin.conf kubelet.conf controller-manager.conf scheduler.conf config *.yaml *.yml *.conf",
-		what: "A kubeconfig holds tokens, keys and passwords with which a cluster is controlled."},
-	{id: "helm-repositories", name: "Password of a Helm repository", class: passwordClass, read: readYAML,
+		what: "The kubeconfig file contains a token, key or password for a Kubernetes cluster."},
+	{id: "helm-repositories", name: "Helm repository password", class: passwordClass, read: readYAML,
 		keys: "password", files: "helm/repositories.yaml repositories.yaml", words: "password",
-		what: "Helm keeps passwords of chart repositories."},
-	{id: "terraform-credentials", name: "Token in Terraform settings", class: cloudClass, read: readAssignments,
+		what: "The Helm configuration contains the password of a chart repository."},
+	{id: "terraform-credentials", name: "Terraform token", class: cloudClass, read: readAssignments,
 		keys: "token", files: ".terraformrc terraform.rc *.tfrc .tofurc",
-		what: "The settings of Terraform hold tokens of the services that keep states and modules."},
+		what: "The Terraform CLI configuration contains the token of a service for state or modules."},
 	{id: "terraform-variables", name: "Secret in Terraform variables", class: settingClass, read: readAssignments,
 		keys: "*", files: "*.tfvars *.auto.tfvars", loose: true,
-		what: "Files of values for Terraform often hold passwords."},
-	{id: "terraform-state", name: "Secret in a Terraform state", class: cloudClass, read: readState, keys: "* secret",
+		what: "The Terraform variable file contains a secret."},
+	{id: "terraform-state", name: "Secret in Terraform state", class: cloudClass, read: readState, keys: "* secret",
 		files: "*.tfstate *.tfstate.backup *.tfstate.json", loose: true,
-		what: "Terraform writes every value that it knows into its state in clear text, generated passwords and keys " +
-			"included."},
-	{id: "vault-token", name: "Token of a secret store", class: cloudClass, read: readWhole, files: ".vault-token " +
+		what: "The Terraform state contains a secret in plaintext. Terraform stores all values in the " +
+			"state, including generated passwords and keys."},
+	{id: "vault-token", name: "Secret store token", class: cloudClass, read: readWhole, files: ".vault-token " +
 		"vault-token .vault_token .vault_pass .vault_pass.txt vault_pass.txt .vault-pass vault-password-file " +
 		".vault_password vault_password vault-password.txt .ansible_vault_pass .chef/encrypted_data_bag_secret " +
 		"encrypted_data_bag_secret",
-		what: "The file is what opens a store of secrets."},
+		what: "The file contains the token or password of a secret store, such as Vault or Ansible " +
+			"Vault."},
 	{id: "inventory", name: "Password in an inventory", class: passwordClass, find: findInventory,
 		files: "hosts inventory *.inventory hosts.ini inventory.ini hosts.yml hosts.yaml inventory.yml " +
 			"inventory.yaml group_vars/* host_vars/* group_vars/*/* host_vars/*/*", words: "pass",
-		what: "An inventory of machines holds the passwords with which they are managed."},
-	{id: "chef-knife", name: "Secret in Chef settings", class: settingClass, read: readCode, keys: "*",
+		what: "The inventory contains the passwords for managing hosts."},
+	{id: "chef-knife", name: "Secret in Chef configuration", class: settingClass, read: readCode, keys: "*",
 		files: "knife.rb .chef/config.rb client.rb solo.rb", loose: true,
-		what: "The settings of Chef's tools may hold keys of clouds and passwords of machines."},
+		what: "The Chef configuration contains a cloud key or a password of a host."},
 }

@@ -12,17 +12,18 @@ import (
 
 // textRules are the rules for what may stand in a file of any kind.
 var textRules = map[string]*finding.Rule{
-	"address": addressClass.newRule("address-with-password", "Credentials in a URL", "An address of a database, a "+
-		"queue, a mail server or a site holds the name and password of its user."),
-	"jdbc": addressClass.newRule("connection-string", "Password in a connection string", "A connection string names "+
-		"the server, the user and the password."),
-	"ppk": keyClass.newRule("putty-private-key", "PuTTY private key", "A private key in PuTTY's format, without a "+
-		"passphrase."),
-	"locked": lockedClass.newRule("encrypted-private-key", "Encrypted private key", "A private key that is encrypted "+
-		"with a passphrase."),
-	"openvpn": keyClass.newRule("openvpn-static-key", "OpenVPN static key", "The key that all ends of a tunnel share."),
-	"state": tokenClass.newRule("tor-service-key", "Tor onion service key", "The key by which an onion service "+
-		"is known."),
+	"address": addressClass.newRule("address-with-password", "Credentials in a URL",
+		"The URL of a database, message queue, mail server or site contains a user name and a password."),
+	"jdbc": addressClass.newRule("connection-string", "Password in a connection string",
+		"The connection string contains the server, user name and password."),
+	"ppk": keyClass.newRule("putty-private-key", "PuTTY private key",
+		"The file is a private key in PuTTY format without a passphrase."),
+	"locked": lockedClass.newRule("encrypted-private-key", "Encrypted private key",
+		"The file contains a private key that is encrypted with a passphrase."),
+	"openvpn": keyClass.newRule("openvpn-static-key", "OpenVPN static key",
+		"The file contains the static key that all peers of an OpenVPN tunnel share."),
+	"state": tokenClass.newRule("tor-service-key", "Tor onion service key",
+		"The file contains the private key that identifies an onion service."),
 }
 
 // findConnections looks at the whole text.
