@@ -119,17 +119,6 @@ func listCWE(a queryInfo) []string {
 	return []string{"CWE-" + cwe}
 }
 
-// remediationText says what to do in general; each finding says what is expected in its
-// place.
-func remediationText(a queryInfo) string {
-	text := "Change the resource so that it meets what the finding says is expected, in the code and not by hand: " +
-		"the next deployment would undo it."
-	if a.URL != "" {
-		text += " The [documentation](" + a.URL + ") tells the attribute and its values."
-	}
-	return text
-}
-
 // endSentence ends a text with a full stop.
 func endSentence(s string) string {
 	s = strings.TrimSpace(s)
