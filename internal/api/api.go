@@ -35,19 +35,19 @@ import (
 
 // A Config is what the API is made of.
 type Config struct {
-	Region  endpoint.Region
-	Sisters []endpoint.Region // the other regions of the same service
-	Version Version
-	Now     func() time.Time
-	Log     *slog.Logger
+	Region      endpoint.Region
+	PeerRegions []endpoint.Region // the other regions of the same service
+	Version     Version
+	Now         func() time.Time
+	Log         *slog.Logger
 
 	// Authenticate returns the actor of a bearer token, or an Unauthenticated
 	// error.
 	Authenticate func(ctx context.Context, token string) (tenant.Actor, error)
-	// Refused is told of requests that were refused for want of a valid token or a
+	// Refused receives requests that were refused for want of a valid token or a
 	// permission, for the audit log; nil for nobody.
 	Refused func(chain tenant.OrganizationID, by tenant.Actor, operation string, status int)
-	// Missed is told of reads of a target that the caller does not see, whether it is
+	// Missed receives reads of a target that the caller does not see, whether it is
 	// there or not; nil for nobody.
 	Missed func(by tenant.Actor, operation string, target tenant.Target)
 	// Allow counts what a caller may do only so often, or returns a TooMany error; nil
@@ -61,7 +61,7 @@ type Config struct {
 	Scopes endpoint.Scopes
 	// Tenancy keeps organizations, teams, projects and their members.
 	Tenancy Tenancy
-	// Stats says how projects stand.
+	// Stats reads the risk, counts and coverage of projects.
 	Stats scancoverage.ProjectStats
 	// Users and Tokens are the identity service.
 	Users  accounts.Users
@@ -130,7 +130,7 @@ type Tenancy interface {
 	organizations.AuditLog
 }
 
-// An API answers the requests of one deployment.
+// An API serves the requests of one deployment.
 type API struct {
 	Config
 	server *endpoint.Server
@@ -156,13 +156,14 @@ func New(c Config) *API {
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Use(middleware.GetHead) // a HEAD request is handled as its GET, and the server drops the body
 	a.server = &endpoint.Server{
-		Huma: humachi.New(a.router, humaConfig(c)), Region: c.Region, Sisters: c.Sisters, Now: c.Now, Log: c.Log,
+		Huma: humachi.New(a.router, humaConfig(c)), Region: c.Region, PeerRegions: c.PeerRegions, Now: c.Now,
+		Log:          c.Log,
 		Authenticate: c.Authenticate, Refused: c.Refused, Missed: c.Missed, Allow: c.Allow, Scopes: c.Scopes,
 		Requests: c.Requests, Box: c.Box,
 	}
 	a.makeHandlers()
 	a.server.DescribeProblem()
-	a.table = a.routes()
+	a.table = a.allRoutes()
 	for _, r := range a.table {
 		a.server.Handle(r)
 	}
@@ -229,8 +230,8 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 // Handler returns the handler of every API address.
 func (a *API) Handler() http.Handler {
 	var h http.Handler = a.router
-	h = validate(h)
-	h = compress(h)
+	h = tagResponses(h)
+	h = compressResponses(h)
 	h = endpoint.Remember(h)
 	h = endpoint.CanonicalQuery(h)
 	h = cleanPath(h)
@@ -255,7 +256,7 @@ func cleanPath(next http.Handler) http.Handler {
 	})
 }
 
-// setProblems makes the HTTP library answer its own failures in the contract's
+// setProblems makes the HTTP library report its own failures in the contract's
 // shape. The library keeps this in package variables, so it is done once.
 var setProblems = sync.OnceFunc(func() {
 	huma.DefaultArrayNullable = false

@@ -19,8 +19,9 @@ type ClientApp struct {
 	AppID string `json:"appId" doc:"Client ID. May change between releases: read it before each use."`
 }
 
-type clientAppsAnswer struct{ Body ClientApps }
+type clientAppsOutput struct{ Body ClientApps }
 
-func (a *API) getClientApps(context.Context, tenant.Scope, *struct{}) (*clientAppsAnswer, error) {
-	return &clientAppsAnswer{Body: a.ClientApps}, nil
+// getClientApps lists the OAuth client IDs that the region's own applications use.
+func (a *API) getClientApps(context.Context, tenant.Scope, *struct{}) (*clientAppsOutput, error) {
+	return &clientAppsOutput{Body: a.ClientApps}, nil
 }

@@ -106,7 +106,7 @@ func TestManyRequestsWithOneKeyAreDoneOnce(t *testing.T) {
 		r := apitest.New(t, db, clock)
 		owner := r.Person("owner")
 		const n = 8
-		answers := make([]*apitest.Answer, n)
+		answers := make([]*apitest.Response, n)
 		var wg sync.WaitGroup
 		for i := range n {
 			wg.Go(func() {

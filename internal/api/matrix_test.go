@@ -328,7 +328,7 @@ func wanted(status int) string {
 // wasAdmitted reports whether an answer comes from behind the rule: the request
 // was done, or refused for what it asks. Routes that take what is the caller's
 // own may refuse that by themselves.
-func wasAdmitted(d documented, a *apitest.Answer) bool {
+func wasAdmitted(d documented, a *apitest.Response) bool {
 	if d.open || d.needs == 0 {
 		return a.Status != 401
 	}

@@ -224,7 +224,7 @@ func TestEveryNumberOfEveryOperation(t *testing.T) {
 }
 
 // wrapped reports whether an answer names another page than 2147483647, or has rows.
-func wrapped(a *apitest.Answer) bool {
+func wrapped(a *apitest.Response) bool {
 	var page struct{ CurrentPage *float64 }
 	if json.Unmarshal(a.Body, &page) != nil || page.CurrentPage == nil {
 		return false
@@ -233,7 +233,7 @@ func wrapped(a *apitest.Answer) bool {
 }
 
 // number calls an operation with the number in its place.
-func (s *stage) number(p numberPlace, number string) *apitest.Answer {
+func (s *stage) number(p numberPlace, number string) *apitest.Response {
 	s.T.Helper()
 	address := s.address(p.path, s.ids)
 	var body any

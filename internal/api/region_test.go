@@ -15,15 +15,15 @@ import (
 
 func TestRequestsOfASisterRegion(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
-		sister := api.Region{Name: "us", BaseURL: "https://api.us.example.test",
+		peer := api.Region{Name: "us", BaseURL: "https://api.us.example.test",
 			AuthURL: "https://auth.us.example.test"}
-		r := apitest.New(t, db, clock, func(c *api.Config) { c.Sisters = []api.Region{sister} })
+		r := apitest.New(t, db, clock, func(c *api.Config) { c.PeerRegions = []api.Region{peer} })
 		someone := r.Person("someone")
 		there := tenant.NewID("us", time.Unix(0, 0))
 		for _, path := range []string{"/organization/" + there, "/project/" + there, "/team/" + there +
 			"/projects?page=1&pageSize=1"} {
 			a := r.As(someone).Get(path).Want(http.StatusMisdirectedRequest)
-			if a.Text("region") != "us" || a.Text("baseUrl") != sister.BaseURL || a.Text("authUrl") != sister.AuthURL {
+			if a.Text("region") != "us" || a.Text("baseUrl") != peer.BaseURL || a.Text("authUrl") != peer.AuthURL {
 				t.Errorf("%s: got %s", path, a.Body)
 			}
 			r.As("").Get(path).Want(http.StatusUnauthorized)

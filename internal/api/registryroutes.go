@@ -77,9 +77,9 @@ func (a *API) kindRoutes(k credential.Kind) []endpoint.Route {
 			endpoint.New("GET", project+"/projects", "list"+id+"Projects", "List registry projects"+text, read,
 				registries.OfKind(k, a.registries.ListRegistryGroups)),
 			endpoint.New("GET", project+"/images", "list"+id+"Images", images, read,
-				registries.OfQuery(a.registries, k, registries.ListRegistryImages[registries.InHarborProject])),
+				registries.OfQuery(a.registries, k, registries.ListRegistryImages[registries.HarborProjectInput])),
 			endpoint.New("GET", project+"/images/{repository}/tags", "list"+id+"Tags", tags, read,
-				registries.OfQuery(a.registries, k, registries.ListRegistryTags[registries.ByRepository])))
+				registries.OfQuery(a.registries, k, registries.ListRegistryTags[registries.HarborRepositoryInput])))
 	case credential.JFrog:
 		project += "/credentials/{credentialId}"
 		return append(routes,
@@ -87,21 +87,21 @@ func (a *API) kindRoutes(k credential.Kind) []endpoint.Route {
 				read,
 				registries.OfKind(k, a.registries.ListJfrogRepositories)),
 			endpoint.New("GET", project+"/images", "list"+id+"Images", images, read,
-				registries.OfQuery(a.registries, k, registries.ListRegistryImages[registries.InRepository])),
+				registries.OfQuery(a.registries, k, registries.ListRegistryImages[registries.JfrogRepositoryInput])),
 			endpoint.New("GET", project+"/images/{imageName}/tags", "list"+id+"Tags", tags, read,
-				registries.OfQuery(a.registries, k, registries.ListRegistryTags[registries.ByImageName])))
+				registries.OfQuery(a.registries, k, registries.ListRegistryTags[registries.JfrogImageInput])))
 	case credential.DockerHub:
 		return append(routes,
 			endpoint.New("GET", project+"/images", "list"+id+"Images", images, read,
-				registries.OfQuery(a.registries, k, registries.ListRegistryImages[registries.ByQuery])),
+				registries.OfQuery(a.registries, k, registries.ListRegistryImages[registries.CredentialQueryInput])),
 			endpoint.New("GET", project+"/images/{repositoryName}/tags", "list"+id+"Tags", tags, read,
-				registries.OfQuery(a.registries, k, registries.ListRegistryTags[registries.ByRepositoryName])))
+				registries.OfQuery(a.registries, k, registries.ListRegistryTags[registries.RepositoryNameInput])))
 	case credential.Google:
 		return append(routes,
 			endpoint.New("GET", project+"/images", "list"+id+"Images", images, read,
 				registries.OfKind(k, a.registries.ListGoogleImages)),
 			endpoint.New("GET", project+"/images/{repositoryId}/tags", "list"+id+"Tags", tags, read,
-				registries.OfQuery(a.registries, k, registries.ListRegistryTags[registries.ByRepositoryID])))
+				registries.OfQuery(a.registries, k, registries.ListRegistryTags[registries.RepositoryIDInput])))
 	case credential.Azure:
 		return append(routes,
 			endpoint.New("GET", project+"/images", "list"+id+"Images", images, read,
@@ -111,9 +111,9 @@ func (a *API) kindRoutes(k credential.Kind) []endpoint.Route {
 	}
 	return append(routes,
 		endpoint.New("GET", project+"/images", "list"+id+"Images", images, read,
-			registries.OfQuery(a.registries, k, registries.ListRegistryImages[registries.ByQuery])),
+			registries.OfQuery(a.registries, k, registries.ListRegistryImages[registries.CredentialQueryInput])),
 		endpoint.New("GET", project+"/images/{repositoryId}/tags", "list"+id+"Tags", tags, read,
-			registries.OfQuery(a.registries, k, registries.ListRegistryTags[registries.ByRepositoryID])))
+			registries.OfQuery(a.registries, k, registries.ListRegistryTags[registries.RepositoryIDInput])))
 }
 
 // scalewayRoutes lists the operations on Scaleway's registry; remove is as for all.

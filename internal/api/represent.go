@@ -22,10 +22,10 @@ import (
 var compressed = []string{"application/json", endpoint.Ndjson, findings.SarifType, findings.CycloneType,
 	findings.SpdxType, findings.VexType}
 
-// compress compresses responses for clients that take it (RFC 9110, section 12.5.3).
+// compressResponses compresses responses for clients that take it (RFC 9110, section 12.5.3).
 // Nothing that a response holds is both secret and mixed with what somebody else can
-// choose, so that its length tells nothing.
-func compress(next http.Handler) http.Handler {
+// choose, so that its length reveals nothing (BREACH).
+func compressResponses(next http.Handler) http.Handler {
 	c := middleware.NewCompressor(5, compressed...)
 	c.SetEncoder("zstd", func(w io.Writer, _ int) io.Writer {
 		// A megabyte is the least window that every decoder must have (RFC 8878, section
@@ -43,24 +43,24 @@ func compress(next http.Handler) http.Handler {
 // maxTagged bounds a response that is held back for its entity tag, in bytes.
 const maxTagged = 4 << 20
 
-// validate gives the JSON responses to reads of organizations, teams and projects an
+// tagResponses gives the JSON responses to reads of organizations, teams and projects an
 // entity tag, and responds with 304 when the client names it (RFC 9110, section 13.1.2).
 // The tag is weak: it is the same for every content coding.
-func validate(next http.Handler) http.Handler {
+func tagResponses(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead || !validated(r.URL.Path) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead || !isCacheable(r.URL.Path) {
 			next.ServeHTTP(w, r)
 			return
 		}
 		t := &tagger{ResponseWriter: w, request: r}
 		next.ServeHTTP(t, r)
-		t.end()
+		t.sendTagged()
 	})
 }
 
-// validated reports whether responses of the address may be kept by the client. Others,
+// isCacheable reports whether responses of the address may be kept by the client. Others,
 // such as tokens, are not to be stored anywhere.
-func validated(path string) bool {
+func isCacheable(path string) bool {
 	for _, prefix := range []string{"/organization", "/team/", "/project/", "/projects/"} {
 		if strings.HasPrefix(path, prefix) {
 			return true
@@ -88,7 +88,7 @@ func (t *tagger) WriteHeader(status int) {
 	kind, _, err := mime.ParseMediaType(t.Header().Get("Content-Type"))
 	if status != http.StatusOK || err != nil || kind != "application/json" ||
 		t.Header().Get("Content-Disposition") != "" {
-		t.pass()
+		t.passThrough()
 	}
 }
 
@@ -98,7 +98,7 @@ func (t *tagger) Write(b []byte) (int, error) {
 		t.WriteHeader(http.StatusOK)
 	}
 	if !t.direct && t.body.Len()+len(b) > maxTagged {
-		t.pass()
+		t.passThrough()
 	}
 	if t.direct {
 		return t.ResponseWriter.Write(b)
@@ -106,8 +106,8 @@ func (t *tagger) Write(b []byte) (int, error) {
 	return t.body.Write(b)
 }
 
-// pass sends what was held back, and holds nothing back from here on.
-func (t *tagger) pass() {
+// passThrough sends what was held back, and holds nothing back from here on.
+func (t *tagger) passThrough() {
 	if t.direct {
 		return
 	}
@@ -123,15 +123,15 @@ func (t *tagger) Flush() {
 	if t.status == 0 {
 		t.WriteHeader(http.StatusOK)
 	}
-	t.pass()
+	t.passThrough()
 	_ = http.NewResponseController(t.ResponseWriter).Flush() // the client may be gone
 }
 
 // Unwrap gives http.ResponseController the writer below.
 func (t *tagger) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
-// end sends the response with its tag, or 304.
-func (t *tagger) end() {
+// sendTagged sends the response with its tag, or 304.
+func (t *tagger) sendTagged() {
 	if t.direct || t.status == 0 {
 		return
 	}
@@ -142,7 +142,7 @@ func (t *tagger) end() {
 	h.Set("Cache-Control", "private, no-cache") // the client may keep it, and asks before it is used
 	h.Add("Vary", "Authorization")
 	t.direct = true
-	if names(t.request.Header.Values("If-None-Match"), tag) {
+	if matchesETag(t.request.Header.Values("If-None-Match"), tag) {
 		h.Del("Content-Type")
 		h.Del("Content-Length")
 		t.ResponseWriter.WriteHeader(http.StatusNotModified)
@@ -152,8 +152,8 @@ func (t *tagger) end() {
 	_, _ = t.ResponseWriter.Write(t.body.Bytes()) // the client may be gone
 }
 
-// names reports whether a list of entity tags names the tag, by weak comparison.
-func names(lists []string, tag string) bool {
+// matchesETag reports whether a list of entity tags names the tag, by weak comparison.
+func matchesETag(lists []string, tag string) bool {
 	for _, list := range lists {
 		for one := range strings.SplitSeq(list, ",") {
 			if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(tag,

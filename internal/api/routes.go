@@ -9,9 +9,9 @@ import (
 	"merlon/internal/tenant"
 )
 
-// routes is the table of all operations: method, path, operation ID, summary, permission
+// allRoutes is the table of all operations: method, path, operation ID, summary, permission
 // rule and handler.
-func (a *API) routes() []endpoint.Route {
+func (a *API) allRoutes() []endpoint.Route {
 	return slices.Concat(a.userRoutes(), a.organizationRoutes(), a.accessRoutes(), a.teamRoutes(), a.projectRoutes(),
 		a.scanRoutes(), a.resultRoutes(), a.registryRoutes(), a.targetRoutes(), unbuiltRoutes())
 }
@@ -273,7 +273,7 @@ func (a *API) resultRoutes() []endpoint.Route {
 			a.findings.ExportResults).Lists(findings.SarifType),
 		endpoint.New("GET", "/project/{projectId}/sbom", "getSbom", "Export the SBOM",
 			endpoint.Needs(tenant.ProjectReport),
-			a.findings.GetBill).
+			a.findings.GetSBOM).
 			Downloads("CycloneDX 1.6 or SPDX 2.3 in JSON.", findings.CycloneType, findings.SpdxType),
 		endpoint.New("POST", "/project/{projectId}/vex", "importVex", "Import a VEX document", state,
 			a.findings.PutStatements).

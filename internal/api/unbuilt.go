@@ -6,7 +6,7 @@ import (
 )
 
 // This file holds the operations of the contract that are not built yet. They
-// have their true permission rules and answer 501 with a clear text, so that no
+// have their true permission rules and respond with 501 with a clear text, so that no
 // client takes them for a wrong address.
 
 // unbuiltRoutes lists them.
@@ -17,6 +17,7 @@ func unbuiltRoutes() []endpoint.Route {
 	return append(routes, unbuiltHosts()...)
 }
 
+// unbuiltReports lists the operations on reports.
 func unbuiltReports() []endpoint.Route {
 	const p = "/project/{projectId}"
 	report := endpoint.Needs(tenant.ProjectReport)
@@ -35,6 +36,7 @@ func unbuiltReports() []endpoint.Route {
 	}
 }
 
+// unbuiltFixes lists the operations on source code fixes and the assistant.
 func unbuiltFixes() []endpoint.Route {
 	const p, chat = "/project/{projectId}", "/project/{projectId}/security-champion"
 	read, state := endpoint.Needs(tenant.ProjectRead), endpoint.Needs(tenant.ProjectState)
@@ -65,6 +67,7 @@ func unbuiltFixes() []endpoint.Route {
 	}
 }
 
+// unbuiltPolicies lists the operations on policies and compliance.
 func unbuiltPolicies() []endpoint.Route {
 	const o, p = "/organization/{organizationId}/policies", "/projects/{projectId}"
 	read, manage, results := endpoint.Needs(tenant.OrgRead), endpoint.Needs(tenant.OrgManage),
@@ -92,6 +95,7 @@ func unbuiltPolicies() []endpoint.Route {
 	}
 }
 
+// unbuiltHosts lists the operations on code hosts.
 func unbuiltHosts() []endpoint.Route {
 	const o, lab = "/organization/{organizationId}", "/integrations/gitlab"
 	read, manage, scan := endpoint.Needs(tenant.OrgRead), endpoint.Needs(tenant.OrgIntegrations),

@@ -6,8 +6,9 @@ import (
 	"merlon/internal/tenant"
 )
 
-type versionAnswer struct{ Body Version }
+type versionOutput struct{ Body Version }
 
-func (a *API) getVersion(context.Context, tenant.Scope, *struct{}) (*versionAnswer, error) {
-	return &versionAnswer{Body: a.Version}, nil
+// getVersion responds with the version of the program. It is a health probe and reads nothing.
+func (a *API) getVersion(context.Context, tenant.Scope, *struct{}) (*versionOutput, error) {
+	return &versionOutput{Body: a.Version}, nil
 }

@@ -71,8 +71,8 @@ func (p *Provider) routes() http.Handler {
 // addresses that do not exist, which match every method.
 func (p *Provider) refuseMethods(mux *http.ServeMux) http.Handler {
 	refuse := p.answerMachine(func(w http.ResponseWriter, r *http.Request) {
-		op.WriteError(w, r, failure(http.StatusMethodNotAllowed, "invalid_request", "%s is not a method of this "+
-			"address; it has %s", label(r.Method), w.Header().Get("Allow")), nil)
+		op.WriteError(w, r, failure(http.StatusMethodNotAllowed, "invalid_request", "method %s not allowed; "+
+			"allowed: %s", label(r.Method), w.Header().Get("Allow")), nil)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isRouted(mux, r) {

@@ -247,7 +247,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		}),
 	}
 	for _, s := range peers {
-		cfg.Sisters = append(cfg.Sisters, api.Region{Name: s.Name, BaseURL: s.BaseURL, AuthURL: s.AuthURL})
+		cfg.PeerRegions = append(cfg.PeerRegions, api.Region{Name: s.Name, BaseURL: s.BaseURL, AuthURL: s.AuthURL})
 	}
 	apiHandler, identityHandler := api.New(cfg).Handler(), p.provider.Handler()
 	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ import (
 
 // This file makes and reads identifiers. Those of organizations, teams and
 // projects carry the region they were made in, so that a deployment can tell
-// "not here, but in our sister region" from "nowhere" without asking anybody.
+// "not here, but in our peer region" from "nowhere" without asking anybody.
 
 // NewID returns a new UUID of version 8 (RFC 9562, section 5.8): 48 bits of
 // milliseconds, so that new rows stand side by side in an index, 16 bits that

@@ -21,6 +21,7 @@ type Accounts interface {
 	AppendAudit(ctx context.Context, events []audit.Event) error
 }
 
+// accountBody is a service account as responses show it.
 type accountBody struct {
 	ID        tenant.UserID `json:"id" format:"uuid" doc:"User ID of the service account. Use it to add the account to teams and projects."`
 	Name      string        `json:"name"`
@@ -28,11 +29,12 @@ type accountBody struct {
 	CreatedAt time.Time     `json:"createdAt"`
 }
 
+// showAccount returns the account as responses show it.
 func showAccount(m tenant.Member) accountBody {
 	return accountBody{ID: m.UserID, Name: m.FirstName, Role: m.Role, CreatedAt: m.CreatedAt}
 }
 
-type accountsAnswer struct {
+type accountsOutput struct {
 	Body struct {
 		ServiceAccounts []accountBody `json:"serviceAccounts"`
 	}
@@ -40,20 +42,21 @@ type accountsAnswer struct {
 
 // ListAccounts lists the service accounts of an organization.
 func (a *Handlers) ListAccounts(ctx context.Context, sc tenant.Scope,
-	_ *endpoint.OrganizationPath) (*accountsAnswer, error) {
+	_ *endpoint.OrganizationInput) (*accountsOutput, error) {
 	list, err := a.Tenancy.ServiceAccounts(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	out := &accountsAnswer{}
+	out := &accountsOutput{}
 	out.Body.ServiceAccounts = endpoint.Convert(list, showAccount)
 	return out, nil
 }
 
-type accountAnswer struct{ Body accountBody }
+type accountOutput struct{ Body accountBody }
 
-type createAccount struct {
-	endpoint.OrganizationPath
+// createAccountInput names the account and its role in the organization.
+type createAccountInput struct {
+	endpoint.OrganizationInput
 	Body struct {
 		Name string `json:"name" minLength:"1" maxLength:"100"`
 		Role string `json:"role" minLength:"1" maxLength:"100" doc:"Role of the service account in the organization."`
@@ -61,7 +64,7 @@ type createAccount struct {
 }
 
 // CreateAccount creates a service account with a role in the organization. It has no token yet.
-func (a *Handlers) CreateAccount(ctx context.Context, sc tenant.Scope, in *createAccount) (*accountAnswer, error) {
+func (a *Handlers) CreateAccount(ctx context.Context, sc tenant.Scope, in *createAccountInput) (*accountOutput, error) {
 	name, err := endpoint.ParseLabel("body.name", in.Body.Name)
 	if err != nil {
 		return nil, err
@@ -70,26 +73,26 @@ func (a *Handlers) CreateAccount(ctx context.Context, sc tenant.Scope, in *creat
 	if err != nil {
 		return nil, err
 	}
-	return &accountAnswer{Body: showAccount(m)}, nil
+	return &accountOutput{Body: showAccount(m)}, nil
 }
 
-// An AccountPath names a service account of an organization.
-type AccountPath struct {
-	endpoint.OrganizationPath
+// An AccountInput names a service account of an organization.
+type AccountInput struct {
+	endpoint.OrganizationInput
 	AccountID string `path:"accountId" format:"uuid"`
 }
 
 // DeleteAccount deletes a service account and revokes its tokens.
 func (a *Handlers) DeleteAccount(ctx context.Context, sc tenant.Scope,
-	in *AccountPath) (*endpoint.MessageOutput, error) {
+	in *AccountInput) (*endpoint.MessageOutput, error) {
 	if err := a.Tenancy.DeleteServiceAccount(ctx, sc, endpoint.ParseUserID(in.AccountID)); err != nil {
 		return nil, err
 	}
 	return endpoint.NewMessage("Service account deleted"), nil
 }
 
-// accountTokenBody is a token of a service account. The value is in the answer
-// that made it and nowhere else.
+// accountTokenBody is a token of a service account. The value is in the response
+// that creates it and nowhere else.
 type accountTokenBody struct {
 	ID         identity.TokenID `json:"id"`
 	Name       string           `json:"name"`
@@ -100,9 +103,10 @@ type accountTokenBody struct {
 	tokenReach
 }
 
+// showAccountToken returns the token without its value, which is stored as a hash only.
 func showAccountToken(t identity.Token) accountTokenBody {
 	return accountTokenBody{ID: t.ID, Name: t.Name, CreatedAt: t.CreatedAt, ExpiresAt: orNull(t.ExpiresAt),
-		LastUsedAt: orNull(t.LastUsedAt), tokenReach: reachOf(t)}
+		LastUsedAt: orNull(t.LastUsedAt), tokenReach: tokenReachOf(t)}
 }
 
 // orNull returns nil for the zero time.
@@ -113,10 +117,12 @@ func orNull(t time.Time) *time.Time {
 	return &t
 }
 
-type accountTokenAnswer struct{ Body accountTokenBody }
+type accountTokenOutput struct{ Body accountTokenBody }
 
-type createAccountToken struct {
-	AccountPath
+// createAccountTokenInput is what the new token is restricted to. Without restrictions it gets those
+// of the token that the request has.
+type createAccountTokenInput struct {
+	AccountInput
 	Body struct {
 		Name      string     `json:"name" minLength:"1" maxLength:"100"`
 		ExpiresAt *time.Time `json:"expiresAt,omitempty" nullable:"true" doc:"null for no expiry, or for the latest time that the organization and the request's token allow."`
@@ -127,7 +133,7 @@ type createAccountToken struct {
 // CreateAccountToken creates a token of a service account. Its scopes and restrictions never
 // exceed those of the caller's own token: otherwise a token could create a stronger one.
 func (a *Handlers) CreateAccountToken(ctx context.Context, sc tenant.Scope,
-	in *createAccountToken) (*accountTokenAnswer, error) {
+	in *createAccountTokenInput) (*accountTokenOutput, error) {
 	m, err := a.Tenancy.ServiceAccount(ctx, sc, endpoint.ParseUserID(in.AccountID))
 	if err != nil {
 		return nil, err
@@ -136,7 +142,7 @@ func (a *Handlers) CreateAccountToken(ctx context.Context, sc tenant.Scope,
 	if in.Body.ExpiresAt != nil {
 		n.ExpiresAt = *in.Body.ExpiresAt
 	}
-	if err := in.Body.into(ctx, a, sc.Actor, &n); err != nil {
+	if err := in.Body.applyTo(ctx, a, sc.Actor, &n); err != nil {
 		return nil, err
 	}
 	t, value, err := a.Tokens.CreateToken(ctx, sc.Actor, n)
@@ -146,7 +152,7 @@ func (a *Handlers) CreateAccountToken(ctx context.Context, sc tenant.Scope,
 	if err := a.tokenEvent(ctx, sc, m, "create_token", t.Name); err != nil {
 		return nil, err
 	}
-	out := &accountTokenAnswer{Body: showAccountToken(t)}
+	out := &accountTokenOutput{Body: showAccountToken(t)}
 	out.Body.Value = value
 	return out, nil
 }
@@ -161,7 +167,7 @@ func (a *Handlers) tokenEvent(ctx context.Context, sc tenant.Scope, m tenant.Mem
 	}.By(sc.Actor)})
 }
 
-type accountTokensAnswer struct {
+type accountTokensOutput struct {
 	Body struct {
 		Tokens []accountTokenBody `json:"tokens"`
 	}
@@ -169,7 +175,7 @@ type accountTokensAnswer struct {
 
 // ListAccountTokens lists the tokens of a service account, without their values.
 func (a *Handlers) ListAccountTokens(ctx context.Context, sc tenant.Scope,
-	in *AccountPath) (*accountTokensAnswer, error) {
+	in *AccountInput) (*accountTokensOutput, error) {
 	m, err := a.Tenancy.ServiceAccount(ctx, sc, endpoint.ParseUserID(in.AccountID))
 	if err != nil {
 		return nil, err
@@ -178,19 +184,19 @@ func (a *Handlers) ListAccountTokens(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	out := &accountTokensAnswer{}
+	out := &accountTokensOutput{}
 	out.Body.Tokens = endpoint.Convert(list, showAccountToken)
 	return out, nil
 }
 
-type deleteAccountToken struct {
-	AccountPath
+type deleteAccountTokenInput struct {
+	AccountInput
 	TokenID string `path:"tokenId" format:"uuid"`
 }
 
 // DeleteAccountToken revokes one token of a service account.
 func (a *Handlers) DeleteAccountToken(ctx context.Context, sc tenant.Scope,
-	in *deleteAccountToken) (*endpoint.MessageOutput, error) {
+	in *deleteAccountTokenInput) (*endpoint.MessageOutput, error) {
 	m, err := a.Tenancy.ServiceAccount(ctx, sc, endpoint.ParseUserID(in.AccountID))
 	if err != nil {
 		return nil, err

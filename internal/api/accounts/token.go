@@ -41,7 +41,8 @@ type tokenReach struct {
 	Projects      []tenant.ProjectID      `json:"projectIds" doc:"Projects that the token is restricted to; empty for all projects of these organizations."`
 }
 
-func reachOf(t identity.Token) tokenReach {
+// tokenReachOf returns the scopes and restrictions of a token. Lists are never null on the wire.
+func tokenReachOf(t identity.Token) tokenReach {
 	return tokenReach{Scopes: t.Scopes.Names(), Organizations: append([]tenant.OrganizationID{}, t.Organizations...),
 		Projects: append([]tenant.ProjectID{}, t.Projects...)}
 }
@@ -53,26 +54,27 @@ type askedReach struct {
 	Projects      []string `json:"projectIds,omitempty" maxItems:"100" doc:"Projects of these organizations that the token is restricted to. Default: all."`
 }
 
-// into checks what is asked for and writes it into a new token. A project brings
+// applyTo checks what is asked for and writes it into a new token. A project brings
 // its organization, unless organizations are named.
-func (r askedReach) into(ctx context.Context, a *Handlers, actor tenant.Actor, n *identity.NewToken) error {
+func (r askedReach) applyTo(ctx context.Context, a *Handlers, actor tenant.Actor, n *identity.NewToken) error {
 	var err error
 	if n.Scopes, err = tenant.ParseTokenScopes(r.Scopes); err != nil {
 		return endpoint.Invalid("body.scopes", "must contain only read, scan, triage and administer")
 	}
 	for i, id := range r.Organizations {
-		sc, err := a.visible(ctx, actor, fmt.Sprintf("body.organizationIds[%d]", i), id, func(id string) tenant.Target {
-			return tenant.Target{Organization: tenant.OrganizationID(id)}
-		})
+		sc, err := a.findScope(ctx, actor, fmt.Sprintf("body.organizationIds[%d]", i), id,
+			func(id string) tenant.Target {
+				return tenant.Target{Organization: tenant.OrganizationID(id)}
+			})
 		if err != nil {
 			return err
 		}
-		n.Organizations = add(n.Organizations, sc.Organization)
+		n.Organizations = appendUnique(n.Organizations, sc.Organization)
 	}
 	named := len(n.Organizations) > 0
 	for i, id := range r.Projects {
 		at := fmt.Sprintf("body.projectIds[%d]", i)
-		sc, err := a.visible(ctx, actor, at, id, func(id string) tenant.Target {
+		sc, err := a.findScope(ctx, actor, at, id, func(id string) tenant.Target {
 			return tenant.Target{Project: tenant.ProjectID(id)}
 		})
 		if err != nil {
@@ -81,14 +83,15 @@ func (r askedReach) into(ctx context.Context, a *Handlers, actor tenant.Actor, n
 		if named && !slices.Contains(n.Organizations, sc.Organization) {
 			return endpoint.Invalid(at, "belongs to an organization that is not in organizationIds")
 		}
-		n.Organizations, n.Projects = add(n.Organizations, sc.Organization), add(n.Projects, sc.Project)
+		n.Organizations, n.Projects = appendUnique(n.Organizations, sc.Organization),
+			appendUnique(n.Projects, sc.Project)
 	}
 	return nil
 }
 
-// visible returns the caller's scope at something that a body names, or an Invalid
+// findScope returns the caller's scope at something that a body names, or an Invalid
 // error.
-func (a *Handlers) visible(ctx context.Context, actor tenant.Actor, at, id string,
+func (a *Handlers) findScope(ctx context.Context, actor tenant.Actor, at, id string,
 	target func(id string) tenant.Target) (tenant.Scope, error) {
 	parsed, err := uuid.Parse(id)
 	if err != nil {
@@ -101,22 +104,24 @@ func (a *Handlers) visible(ctx context.Context, actor tenant.Actor, at, id strin
 	return sc, err
 }
 
-// add appends a value that is not in the list yet.
-func add[T comparable](list []T, v T) []T {
+// appendUnique appends a value that is not in the list yet.
+func appendUnique[T comparable](list []T, v T) []T {
 	if slices.Contains(list, v) {
 		return list
 	}
 	return append(list, v)
 }
 
+// wireToken returns the token with its times in milliseconds, as this resource writes them.
 func wireToken(t identity.Token) token {
 	return token{
 		ID: t.ID, Name: t.Name, CreatedAt: t.CreatedAt.UnixMilli(),
-		ExpiresAt: milliseconds(t.ExpiresAt), LastUsedAt: milliseconds(t.LastUsedAt), tokenReach: reachOf(t),
+		ExpiresAt: unixMillis(t.ExpiresAt), LastUsedAt: unixMillis(t.LastUsedAt), tokenReach: tokenReachOf(t),
 	}
 }
 
-func milliseconds(t time.Time) *int64 {
+// unixMillis returns the time in milliseconds since 1970, or null for the zero time.
+func unixMillis(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
 	}
@@ -124,21 +129,22 @@ func milliseconds(t time.Time) *int64 {
 	return &ms
 }
 
-type tokensAnswer struct{ Body []token }
+type tokensOutput struct{ Body []token }
 
 // ListTokens lists the personal access tokens of the caller, without their values.
-func (a *Handlers) ListTokens(ctx context.Context, sc tenant.Scope, _ *struct{}) (*tokensAnswer, error) {
+func (a *Handlers) ListTokens(ctx context.Context, sc tenant.Scope, _ *struct{}) (*tokensOutput, error) {
 	list, err := a.Tokens.Tokens(ctx, sc.Actor, sc.Actor.UserID)
 	if err != nil {
 		return nil, err
 	}
-	out := &tokensAnswer{Body: []token{}}
+	out := &tokensOutput{Body: []token{}}
 	for _, t := range list {
 		out.Body = append(out.Body, wireToken(t))
 	}
 	return out, nil
 }
 
+// createTokenInput is a new token. Its expiry is a float, because clients compute it in JavaScript.
 type createTokenInput struct {
 	Body struct {
 		Name      string   `json:"name" doc:"Name, at most 100 characters, unique among your tokens."`
@@ -147,7 +153,8 @@ type createTokenInput struct {
 	}
 }
 
-type newTokenAnswer struct {
+// createTokenOutput is the only response that has the value of the token.
+type createTokenOutput struct {
 	Body struct {
 		token
 		Value string `json:"value" doc:"Token value. Only in this response."`
@@ -159,7 +166,7 @@ const lastMillisecond = 253402300799999
 
 // CreateToken creates a personal access token of the caller. The value is in this response
 // alone: only its hash is stored.
-func (a *Handlers) CreateToken(ctx context.Context, sc tenant.Scope, in *createTokenInput) (*newTokenAnswer, error) {
+func (a *Handlers) CreateToken(ctx context.Context, sc tenant.Scope, in *createTokenInput) (*createTokenOutput, error) {
 	n := identity.NewToken{Owner: sc.Actor.UserID, Name: in.Body.Name}
 	if ms := in.Body.ExpiresAt; ms != nil {
 		if !(*ms > 0 && *ms <= lastMillisecond) {
@@ -170,18 +177,19 @@ func (a *Handlers) CreateToken(ctx context.Context, sc tenant.Scope, in *createT
 		}
 		n.ExpiresAt = time.UnixMilli(int64(math.Floor(*ms)))
 	}
-	if err := in.Body.into(ctx, a, sc.Actor, &n); err != nil {
+	if err := in.Body.applyTo(ctx, a, sc.Actor, &n); err != nil {
 		return nil, err
 	}
 	t, value, err := a.Tokens.CreateToken(ctx, sc.Actor, n)
 	if err != nil {
 		return nil, err
 	}
-	out := &newTokenAnswer{}
+	out := &createTokenOutput{}
 	out.Body.token, out.Body.Value = wireToken(t), value
 	return out, nil
 }
 
+// deleteTokenInput names the token: clients of the contract know no other identifier.
 type deleteTokenInput struct {
 	Body struct {
 		Name string `json:"name"`

@@ -81,14 +81,15 @@ func TestTokensMadeByTokens(t *testing.T) {
 		}
 		admin3.Post(account, object{"name": "more", "scopes": []string{"scan"}}).Want(403)
 		// Roles are given by the roles that one has, whatever else the token may do.
-		admin3.Post(w.Organization+"/invite", object{"email": "new@example.com", "role": "administrator"}).Want(201)
+		admin3.Post(w.Organization+"/invite",
+			object{"email": "new@example.com", "role": "administrator"}).Want(201)
 		// An answer is not repeated for a token with other limits.
 		r.As(admin).With("Idempotency-Key", "k").Post(path, object{"name": "once"}).Want(201)
 		small.With("Idempotency-Key", "k").Post(path, object{"name": "once"}).Want(http.StatusConflict)
 	})
 }
 
-func tokenNames(a *apitest.Answer) (names []string) {
+func tokenNames(a *apitest.Response) (names []string) {
 	var list []struct{ Name string }
 	a.Into(&list)
 	for _, one := range list {

@@ -20,7 +20,7 @@ type Users interface {
 	EndSession(ctx context.Context, by tenant.Actor, id identity.SessionID) error
 }
 
-type profileAnswer struct {
+type profileOutput struct {
 	Body struct {
 		ID            tenant.UserID         `json:"id" format:"uuid"`
 		FirstName     string                `json:"firstName"`
@@ -35,6 +35,7 @@ type profileAnswer struct {
 	}
 }
 
+// profileOrganization is an organization of the caller, with the caller's role in it.
 type profileOrganization struct {
 	ID           tenant.OrganizationID `json:"id" format:"uuid"`
 	Name         string                `json:"name"`
@@ -57,6 +58,7 @@ func (noSubscription) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, Nullable: true}
 }
 
+// profileTeam is a team of the caller, with the caller's role in it.
 type profileTeam struct {
 	ID   tenant.TeamID `json:"id" format:"uuid"`
 	Name string        `json:"name"`
@@ -64,12 +66,12 @@ type profileTeam struct {
 }
 
 // GetProfile responds with the caller's profile and all of the caller's roles.
-func (a *Handlers) GetProfile(ctx context.Context, sc tenant.Scope, _ *struct{}) (*profileAnswer, error) {
+func (a *Handlers) GetProfile(ctx context.Context, sc tenant.Scope, _ *struct{}) (*profileOutput, error) {
 	p, err := a.Users.Profile(ctx, sc.Actor)
 	if err != nil {
 		return nil, err
 	}
-	out := &profileAnswer{}
+	out := &profileOutput{}
 	b := &out.Body
 	b.ID, b.FirstName, b.LastName, b.Email, b.Picture = p.ID, p.FirstName, p.LastName, p.Email, p.Picture
 	b.Notification, b.Onboarded, b.CreatedAt, b.UpdatedAt = p.Notification, p.Onboarded, p.CreatedAt, p.UpdatedAt
@@ -87,6 +89,7 @@ func (a *Handlers) GetProfile(ctx context.Context, sc tenant.Scope, _ *struct{})
 	return out, nil
 }
 
+// updateProfileInput has the fields to change; absent ones stay as they are.
 type updateProfileInput struct {
 	Body struct {
 		FirstName    *string `json:"firstName,omitempty"`
@@ -97,7 +100,7 @@ type updateProfileInput struct {
 	}
 }
 
-type userAnswer struct {
+type updateProfileOutput struct {
 	Body struct {
 		Message string        `json:"message"`
 		UserID  tenant.UserID `json:"userId" format:"uuid"`
@@ -105,7 +108,8 @@ type userAnswer struct {
 }
 
 // UpdateProfile updates the fields of the caller's profile that the request has.
-func (a *Handlers) UpdateProfile(ctx context.Context, sc tenant.Scope, in *updateProfileInput) (*userAnswer, error) {
+func (a *Handlers) UpdateProfile(ctx context.Context, sc tenant.Scope,
+	in *updateProfileInput) (*updateProfileOutput, error) {
 	b := in.Body
 	u, err := a.Users.UpdateProfile(ctx, sc.Actor, identity.Change{
 		FirstName: b.FirstName, LastName: b.LastName, Picture: b.Picture, Notification: b.Notification,
@@ -114,12 +118,12 @@ func (a *Handlers) UpdateProfile(ctx context.Context, sc tenant.Scope, in *updat
 	if err != nil {
 		return nil, err
 	}
-	out := &userAnswer{}
+	out := &updateProfileOutput{}
 	out.Body.Message, out.Body.UserID = "Profile updated", u.ID
 	return out, nil
 }
 
-type passwordInput struct {
+type changePasswordInput struct {
 	Body struct {
 		Current string `json:"currentPassword"`
 		New     string `json:"newPassword" doc:"New password, at least 12 characters."`
@@ -129,7 +133,7 @@ type passwordInput struct {
 // ChangePassword sets a new password after verifying the current one, so that a stolen access
 // token alone cannot take over the account.
 func (a *Handlers) ChangePassword(ctx context.Context, sc tenant.Scope,
-	in *passwordInput) (*endpoint.MessageOutput, error) {
+	in *changePasswordInput) (*endpoint.MessageOutput, error) {
 	_, err := a.Users.ChangePassword(ctx, sc.Actor, identity.PasswordChange{Current: in.Body.Current, New: in.Body.New})
 	if err != nil {
 		return nil, err
@@ -139,6 +143,7 @@ func (a *Handlers) ChangePassword(ctx context.Context, sc tenant.Scope,
 		"remain valid"), nil
 }
 
+// session is a browser session: where and when it was opened, so that a user recognizes a stolen one.
 type session struct {
 	ID         identity.SessionID `json:"id" format:"uuid"`
 	IP         string             `json:"ip" doc:"IP address of the sign-in."`
@@ -148,19 +153,19 @@ type session struct {
 	ExpiresAt  time.Time          `json:"expiresAt"`
 }
 
-type sessionsAnswer struct {
+type sessionsOutput struct {
 	Body struct {
 		Sessions []session `json:"sessions"`
 	}
 }
 
 // ListSessions lists the caller's active browser sessions.
-func (a *Handlers) ListSessions(ctx context.Context, sc tenant.Scope, _ *struct{}) (*sessionsAnswer, error) {
+func (a *Handlers) ListSessions(ctx context.Context, sc tenant.Scope, _ *struct{}) (*sessionsOutput, error) {
 	list, err := a.Users.Sessions(ctx, sc.Actor)
 	if err != nil {
 		return nil, err
 	}
-	out := &sessionsAnswer{}
+	out := &sessionsOutput{}
 	out.Body.Sessions = []session{}
 	for _, s := range list {
 		out.Body.Sessions = append(out.Body.Sessions, session{
@@ -171,12 +176,13 @@ func (a *Handlers) ListSessions(ctx context.Context, sc tenant.Scope, _ *struct{
 	return out, nil
 }
 
-type sessionInput struct {
+type endSessionInput struct {
 	ID string `path:"sessionId" format:"uuid"`
 }
 
 // EndSession revokes one session of the caller.
-func (a *Handlers) EndSession(ctx context.Context, sc tenant.Scope, in *sessionInput) (*endpoint.MessageOutput, error) {
+func (a *Handlers) EndSession(ctx context.Context, sc tenant.Scope,
+	in *endSessionInput) (*endpoint.MessageOutput, error) {
 	id, err := tenant.ParseID("sessionId", in.ID)
 	if err != nil {
 		return nil, err

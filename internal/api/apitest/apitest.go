@@ -6,7 +6,7 @@
 //	org := r.As(owner).Post("/organization", body).Want(201).Text("organizationId")
 //	r.As(r.Person("stranger")).Get("/organization/" + org).Want(404)
 //
-// A person's bearer token is the id of the user. Every answer is checked against
+// A person's bearer token is the id of the user. Every response is checked against
 // the API's own OpenAPI document, failures included.
 package apitest
 
@@ -80,7 +80,7 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Version:      api.Version{Service: "merlon", Version: "test", Environment: "development"},
 		Now:          clock.Now,
 		Log:          slog.New(slog.NewTextHandler(testWriter{t}, nil)),
-		Authenticate: r.authenticate,
+		Authenticate: r.authenticateToken,
 		Scopes:       db,
 		Tenancy:      db,
 		Stats:        db,
@@ -125,7 +125,7 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 	}
 	r.API = api.New(c)
 	r.handler = r.API.Handler()
-	if r.document, err = document(r.API, len(options) == 0); err != nil {
+	if r.document, err = readDocument(r.API, len(options) == 0); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -138,8 +138,8 @@ var plain struct {
 	document *Document
 }
 
-// document reads the API's own document; that of a plain API once.
-func document(a *api.API, isPlain bool) (*Document, error) {
+// readDocument reads the API's own document; that of a plain API once.
+func readDocument(a *api.API, isPlain bool) (*Document, error) {
 	read := func() (*Document, error) {
 		text, err := a.OpenAPI()
 		if err != nil {
@@ -168,9 +168,9 @@ func (w testWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// authenticate takes the id of a user for that user's token.
-func (r *Runner) authenticate(ctx context.Context, token string) (tenant.Actor, error) {
-	token, limits := r.limits(token)
+// authenticateToken takes the id of a user for that user's token.
+func (r *Runner) authenticateToken(ctx context.Context, token string) (tenant.Actor, error) {
+	token, limits := r.tokenLimits(token)
 	a := tenant.Actor{UserID: tenant.UserID(token), ClientID: "test", Limits: limits}
 	err := r.DB.QueryRow(ctx, "SELECT service_of IS NOT NULL FROM app_user WHERE id = ? AND disabled_at = 0",
 		token).Scan(&a.Service)
@@ -193,8 +193,8 @@ type limited struct {
 	limits tenant.TokenLimits
 }
 
-// limits returns the user of a bearer token, and what the token lets through.
-func (r *Runner) limits(token string) (user string, l *tenant.TokenLimits) {
+// tokenLimits returns the user of a bearer token, and what the token lets through.
+func (r *Runner) tokenLimits(token string) (user string, l *tenant.TokenLimits) {
 	if v, ok := r.limited.Load(token); ok {
 		found := v.(limited)
 		return found.user, &found.limits
@@ -267,31 +267,34 @@ func (c Caller) With(name, value string) Caller {
 }
 
 // Get requests an address.
-func (c Caller) Get(path string) *Answer { c.r.t.Helper(); return c.Do("GET", path, nil) }
+func (c Caller) Get(path string) *Response { c.r.t.Helper(); return c.Do("GET", path, nil) }
 
 // Post sends a body; nil sends none.
-func (c Caller) Post(path string, body any) *Answer { c.r.t.Helper(); return c.Do("POST", path, body) }
+func (c Caller) Post(path string, body any) *Response {
+	c.r.t.Helper()
+	return c.Do("POST", path, body)
+}
 
 // Put sends a body.
-func (c Caller) Put(path string, body any) *Answer { c.r.t.Helper(); return c.Do("PUT", path, body) }
+func (c Caller) Put(path string, body any) *Response { c.r.t.Helper(); return c.Do("PUT", path, body) }
 
 // Patch sends a body.
-func (c Caller) Patch(path string, body any) *Answer {
+func (c Caller) Patch(path string, body any) *Response {
 	c.r.t.Helper()
 	return c.Do("PATCH", path, body)
 }
 
 // Delete sends a body, which some routes of the contract need; nil sends none.
-func (c Caller) Delete(path string, body any) *Answer {
+func (c Caller) Delete(path string, body any) *Response {
 	c.r.t.Helper()
 	return c.Do("DELETE", path, body)
 }
 
-// Do makes a request and checks the answer against the document. A body that is
+// Do makes a request and checks the response against the document. A body that is
 // an io.Reader is sent as it is, anything else as JSON.
-func (c Caller) Do(method, path string, body any) *Answer {
+func (c Caller) Do(method, path string, body any) *Response {
 	c.r.t.Helper()
-	req := httptest.NewRequestWithContext(c.r.t.Context(), method, BaseURL+path, c.r.reader(body))
+	req := httptest.NewRequestWithContext(c.r.t.Context(), method, BaseURL+path, c.r.openBody(body))
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -301,7 +304,7 @@ func (c Caller) Do(method, path string, body any) *Answer {
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	a := c.r.send(req)
+	a := c.r.sendRequest(req)
 	if err := c.r.document.Check(method, req.URL.EscapedPath(), a.Status, a.Header, a.Body); err != nil {
 		c.r.t.Errorf("the answer is not what the OpenAPI document says: %v", err)
 	}
@@ -310,24 +313,24 @@ func (c Caller) Do(method, path string, body any) *Answer {
 
 // Raw requests an address, and does not check the response against the document: it may
 // be compressed, or say that nothing has changed.
-func (c Caller) Raw(path string) *Answer {
+func (c Caller) Raw(path string) *Response {
 	c.r.t.Helper()
 	req := httptest.NewRequestWithContext(c.r.t.Context(), "GET", BaseURL+path, nil)
 	for name, values := range c.header {
 		req.Header[name] = values
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token)
-	return c.r.send(req)
+	return c.r.sendRequest(req)
 }
 
-func (r *Runner) send(req *http.Request) *Answer {
+func (r *Runner) sendRequest(req *http.Request) *Response {
 	w := httptest.NewRecorder()
 	r.handler.ServeHTTP(w, req)
-	return &Answer{t: r.t, request: req.Method + " " + req.URL.RequestURI(), Status: w.Code, Header: w.Header(),
+	return &Response{t: r.t, request: req.Method + " " + req.URL.RequestURI(), Status: w.Code, Header: w.Header(),
 		Body: w.Body.Bytes()}
 }
 
-func (r *Runner) reader(body any) io.Reader {
+func (r *Runner) openBody(body any) io.Reader {
 	r.t.Helper()
 	switch b := body.(type) {
 	case nil:
@@ -342,8 +345,8 @@ func (r *Runner) reader(body any) io.Reader {
 	return bytes.NewReader(text)
 }
 
-// An Answer is what a request was answered with.
-type Answer struct {
+// A Response is the response to a request.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
@@ -352,8 +355,8 @@ type Answer struct {
 	request string
 }
 
-// Want ends the test unless the answer has the status.
-func (a *Answer) Want(status int) *Answer {
+// Want ends the test unless the response has the status.
+func (a *Response) Want(status int) *Response {
 	a.t.Helper()
 	if a.Status != status {
 		a.t.Fatalf("%s: got %d, want %d\n%s", a.request, a.Status, status, a.Body)
@@ -362,7 +365,7 @@ func (a *Answer) Want(status int) *Answer {
 }
 
 // Into decodes the body.
-func (a *Answer) Into(v any) *Answer {
+func (a *Response) Into(v any) *Response {
 	a.t.Helper()
 	if err := json.Unmarshal(a.Body, v); err != nil {
 		a.t.Fatalf("%s: %v\n%s", a.request, err, a.Body)
@@ -372,7 +375,7 @@ func (a *Answer) Into(v any) *Answer {
 
 // Value returns the value at a path of member names and indexes with dots
 // between, such as "teams.0.id"; nil when there is none.
-func (a *Answer) Value(path string) any {
+func (a *Response) Value(path string) any {
 	a.t.Helper()
 	var v any
 	a.Into(&v)
@@ -394,7 +397,7 @@ func (a *Answer) Value(path string) any {
 }
 
 // Text returns the text at a path, and ends the test when there is none.
-func (a *Answer) Text(path string) string {
+func (a *Response) Text(path string) string {
 	a.t.Helper()
 	s, ok := a.Value(path).(string)
 	if !ok {
@@ -404,7 +407,7 @@ func (a *Answer) Text(path string) string {
 }
 
 // Time returns the time at a path.
-func (a *Answer) Time(path string) time.Time {
+func (a *Response) Time(path string) time.Time {
 	a.t.Helper()
 	at, err := time.Parse(time.RFC3339, a.Text(path))
 	if err != nil {

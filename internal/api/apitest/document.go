@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A Document checks answers against an OpenAPI 3.1 document, whose schemas are
+// A Document checks responses against an OpenAPI 3.1 document, whose schemas are
 // JSON Schema of the dialect 2020-12. It is safe for concurrent use.
 type Document struct {
 	compiler   *jsonschema.Compiler
@@ -69,11 +69,11 @@ func NewDocument(text []byte) (*Document, error) {
 	return d, nil
 }
 
-// Check returns an error when an answer is not what the document says of the
-// operation at the path. An address that the document does not have is answered
+// Check returns an error when a response is not what the document says of the
+// operation at the path. An address that the document does not have gets a response
 // with a Problem, or is the document itself.
 func (d *Document) Check(method, path string, status int, header http.Header, body []byte) error {
-	op, ok := d.operation(method, path)
+	op, ok := d.findOperation(method, path)
 	if !ok {
 		if status < http.StatusBadRequest {
 			if strings.HasPrefix(path, "/openapi") {
@@ -81,7 +81,7 @@ func (d *Document) Check(method, path string, status int, header http.Header, bo
 			}
 			return fmt.Errorf("%s %s answered %d, but the document has no such operation", method, path, status)
 		}
-		return d.validate("#/components/schemas/Problem", body)
+		return d.validateBody("#/components/schemas/Problem", body)
 	}
 	key := strconv.Itoa(status)
 	r, ok := op.responses[key]
@@ -111,27 +111,27 @@ func (d *Document) Check(method, path string, status int, header http.Header, bo
 	if kind != "application/json" {
 		return nil
 	}
-	place := "#/paths/" + escape(op.path) + "/" + strings.ToLower(method) + "/responses/" + key + "/content/" +
-		escape(kind) + "/schema"
-	if err := d.validate(place, body); err != nil {
+	place := "#/paths/" + escapePointer(op.path) + "/" + strings.ToLower(method) + "/responses/" + key + "/content/" +
+		escapePointer(kind) + "/schema"
+	if err := d.validateBody(place, body); err != nil {
 		return fmt.Errorf("%s %s answered %d: %w\n%s", method, op.path, status, err, body)
 	}
 	return nil
 }
 
-// checkProblem checks an answer that the document describes elsewhere: every
+// checkProblem checks a response that the document describes elsewhere: every
 // failure is one.
 func (d *Document) checkProblem(operation, ref string, status int, header http.Header, body []byte) error {
 	if kind, _, err := mime.ParseMediaType(header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return fmt.Errorf("%s answered %d as %q, want application/json", operation, status, header.Get("Content-Type"))
 	}
-	if err := d.validate(ref+"/content/application~1json/schema", body); err != nil {
+	if err := d.validateBody(ref+"/content/application~1json/schema", body); err != nil {
 		return fmt.Errorf("%s answered %d: %w\n%s", operation, status, err, body)
 	}
 	return nil
 }
 
-func (d *Document) validate(place string, body []byte) error {
+func (d *Document) validateBody(place string, body []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	schema := d.schemas[place]
@@ -149,22 +149,22 @@ func (d *Document) validate(place string, body []byte) error {
 	return schema.Validate(value)
 }
 
-// operation finds the operation of a path; fixed words win over parameters, from
+// findOperation finds the operation of a path; fixed words win over parameters, from
 // left to right.
-func (d *Document) operation(method, path string) (operation, bool) {
+func (d *Document) findOperation(method, path string) (operation, bool) {
 	segments := strings.Split(path, "/")
 	best, rank := operation{}, ""
 	for _, op := range d.operations {
-		if r, ok := op.match(method, segments); ok && r > rank {
+		if r, ok := op.matchPath(method, segments); ok && r > rank {
 			best, rank = op, r
 		}
 	}
 	return best, rank != ""
 }
 
-// match returns the rank of a match: one letter a segment, "b" for a fixed word,
+// matchPath returns the rank of a match: one letter a segment, "b" for a fixed word,
 // "a" for a parameter.
-func (o operation) match(method string, segments []string) (string, bool) {
+func (o operation) matchPath(method string, segments []string) (string, bool) {
 	if o.method != method || len(o.template) != len(segments) {
 		return "", false
 	}
@@ -182,7 +182,7 @@ func (o operation) match(method string, segments []string) (string, bool) {
 	return rank.String(), true
 }
 
-// escape writes a word as a segment of a JSON pointer inside an address.
-func escape(s string) string {
+// escapePointer writes a word as a segment of a JSON pointer inside an address.
+func escapePointer(s string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(s)
 }

@@ -61,8 +61,9 @@ func (w *World) AsPerson(name string) Caller { return w.As(w.People[name]) }
 func (w *World) Join(name, role string) {
 	w.T.Helper()
 	w.People[name] = w.Person(w.prefix + name)
-	token := w.AsPerson("administrator").Post(w.Organization+"/invite", map[string]any{"email": Email(w.prefix + name),
-		"role": role}).Want(201).Text("token")
+	token := w.AsPerson("administrator").Post(w.Organization+"/invite",
+		map[string]any{"email": Email(w.prefix + name),
+			"role": role}).Want(201).Text("token")
 	w.AsPerson(name).Post("/organization/invite/accept", map[string]any{"token": token}).Want(200)
 }
 

@@ -18,19 +18,19 @@ func Unmarshal(data []byte, v any) error {
 		return err
 	}
 	if decoded, ok := v.(*any); ok { // what is validated
-		return ambiguous(*decoded)
+		return checkDuplicateMembers(*decoded)
 	}
 	return nil
 }
 
-// ambiguous returns an error when two names of an object differ in case only. The member
+// checkDuplicateMembers returns an error when two names of an object differ in case only. The member
 // that is validated is the one that is spelt as declared; the decoder of structs takes the
 // last one of any case, which would then not have been validated.
-func ambiguous(v any) error {
+func checkDuplicateMembers(v any) error {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			if err := ambiguous(e); err != nil {
+			if err := checkDuplicateMembers(e); err != nil {
 				return err
 			}
 		}
@@ -42,7 +42,7 @@ func ambiguous(v any) error {
 				return fmt.Errorf("duplicate member %q in an object (names that differ only in case)", name)
 			}
 			seen[folded] = true
-			if err := ambiguous(e); err != nil {
+			if err := checkDuplicateMembers(e); err != nil {
 				return err
 			}
 		}
@@ -51,7 +51,7 @@ func ambiguous(v any) error {
 }
 
 // hasNUL reports whether JSON text holds the escape \u0000: one that an even
-// number of backslashes stands before.
+// number of backslashes precedes.
 func hasNUL(data []byte) bool {
 	escape := []byte(`\u0000`)
 	for {

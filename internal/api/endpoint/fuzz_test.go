@@ -17,7 +17,7 @@ func FuzzCanonical(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
-		once, err := canonical(query)
+		once, err := canonicalizeQuery(query)
 		if err != nil {
 			return
 		}

@@ -22,69 +22,69 @@ import (
 
 // This file makes creating operations safe to repeat: a client that does not know
 // whether its request arrived sends it again under the same Idempotency-Key
-// (draft-ietf-httpapi-idempotency-key-header) and is given the first answer.
+// (draft-ietf-httpapi-idempotency-key-header) and gets the first response.
 
 // Requests remembers requests with a key.
 type Requests interface {
 	// BeginRequest returns a holder when the request is to be done, or the sealed
-	// answer of an earlier one.
+	// response of an earlier one.
 	BeginRequest(ctx context.Context, k tenant.RequestKey, digest string) (holder string, answer []byte, err error)
-	// EndRequest keeps a sealed answer, or without one lets go of the key.
+	// EndRequest stores a sealed response, or without one lets go of the key.
 	EndRequest(ctx context.Context, k tenant.RequestKey, holder string, answer []byte) error
 }
 
-// Limits of a request with a key, and of its answer, in bytes.
+// Limits of a request with a key, and of its response, in bytes.
 const (
 	maxKey      = 255
 	maxRepeated = 1 << 20
 )
 
-// storedAnswer is what is sealed of an answer.
-type storedAnswer struct {
+// storedResponse is what is sealed of a response.
+type storedResponse struct {
 	Status int         `json:"status"`
 	Header http.Header `json:"header"`
 	Body   []byte      `json:"body"`
 }
 
-// doOnce does a request, unless one with its key was answered already.
+// doOnce does a request, unless one with its key has a response already.
 func (a *Server) doOnce(ctx huma.Context, sc tenant.Scope, r Route, next func(huma.Context)) {
 	k := tenant.RequestKey{Actor: sc.Actor.UserID, Route: r.id, Key: ctx.Header("Idempotency-Key")}
-	body, err := repeatable(ctx, k.Key)
+	body, err := readRepeatableBody(ctx, k.Key)
 	if err != nil {
-		a.refuse(ctx, err)
+		a.writeProblem(ctx, err)
 		return
 	}
-	holder, sealed, err := a.Requests.BeginRequest(ctx.Context(), k, digest(ctx, sc.Actor.Limits, body))
+	holder, sealed, err := a.Requests.BeginRequest(ctx.Context(), k, requestDigest(ctx, sc.Actor.Limits, body))
 	if err != nil {
 		var e *errs.Error
 		if errors.As(err, &e) && e.Code == tenant.KeyInUse {
 			ctx.SetHeader("Retry-After", "2")
 		}
-		a.refuse(ctx, err)
+		a.writeProblem(ctx, err)
 		return
 	}
 	if holder == "" {
-		a.replay(ctx, k, sealed)
+		a.replayResponse(ctx, k, sealed)
 		return
 	}
-	c := &captured{below: ctx, in: bytes.NewReader(body), header: http.Header{}}
+	c := &bufferedResponse{below: ctx, in: bytes.NewReader(body), header: http.Header{}}
 	var keep []byte
 	defer func() { // also when the handler panics: then nothing is kept
-		// The client may be gone, the answer must not be.
+		// The client may be gone, its response must still be stored.
 		if err := a.Requests.EndRequest(context.WithoutCancel(ctx.Context()), k, holder, keep); err != nil {
 			a.Log.LogAttrs(ctx.Context(), slog.LevelError, "store response of idempotent request failed",
 				slog.String("error", err.Error()))
 		}
-		c.send()
+		c.sendResponse()
 	}()
 	next(c)
 	if c.status/100 == 2 && c.out.Len() <= maxRepeated {
-		keep = a.sealAnswer(k, c)
+		keep = a.sealResponse(k, c)
 	}
 }
 
-// repeatable returns the body of a request that can be kept to be compared.
-func repeatable(ctx huma.Context, key string) ([]byte, error) {
+// readRepeatableBody returns the body of a request that can be kept to be compared.
+func readRepeatableBody(ctx huma.Context, key string) ([]byte, error) {
 	if len(key) > maxKey {
 		return nil, Invalid("header.Idempotency-Key", "must be at most 255 bytes")
 	}
@@ -101,10 +101,10 @@ func repeatable(ctx huma.Context, key string) ([]byte, error) {
 	return body, nil
 }
 
-// digest returns what two requests that are the same have in common. The limits of
-// the caller's token are part of it: what a token with more of them was answered is
-// not for one with less.
-func digest(ctx huma.Context, l *tenant.TokenLimits, body []byte) string {
+// requestDigest returns what two requests that are the same have in common. The limits of
+// the caller's token are part of it: the response to a token with more of them is
+// not for one with fewer.
+func requestDigest(ctx huma.Context, l *tenant.TokenLimits, body []byte) string {
 	u := ctx.URL()
 	h := sha256.New()
 	for _, part := range []string{ctx.Method(), u.Path, u.RawQuery, string(body),
@@ -114,42 +114,45 @@ func digest(ctx huma.Context, l *tenant.TokenLimits, body []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func answerLabel(k tenant.RequestKey) string {
+// responseLabel is the additional data of the seal: a response that is moved to another row cannot
+// be opened there.
+func responseLabel(k tenant.RequestKey) string {
 	return "idempotency/" + string(k.Actor) + "/" + k.Route + "/" + k.Key
 }
 
-// sealAnswer returns the answer as it is kept: it may hold a token.
-func (a *Server) sealAnswer(k tenant.RequestKey, c *captured) []byte {
-	text, err := json.Marshal(storedAnswer{Status: c.status, Header: c.header, Body: c.out.Bytes()})
+// sealResponse returns the response as it is stored: it may hold a token.
+func (a *Server) sealResponse(k tenant.RequestKey, c *bufferedResponse) []byte {
+	text, err := json.Marshal(storedResponse{Status: c.status, Header: c.header, Body: c.out.Bytes()})
 	if err != nil {
 		panic("api: encode response: " + err.Error()) // impossible: numbers, texts and bytes
 	}
-	return a.Box.Seal(text, answerLabel(k))
+	return a.Box.Seal(text, responseLabel(k))
 }
 
-// replay sends the answer of an earlier request.
-func (a *Server) replay(ctx huma.Context, k tenant.RequestKey, sealed []byte) {
-	var s storedAnswer
-	text, err := a.Box.Open(sealed, answerLabel(k))
+// replayResponse sends the response of an earlier request.
+func (a *Server) replayResponse(ctx huma.Context, k tenant.RequestKey, sealed []byte) {
+	var s storedResponse
+	text, err := a.Box.Open(sealed, responseLabel(k))
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 	}
 	if err != nil {
-		a.refuse(ctx, err)
+		a.writeProblem(ctx, err)
 		return
 	}
-	c := &captured{below: ctx, status: s.Status, header: s.Header}
+	c := &bufferedResponse{below: ctx, status: s.Status, header: s.Header}
 	c.header.Set("Idempotent-Replayed", "true")
 	_, _ = c.out.Write(s.Body) // a buffer's Write never fails
-	c.send()
+	c.sendResponse()
 }
 
-// below is the context that a captured one stands on; embedded under its own
+// below is the context below a buffered one; embedded under its own
 // name it would hide the method Context.
 type below = huma.Context
 
-// captured keeps what a handler answers until it is sent.
-type captured struct {
+// bufferedResponse keeps the response of a handler until it is stored: a client that gets it can
+// rely on getting the same one again.
+type bufferedResponse struct {
 	below
 	in     io.Reader
 	status int
@@ -158,28 +161,28 @@ type captured struct {
 }
 
 // Unwrap returns the context below, for who needs the connection.
-func (c *captured) Unwrap() huma.Context { return c.below }
+func (c *bufferedResponse) Unwrap() huma.Context { return c.below }
 
 // BodyReader returns the body that was read already.
-func (c *captured) BodyReader() io.Reader { return c.in }
+func (c *bufferedResponse) BodyReader() io.Reader { return c.in }
 
 // SetStatus keeps the status.
-func (c *captured) SetStatus(code int) { c.status = code }
+func (c *bufferedResponse) SetStatus(code int) { c.status = code }
 
 // Status returns the status.
-func (c *captured) Status() int { return c.status }
+func (c *bufferedResponse) Status() int { return c.status }
 
 // SetHeader keeps a header.
-func (c *captured) SetHeader(name, value string) { c.header.Set(name, value) }
+func (c *bufferedResponse) SetHeader(name, value string) { c.header.Set(name, value) }
 
 // AppendHeader keeps a further value of a header.
-func (c *captured) AppendHeader(name, value string) { c.header.Add(name, value) }
+func (c *bufferedResponse) AppendHeader(name, value string) { c.header.Add(name, value) }
 
 // BodyWriter returns where the body is kept.
-func (c *captured) BodyWriter() io.Writer { return &c.out }
+func (c *bufferedResponse) BodyWriter() io.Writer { return &c.out }
 
-// send sends the answer, if there is one.
-func (c *captured) send() {
+// sendResponse sends the response, if there is one.
+func (c *bufferedResponse) sendResponse() {
 	if c.status == 0 {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 // ended by a line feed).
 const Ndjson = "application/x-ndjson"
 
-// Lines answers with the values that produce passes to line, one a line, as a
+// Lines responds with the values that produce passes to line, one a line, as a
 // file of the name.
 func (a *Server) Lines(filename string, produce func(line func(any) error) error) *huma.StreamResponse {
 	return a.Download(filename, Ndjson, func(w io.Writer) error {
@@ -24,13 +24,13 @@ func (a *Server) Lines(filename string, produce func(line func(any) error) error
 	})
 }
 
-// Download answers with what produce writes, as a file of the name. Nothing is kept
-// in memory but a few kilobytes. A failure before the first of them is answered as
+// Download responds with what produce writes, as a file of the name. Nothing is kept
+// in memory but a few kilobytes. A failure before the first of them is reported as
 // any other; a later one cuts the connection, so that no client takes a part for the
 // whole.
 func (a *Server) Download(filename, contentType string, produce func(io.Writer) error) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
-		out := &begun{hc: hc, filename: filename, contentType: contentType}
+		out := &downloadWriter{hc: hc, filename: filename, contentType: contentType}
 		buffer := bufio.NewWriterSize(out, 32<<10)
 		err := produce(buffer)
 		if err == nil {
@@ -40,7 +40,7 @@ func (a *Server) Download(filename, contentType string, produce func(io.Writer) 
 		case err == nil && !out.yes: // nothing at all was written
 			_, _ = out.Write(nil) // the client may be gone
 		case err != nil && !out.yes:
-			a.refuse(hc, err)
+			a.writeProblem(hc, err)
 		case err != nil:
 			a.Log.LogAttrs(hc.Context(), slog.LevelWarn, "response aborted", slog.String("file", filename),
 				slog.String("error", err.Error()))
@@ -49,15 +49,15 @@ func (a *Server) Download(filename, contentType string, produce func(io.Writer) 
 	}}
 }
 
-// begun sends the head of the answer with its first bytes.
-type begun struct {
+// downloadWriter sends the head of the response with its first bytes.
+type downloadWriter struct {
 	hc          huma.Context
 	filename    string
 	contentType string
 	yes         bool
 }
 
-func (b *begun) Write(p []byte) (int, error) {
+func (b *downloadWriter) Write(p []byte) (int, error) {
 	if !b.yes {
 		b.yes = true
 		b.hc.SetHeader("Content-Type", b.contentType)
@@ -67,7 +67,7 @@ func (b *begun) Write(p []byte) (int, error) {
 	return b.hc.BodyWriter().Write(p)
 }
 
-// Downloads says that the route answers with a file of one of the types.
+// Downloads says that the route responds with a file of one of the types.
 func (r Route) Downloads(description string, types ...string) Route {
 	r.answer = map[string]*huma.MediaType{}
 	for _, t := range types {
@@ -76,7 +76,7 @@ func (r Route) Downloads(description string, types ...string) Route {
 	return r
 }
 
-// Lists says that the route answers with lines, unless it is asked for another type.
+// Lists says that the route responds with lines, unless it is asked for another type.
 func (r Route) Lists(others ...string) Route {
 	r = r.Downloads("The complete document.", others...)
 	r.answer[Ndjson] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString,

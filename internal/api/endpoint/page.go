@@ -39,18 +39,18 @@ func (p ClampedPage) Get() (page, size int) {
 // Pages returns how many pages of a size hold the total.
 func Pages(total, size int) int { return (total + size - 1) / size }
 
-// TeamPath is the input of a route that names a team; the scope holds the id.
-type TeamPath struct {
+// TeamInput is the input of a route that names a team; the scope holds the id.
+type TeamInput struct {
 	TeamID string `path:"teamId" format:"uuid"`
 }
 
-// ProjectPath is the input of a route that names a project; the scope holds the id.
-type ProjectPath struct {
+// ProjectInput is the input of a route that names a project; the scope holds the id.
+type ProjectInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 }
 
-// OrganizationPath is the input of a route that names an organization and nothing
+// OrganizationInput is the input of a route that names an organization and nothing
 // else; the scope holds the id.
-type OrganizationPath struct {
+type OrganizationInput struct {
 	OrganizationID string `path:"organizationId" format:"uuid"`
 }

@@ -31,7 +31,7 @@ func (p *Parser) Warning() string {
 }
 
 // headerText returns a short text in which everything but letters, digits and a few
-// signs is replaced, so that it may stand in a header.
+// signs is replaced, so that it is safe in a header.
 func headerText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.", r)) {

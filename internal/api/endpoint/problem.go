@@ -13,7 +13,7 @@ import (
 	"merlon/internal/errs"
 )
 
-// This file is the only place that turns an error into an HTTP answer.
+// This file is the only place that turns an error into an HTTP response.
 
 // A Problem is the body of every failure: the members of RFC 9457 and those of
 // both shapes that the contract knows.
@@ -83,7 +83,7 @@ var statuses = map[errs.Kind]int{
 	errs.Unavailable:     http.StatusServiceUnavailable,
 }
 
-// NewProblem returns the answer to a failure that the HTTP library found. What
+// NewProblem returns the response to a failure that the HTTP library found. What
 // it calls unprocessable the contract calls a bad request.
 func NewProblem(status int, message string, causes []error) *Problem {
 	if status == http.StatusUnprocessableEntity {
@@ -125,8 +125,8 @@ func toProblem(err error) *Problem {
 	return p
 }
 
-// problem maps an error and logs it where the person who asked cannot see why.
-func (a *Server) problem(ctx context.Context, err error) *Problem {
+// logProblem maps an error and logs it where the person who asked cannot see why.
+func (a *Server) logProblem(ctx context.Context, err error) *Problem {
 	p := toProblem(err)
 	if p.Status >= http.StatusInternalServerError && p.Status != http.StatusNotImplemented {
 		a.Log.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("error", err.Error()))
@@ -137,9 +137,9 @@ func (a *Server) problem(ctx context.Context, err error) *Problem {
 	return p
 }
 
-// refuse answers a request that was not admitted.
-func (a *Server) refuse(ctx huma.Context, err error) {
-	p := a.problem(ctx.Context(), err)
+// writeProblem responds to a request that was not admitted.
+func (a *Server) writeProblem(ctx huma.Context, err error) {
+	p := a.logProblem(ctx.Context(), err)
 	if p.Status == http.StatusUnauthorized {
 		ctx.SetHeader("WWW-Authenticate", "Bearer")
 	}
@@ -151,7 +151,7 @@ func (a *Server) refuse(ctx huma.Context, err error) {
 	_ = json.NewEncoder(ctx.BodyWriter()).Encode(p) // the client may be gone
 }
 
-// WriteProblem answers a failure outside of any route.
+// WriteProblem responds with a failure outside of any route.
 func WriteProblem(w http.ResponseWriter, r *http.Request, status int, message string) {
 	p := NewProblem(status, message, nil)
 	p.Path, p.Method, p.Instance = r.URL.Path, r.Method, r.URL.Path
@@ -160,6 +160,7 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, status int, message st
 	_ = json.NewEncoder(w).Encode(p) // the client may be gone
 }
 
+// requestKey is the key of the HTTP request in a context.
 type requestKey struct{}
 
 // Remember puts the request where problem finds its address.

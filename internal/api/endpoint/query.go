@@ -26,7 +26,7 @@ var indexed = regexp.MustCompile(`^(.+)\[\d*\]$`)
 // refused.
 func CanonicalQuery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		canonical, err := canonical(r.URL.RawQuery)
+		canonical, err := canonicalizeQuery(r.URL.RawQuery)
 		if err != nil {
 			WriteProblem(w, r, http.StatusBadRequest, "invalid query string: malformed percent-encoding, semicolon "+
 				"instead of &, invalid UTF-8, or a NUL character")
@@ -40,8 +40,8 @@ func CanonicalQuery(next http.Handler) http.Handler {
 	})
 }
 
-// canonical returns the query with every parameter once.
-func canonical(query string) (string, error) {
+// canonicalizeQuery returns the query with every parameter once.
+func canonicalizeQuery(query string) (string, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return "", err

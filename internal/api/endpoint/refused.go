@@ -12,7 +12,7 @@ import (
 // This file holds what is done about callers who ask for what they may not have,
 // or too often.
 
-// reportRefusal tells the audit log of a request that was not admitted, or that the
+// reportRefusal records in the audit log a request that was not admitted, or that the
 // handler found a permission to be missing for. A request without any token is
 // none of somebody who tries one.
 func (a *Server) reportRefusal(r Route, sc tenant.Scope, presented bool, err error) {
@@ -31,7 +31,7 @@ func (a *Server) reportRefusal(r Route, sc tenant.Scope, presented bool, err err
 	}
 }
 
-// reportMiss tells the audit log of a read of something that the caller does not see. It does
+// reportMiss records in the audit log a read of something that the caller does not see. It does
 // the same whether there is such a thing or not, so that the caller cannot tell.
 func (a *Server) reportMiss(r Route, actor tenant.Actor, target tenant.Target, err error) {
 	if a.Missed != nil && r.method == http.MethodGet && actor.UserID != "" && target != (tenant.Target{}) &&

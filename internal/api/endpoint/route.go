@@ -46,6 +46,7 @@ type Rule struct {
 	whole  bool               // only for tokens that are not limited to organizations or projects
 }
 
+// access is the kind of caller that a rule admits.
 type access uint8
 
 const (
@@ -85,9 +86,9 @@ func Members(p tenant.Permissions) Rule {
 	return r
 }
 
-// admitsToken returns a Forbidden error that says what the caller's token lacks,
+// checkToken returns a Forbidden error that says what the caller's token lacks,
 // or nil. It depends on nothing but the token and the route.
-func (r Rule) admitsToken(actor tenant.Actor) error {
+func (r Rule) checkToken(actor tenant.Actor) error {
 	if actor.Limits == nil {
 		return errs.E(errs.Internal, "access token without limits: its scopes are missing")
 	}
@@ -107,13 +108,13 @@ func (r Rule) admitsToken(actor tenant.Actor) error {
 	return nil
 }
 
-// admits returns a Forbidden error that names what is missing, or nil.
-func (r Rule) admits(sc tenant.Scope) error {
+// checkPermissions returns a Forbidden error that names what is missing, or nil.
+func (r Rule) checkPermissions(sc tenant.Scope) error {
 	return sc.Require(r.needs)
 }
 
 // New returns a route whose handler takes the parameters and body that I
-// declares and answers O.
+// declares and responds with O.
 //
 // house: six parameters, because each call is a row of the table of routes and
 // reads as one.
@@ -121,14 +122,14 @@ func New[I, O any](method, path, id, summary string, r Rule,
 	h func(context.Context, tenant.Scope, *I) (*O, error)) Route {
 	return Route{method: method, path: path, id: id, summary: summary, rule: r, Status: http.StatusOK,
 		Register: func(a *Server, r Route) {
-			huma.Register(a.Huma, r.operation(a), func(ctx context.Context, in *I) (*O, error) {
+			huma.Register(a.Huma, r.describeOperation(a), func(ctx context.Context, in *I) (*O, error) {
 				sc := scopeOf(ctx)
 				out, err := h(ctx, sc, in)
 				if err != nil {
 					if errs.Is(err, errs.Forbidden) {
 						a.reportRefusal(r, sc, true, err)
 					}
-					return nil, a.problem(ctx, err)
+					return nil, a.logProblem(ctx, err)
 				}
 				return out, nil
 			})
@@ -141,13 +142,13 @@ func (r Route) Describe(details string) Route {
 	return r
 }
 
-// Created makes the route answer 201 and honour an Idempotency-Key.
+// Created makes the route respond with 201 and honour an Idempotency-Key.
 func (r Route) Created() Route {
 	r.Status, r.creates = http.StatusCreated, true
 	return r
 }
 
-// Accepted makes the route answer 202 and honour an Idempotency-Key.
+// Accepted makes the route respond with 202 and honour an Idempotency-Key.
 func (r Route) Accepted() Route {
 	r.Status, r.creates = http.StatusAccepted, true
 	return r
@@ -159,7 +160,7 @@ func (r Route) Large(bytes int64) Route {
 	return r
 }
 
-// Starts makes the route honour an Idempotency-Key while it answers 200.
+// Starts makes the route honour an Idempotency-Key while it responds with 200.
 func (r Route) Starts() Route {
 	r.creates = true
 	return r
@@ -180,22 +181,22 @@ func (r Route) Validate() {
 	}
 }
 
-// operation describes the route to the HTTP library, with the check of its rule
+// describeOperation describes the route to the HTTP library, with the check of its rule
 // in front of everything else.
-func (r Route) operation(a *Server) huma.Operation {
+func (r Route) describeOperation(a *Server) huma.Operation {
 	o := huma.Operation{
 		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, DefaultStatus: r.Status,
 		MaxBodyBytes:    r.bytes,
 		BodyReadTimeout: -1, // the server's deadlines move with the progress of a body
-		Tags:            []string{tag(r.path)},
+		Tags:            []string{operationTag(r.path)},
 		// Any other failure has the same shape: a conflict, a limit, a part that is away.
 		Responses: map[string]*huma.Response{"400": aProblem, "default": aProblem},
 		Middlewares: huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
 			plainNumbers(ctx)
-			sc, err := a.admit(ctx, r)
+			sc, err := a.authorizeRequest(ctx, r)
 			if err != nil {
 				a.reportRefusal(r, sc, ctx.Header("Authorization") != "", err)
-				a.refuse(ctx, err)
+				a.writeProblem(ctx, err)
 				return
 			}
 			ctx = huma.WithContext(ctx, withScope(ctx.Context(), sc))
@@ -208,7 +209,7 @@ func (r Route) operation(a *Server) huma.Operation {
 	}
 	if r.creates {
 		o.Parameters = []*huma.Param{{Name: "Idempotency-Key", In: "header",
-			Schema: &huma.Schema{Type: huma.TypeString, MaxLength: ptr(maxKey)},
+			Schema: &huma.Schema{Type: huma.TypeString, MaxLength: pointerTo(maxKey)},
 			Description: "Unique key of the request. A request with the same key within 24 hours is not executed " +
 				"again: the first response is returned, with the header Idempotent-Replayed."}}
 	}
@@ -235,7 +236,7 @@ func (r Route) operation(a *Server) huma.Operation {
 	return o
 }
 
-// aProblem stands for the answer to every failure, which the document describes
+// aProblem refers to the response to every failure, which the document describes
 // once.
 var aProblem = &huma.Response{Ref: "#/components/responses/Problem"}
 
@@ -247,27 +248,27 @@ func (a *Server) DescribeProblem() {
 	}}}
 }
 
-// tag groups the operations of the document by their first fixed word.
-func tag(path string) string {
+// operationTag groups the operations of the document by their first fixed word.
+func operationTag(path string) string {
 	word, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return word
 }
 
-// admit authenticates the caller and applies the route's rule. With an error the
+// authorizeRequest authenticates the caller and applies the route's rule. With an error the
 // scope holds what is known of the caller.
-func (a *Server) admit(ctx huma.Context, r Route) (tenant.Scope, error) {
+func (a *Server) authorizeRequest(ctx huma.Context, r Route) (tenant.Scope, error) {
 	if r.rule.access == anyone {
 		return tenant.Scope{}, nil
 	}
-	actor, err := a.actor(ctx)
+	actor, err := a.authenticateActor(ctx)
 	if err != nil {
 		return tenant.Scope{Actor: tenant.Actor{IP: remoteIP(ctx.RemoteAddr())}}, err
 	}
-	target, err := a.target(ctx, r.path)
+	target, err := a.parseTarget(ctx, r.path)
 	if err != nil {
 		return tenant.Scope{Actor: actor}, err
 	}
-	if err := r.rule.admitsToken(actor); err != nil {
+	if err := r.rule.checkToken(actor); err != nil {
 		return tenant.Scope{Actor: actor}, err
 	}
 	if r.rule.access == signedIn {
@@ -278,11 +279,11 @@ func (a *Server) admit(ctx huma.Context, r Route) (tenant.Scope, error) {
 		a.reportMiss(r, actor, target, err)
 		return tenant.Scope{Actor: actor}, err
 	}
-	return sc, r.rule.admits(sc)
+	return sc, r.rule.checkPermissions(sc)
 }
 
-// actor returns the caller that the bearer token names.
-func (a *Server) actor(ctx huma.Context) (tenant.Actor, error) {
+// authenticateActor returns the caller that the bearer token names.
+func (a *Server) authenticateActor(ctx huma.Context) (tenant.Actor, error) {
 	header := ctx.Header("Authorization")
 	if header == "" && ctx.Header("X-API-Key") != "" {
 		return tenant.Actor{}, errs.E(errs.Gone,
@@ -311,10 +312,10 @@ func remoteIP(addr string) string {
 	return addr
 }
 
-// target reads the identifiers of the address. Every {…Id} is a UUID unless the
-// handler's own type says otherwise; one that was made in a sister region is
-// answered with that region's address.
-func (a *Server) target(ctx huma.Context, path string) (tenant.Target, error) {
+// parseTarget reads the identifiers of the address. Every {…Id} is a UUID unless the
+// handler's own type says otherwise; one that was made in a peer region is
+// refused with that region's address.
+func (a *Server) parseTarget(ctx huma.Context, path string) (tenant.Target, error) {
 	var t tenant.Target
 	for name, set := range map[string]func(string){
 		"organizationId": func(id string) { t.Organization = tenant.OrganizationID(id) },
@@ -328,7 +329,7 @@ func (a *Server) target(ctx huma.Context, path string) (tenant.Target, error) {
 		if err != nil {
 			return t, err
 		}
-		if err := a.here(id); err != nil {
+		if err := a.checkRegion(id); err != nil {
 			return t, err
 		}
 		set(id)
@@ -336,23 +337,25 @@ func (a *Server) target(ctx huma.Context, path string) (tenant.Target, error) {
 	return t, nil
 }
 
-// here returns a Misdirected error for an identifier of a sister region.
-func (a *Server) here(id string) error {
-	for _, sister := range a.Sisters {
-		if tenant.MadeIn(id, sister.Name) {
+// checkRegion returns a Misdirected error for an identifier of a peer region.
+func (a *Server) checkRegion(id string) error {
+	for _, peer := range a.PeerRegions {
+		if tenant.MadeIn(id, peer.Name) {
 			return &errs.Error{
 				Kind: errs.Misdirected,
-				Message: "wrong region: the resource belongs to " + sister.Name + "; send the request to " +
-					sister.BaseURL,
-				Members: map[string]string{"region": sister.Name, "baseUrl": sister.BaseURL, "authUrl": sister.AuthURL},
+				Message: "wrong region: the resource belongs to " + peer.Name + "; send the request to " +
+					peer.BaseURL,
+				Members: map[string]string{"region": peer.Name, "baseUrl": peer.BaseURL, "authUrl": peer.AuthURL},
 			}
 		}
 	}
 	return nil
 }
 
+// scopeKey is the key of the admitted scope in a context.
 type scopeKey struct{}
 
+// withScope returns the context of a request that was admitted with the scope.
 func withScope(ctx context.Context, sc tenant.Scope) context.Context {
 	return context.WithValue(ctx, scopeKey{}, sc)
 }
@@ -364,12 +367,12 @@ func scopeOf(ctx context.Context) tenant.Scope {
 	return sc
 }
 
-// Unbuilt returns a route that answers 501. what is the subject of the text.
+// Unbuilt returns a route that responds with 501. what is the subject of the text.
 func Unbuilt(method, path, id, what string, r Rule) Route {
 	return Route{method: method, path: path, id: id, summary: what + " (not implemented)", rule: r,
 		Status: http.StatusOK,
 		Register: func(a *Server, r Route) {
-			o := r.operation(a)
+			o := r.describeOperation(a)
 			o.Errors = append(o.Errors, http.StatusNotImplemented)
 			for rest := path; ; {
 				_, after, ok := strings.Cut(rest, "{")
@@ -382,7 +385,7 @@ func Unbuilt(method, path, id, what string, r Rule) Route {
 					Schema: &huma.Schema{Type: huma.TypeString}})
 			}
 			huma.Register(a.Huma, o, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
-				return nil, a.problem(ctx, &errs.Error{Kind: errs.NotImplemented, Code: "not_built",
+				return nil, a.logProblem(ctx, &errs.Error{Kind: errs.NotImplemented, Code: "not_built",
 					Message: what + ": not implemented in this version of the service"})
 			})
 		}}

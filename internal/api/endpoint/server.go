@@ -21,11 +21,11 @@ type Scopes interface {
 // A Server registers routes, enforces their permission rules and writes problem
 // responses. Its fields are those of the configuration of the API.
 type Server struct {
-	Huma    huma.API
-	Region  Region
-	Sisters []Region
-	Now     func() time.Time
-	Log     *slog.Logger
+	Huma        huma.API
+	Region      Region
+	PeerRegions []Region
+	Now         func() time.Time
+	Log         *slog.Logger
 
 	Authenticate func(ctx context.Context, token string) (tenant.Actor, error)
 	Refused      func(chain tenant.OrganizationID, by tenant.Actor, operation string, status int)

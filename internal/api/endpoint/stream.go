@@ -72,6 +72,7 @@ var bodySchemas = map[string]*huma.Schema{
 	}},
 }
 
+// sourceEnum lists the sources of scans for the schema of a body that is described by hand.
 func sourceEnum() []any {
 	out := []any{}
 	for _, s := range run.Sources {

@@ -63,4 +63,5 @@ func OrEmpty[T any](list []T) []T {
 	return list
 }
 
-func ptr[T any](v T) *T { return &v }
+// pointerTo returns a pointer to a value that has no address, such as a constant.
+func pointerTo[T any](v T) *T { return &v }

@@ -13,7 +13,7 @@ import (
 	"merlon/internal/upgrade"
 )
 
-// This file answers which upgrades clear findings of vulnerable packages.
+// This file lists upgrades that fix findings of vulnerable packages.
 
 // Remedies looks for upgrades.
 type Remedies interface {
@@ -21,7 +21,8 @@ type Remedies interface {
 	Job(ctx context.Context, sc tenant.Scope, id string) (remediation.Job, error)
 }
 
-type startUpgradeIn struct {
+// startUpgradeInput selects the findings to fix and how far versions may change.
+type startUpgradeInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Body      struct {
 		VulnerabilityIDs []string `json:"vulnerabilityIds" doc:"IDs of 1 to 5000 SCA findings. More than 100 are processed as a background job."`
@@ -32,7 +33,8 @@ type startUpgradeIn struct {
 	}
 }
 
-type startUpgradeOut struct {
+// startUpgradeOutput has either the results or the ID of a job that computes them.
+type startUpgradeOutput struct {
 	Body struct {
 		ProjectID tenant.ProjectID `json:"projectId" format:"uuid"`
 		Success   bool             `json:"success"`
@@ -44,7 +46,8 @@ type startUpgradeOut struct {
 }
 
 // StartUpgrade looks for upgrades, at once or by a job.
-func (a *Handlers) StartUpgrade(ctx context.Context, sc tenant.Scope, in *startUpgradeIn) (*startUpgradeOut, error) {
+func (a *Handlers) StartUpgrade(ctx context.Context, sc tenant.Scope,
+	in *startUpgradeInput) (*startUpgradeOutput, error) {
 	r := remediation.Request{Level: upgrade.Level(strings.ToLower(in.Body.UpdateLevel)), Single: in.Body.SingleFix,
 		PullRequest: in.Body.CreatePR}
 	if r.Level == "" {
@@ -70,7 +73,7 @@ func (a *Handlers) StartUpgrade(ctx context.Context, sc tenant.Scope, in *startU
 	if err != nil {
 		return nil, err
 	}
-	out := &startUpgradeOut{}
+	out := &startUpgradeOutput{}
 	out.Body.ProjectID, out.Body.Answer, out.Body.JobID = sc.Project, answer, job
 	if job != "" {
 		out.Body.Success, out.Body.Status, out.Body.Message, out.Body.Total = true, "ok",
@@ -82,12 +85,12 @@ func (a *Handlers) StartUpgrade(ctx context.Context, sc tenant.Scope, in *startU
 	return out, nil
 }
 
-type upgradeJobIn struct {
+type upgradeJobInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	JobID     string `path:"jobId" format:"uuid"`
 }
 
-// UpgradeJobFields are what both answers about a job say.
+// UpgradeJobFields are what both responses about a job have.
 type UpgradeJobFields struct {
 	JobID       string            `json:"jobId" format:"uuid"`
 	ProjectID   tenant.ProjectID  `json:"projectId" format:"uuid"`
@@ -97,7 +100,7 @@ type UpgradeJobFields struct {
 	CompletedAt *time.Time        `json:"completedAt,omitempty"`
 }
 
-type upgradeStatusOut struct {
+type upgradeStatusOutput struct {
 	Body struct {
 		UpgradeJobFields
 		Total           int        `json:"totalVulnerabilities"`
@@ -111,7 +114,7 @@ type upgradeStatusOut struct {
 	}
 }
 
-type upgradeResultOut struct {
+type upgradeResultOutput struct {
 	Body struct {
 		UpgradeJobFields
 		Success bool `json:"success"`
@@ -121,7 +124,7 @@ type upgradeResultOut struct {
 
 // upgradeJob reads a job.
 func (a *Handlers) upgradeJob(ctx context.Context, sc tenant.Scope,
-	in *upgradeJobIn) (remediation.Job, UpgradeJobFields, error) {
+	in *upgradeJobInput) (remediation.Job, UpgradeJobFields, error) {
 	id, err := tenant.ParseID("jobId", in.JobID)
 	if err != nil {
 		return remediation.Job{}, UpgradeJobFields{}, err
@@ -131,6 +134,7 @@ func (a *Handlers) upgradeJob(ctx context.Context, sc tenant.Scope,
 		CreatedAt: j.CreatedAt, CompletedAt: timeOrNil(j.CompletedAt)}, err
 }
 
+// timeOrNil returns null for the zero time, which stands for an event that has not happened.
 func timeOrNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -138,13 +142,14 @@ func timeOrNil(t time.Time) *time.Time {
 	return &t
 }
 
-// GetUpgradeStatus answers how far a job is.
-func (a *Handlers) GetUpgradeStatus(ctx context.Context, sc tenant.Scope, in *upgradeJobIn) (*upgradeStatusOut, error) {
+// GetUpgradeStatus responds with the progress of a job.
+func (a *Handlers) GetUpgradeStatus(ctx context.Context, sc tenant.Scope,
+	in *upgradeJobInput) (*upgradeStatusOutput, error) {
 	j, fields, err := a.upgradeJob(ctx, sc, in)
 	if err != nil {
 		return nil, err
 	}
-	out := &upgradeStatusOut{}
+	out := &upgradeStatusOutput{}
 	b := &out.Body
 	b.UpgradeJobFields, b.Total, b.Processed, b.ProgressPercent = fields, len(j.Request.Findings), j.Processed,
 		j.Percent()
@@ -153,13 +158,13 @@ func (a *Handlers) GetUpgradeStatus(ctx context.Context, sc tenant.Scope, in *up
 	return out, nil
 }
 
-// GetUpgrade answers what a job has come to; without results while it has not ended.
-func (a *Handlers) GetUpgrade(ctx context.Context, sc tenant.Scope, in *upgradeJobIn) (*upgradeResultOut, error) {
+// GetUpgrade responds with the results of a job; they are empty until it has ended.
+func (a *Handlers) GetUpgrade(ctx context.Context, sc tenant.Scope, in *upgradeJobInput) (*upgradeResultOutput, error) {
 	j, fields, err := a.upgradeJob(ctx, sc, in)
 	if err != nil {
 		return nil, err
 	}
-	out := &upgradeResultOut{}
+	out := &upgradeResultOutput{}
 	out.Body.UpgradeJobFields, out.Body.Answer = fields, j.Answer
 	out.Body.Success = j.State == remediation.Completed && j.Answer.Outcome() != "error"
 	if j.State != remediation.Completed {

@@ -23,7 +23,8 @@ type ImageRecords interface {
 	DeleteImage(ctx context.Context, sc tenant.Scope, id string) error
 }
 
-type listImagesIn struct {
+// listImagesInput selects and orders images.
+type listImagesInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	ResultPaging
 	Branch      string `query:"branch"`
@@ -32,8 +33,8 @@ type listImagesIn struct {
 	SearchQuery string `query:"searchQuery" maxLength:"200" doc:"Substring of the image name with its tag."`
 }
 
-// query reads the parameters. What the project's settings hide is not counted.
-func (in *listImagesIn) query(settings project.Settings) (q triage.ImageQuery, p queryParser, err error) {
+// parseQuery reads the parameters. What the project's settings hide is not counted.
+func (in *listImagesInput) parseQuery(settings project.Settings) (q triage.ImageQuery, p queryParser, err error) {
 	q = triage.ImageQuery{Branch: in.Branch, Search: strings.TrimSpace(in.SearchQuery)}
 	q.Sort = sortOf(&p, []triage.ImageSort{triage.ByLatestScan, triage.ByRepository, triage.ByTags}, in.Sort)
 	q.Descending = q.Sort != triage.ByRepository
@@ -45,7 +46,7 @@ func (in *listImagesIn) query(settings project.Settings) (q triage.ImageQuery, p
 			q.Severities = append(q.Severities, s)
 		}
 	}
-	number, size := in.get()
+	number, size := in.pageAndSize()
 	size = min(size, endpoint.MaxPageSize)
 	q.Offset, q.Limit = (number-1)*size, size
 	return q, p, p.Err()
@@ -64,6 +65,8 @@ type ImageSystem struct {
 	OS       string `json:"os" doc:"Display name, such as Debian GNU/Linux 12 (bookworm)."`
 }
 
+// viewSystem returns the distribution of an image. No scan, no distribution and an unknown one are
+// three different states.
 func viewSystem(os *scan.OS) ImageSystem {
 	switch {
 	case os == nil:
@@ -74,7 +77,7 @@ func viewSystem(os *scan.OS) ImageSystem {
 	return ImageSystem{OSFamily: os.ID, OSName: os.Version, OS: os.Name}
 }
 
-// A ScannedImage is what both lists tell of an image beyond the contract.
+// A ScannedImage is what both lists have of an image beyond the contract.
 type ScannedImage struct {
 	Branch   string     `json:"branch"`
 	Digest   string     `json:"digest" doc:"Digest of the manifest that was scanned last."`
@@ -85,10 +88,12 @@ type ScannedImage struct {
 	State    scan.State `json:"state" doc:"Result of the last scan: succeeded, or degraded if the coverage is incomplete."`
 }
 
+// viewScanned returns what the last scan recorded of an image.
 func viewScanned(i *triage.Image) ScannedImage {
 	return ScannedImage{i.Branch, i.Digest, i.Platform, i.Base, i.Size, i.Layers, i.State}
 }
 
+// imageBody is an image in the flat list.
 type imageBody struct {
 	ID             string           `json:"id" format:"uuid"`
 	ProjectID      tenant.ProjectID `json:"projectId" format:"uuid"`
@@ -103,7 +108,7 @@ type imageBody struct {
 	VulnCounts imageCounts `json:"vulnCounts" doc:"Number of active findings by severity."`
 }
 
-type imagesOut struct {
+type imagesOutput struct {
 	Warning string `header:"Warning"`
 	Body    struct {
 		ProjectName string      `json:"projectName"`
@@ -113,20 +118,20 @@ type imagesOut struct {
 	}
 }
 
-// An ImagesPage says which page of images an answer is.
+// An ImagesPage says which page of images a response has.
 type ImagesPage struct {
 	TotalPages  int `json:"totalPages"`
 	CurrentPage int `json:"currentPage"`
 	PageSize    int `json:"pageSize"`
 }
 
-// ListImages answers the images of a project that were scanned.
-func (a *Handlers) ListImages(ctx context.Context, sc tenant.Scope, in *listImagesIn) (*imagesOut, error) {
+// ListImages lists the scanned images of a project.
+func (a *Handlers) ListImages(ctx context.Context, sc tenant.Scope, in *listImagesInput) (*imagesOutput, error) {
 	p, err := a.Results.Project(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	q, parsed, err := in.query(p.Settings)
+	q, parsed, err := in.parseQuery(p.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +139,7 @@ func (a *Handlers) ListImages(ctx context.Context, sc tenant.Scope, in *listImag
 	if err != nil {
 		return nil, err
 	}
-	out := &imagesOut{Warning: parsed.Warning()}
+	out := &imagesOutput{Warning: parsed.Warning()}
 	out.Body.ProjectName, out.Body.TotalImages = p.Name, total
 	out.Body.ImagesPage = ImagesPage{endpoint.Pages(total, q.Limit), q.Offset/q.Limit + 1, q.Limit}
 	out.Body.Images = make([]imageBody, len(found))
@@ -150,6 +155,7 @@ func (a *Handlers) ListImages(ctx context.Context, sc tenant.Scope, in *listImag
 	return out, nil
 }
 
+// imageTagBody is one tag of a repository in the grouped list.
 type imageTagBody struct {
 	ID     string `json:"id" format:"uuid"`
 	Tag    string `json:"tag" doc:"Tag, or the digest if the image was referenced by digest."`
@@ -161,6 +167,7 @@ type imageTagBody struct {
 	VulnCounts imageCounts `json:"vulnCounts" doc:"Number of active findings of the image by severity."`
 }
 
+// imageGroupBody is a repository of images on one branch.
 type imageGroupBody struct {
 	RepositoryName string           `json:"repositoryName"`
 	ProjectID      tenant.ProjectID `json:"projectId" format:"uuid"`
@@ -172,7 +179,7 @@ type imageGroupBody struct {
 	LatestScanAt         time.Time      `json:"latestScanAt"`
 }
 
-type imageGroupsOut struct {
+type imageGroupsOutput struct {
 	Warning string `header:"Warning"`
 	Body    struct {
 		ProjectName       string           `json:"projectName"`
@@ -183,14 +190,15 @@ type imageGroupsOut struct {
 	}
 }
 
-// ListImageGroups answers the same by repository. The operating system is that of the
+// ListImageGroups lists the scanned images by repository. The operating system is that of the
 // image that was scanned last.
-func (a *Handlers) ListImageGroups(ctx context.Context, sc tenant.Scope, in *listImagesIn) (*imageGroupsOut, error) {
+func (a *Handlers) ListImageGroups(ctx context.Context, sc tenant.Scope,
+	in *listImagesInput) (*imageGroupsOutput, error) {
 	p, err := a.Results.Project(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	q, parsed, err := in.query(p.Settings)
+	q, parsed, err := in.parseQuery(p.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +206,7 @@ func (a *Handlers) ListImageGroups(ctx context.Context, sc tenant.Scope, in *lis
 	if err != nil {
 		return nil, err
 	}
-	out := &imageGroupsOut{Warning: parsed.Warning()}
+	out := &imageGroupsOutput{Warning: parsed.Warning()}
 	out.Body.ProjectName, out.Body.TotalRepositories, out.Body.TotalTags = p.Name, page.Total, page.Tags
 	out.Body.ImagesPage = ImagesPage{endpoint.Pages(page.Total, q.Limit), q.Offset/q.Limit + 1, q.Limit}
 	out.Body.GroupedImages = make([]imageGroupBody, len(page.Groups))
@@ -208,6 +216,7 @@ func (a *Handlers) ListImageGroups(ctx context.Context, sc tenant.Scope, in *lis
 	return out, nil
 }
 
+// viewImageGroup returns the repository as the grouped list shows it.
 func viewImageGroup(of tenant.ProjectID, g *triage.ImageGroup) imageGroupBody {
 	out := imageGroupBody{
 		RepositoryName: g.Repository, ProjectID: of, ImageSystem: viewSystem(nil), Branch: g.Branch, TagCount: g.Tags,
@@ -227,8 +236,8 @@ func viewImageGroup(of tenant.ProjectID, g *triage.ImageGroup) imageGroupBody {
 	return out
 }
 
-// holders returns the images that hold a finding.
-func (a *Handlers) holders(ctx context.Context, sc tenant.Scope, id triage.ID) ([]heldBody, error) {
+// listHolders returns the images that hold a finding.
+func (a *Handlers) listHolders(ctx context.Context, sc tenant.Scope, id triage.ID) ([]heldBody, error) {
 	found, err := a.Results.Holders(ctx, sc, id)
 	out := make([]heldBody, len(found))
 	for n, i := range found {
@@ -237,14 +246,14 @@ func (a *Handlers) holders(ctx context.Context, sc tenant.Scope, id triage.ID) (
 	return out, err
 }
 
-type deleteImageIn struct {
+type deleteImageInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	ImageID   string `path:"imageId"`
 }
 
 // DeleteImage deletes an image and what it alone holds.
 func (a *Handlers) DeleteImage(ctx context.Context, sc tenant.Scope,
-	in *deleteImageIn) (*endpoint.OutcomeOutput, error) {
+	in *deleteImageInput) (*endpoint.OutcomeOutput, error) {
 	id, err := tenant.ParseID("imageId", in.ImageID)
 	if err != nil {
 		return nil, err

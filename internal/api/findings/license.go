@@ -31,8 +31,8 @@ type Licenses interface {
 // named.
 const noLicense = "UNKNOWN"
 
-// LicenseFilter are the parameters that choose packages.
-type LicenseFilter struct {
+// LicenseFilterInput are the parameters that choose packages.
+type LicenseFilterInput struct {
 	ProjectID      string `path:"projectId" format:"uuid"`
 	Branch         string `query:"branch" maxLength:"255" doc:"Branch. Default: the reference branch."`
 	OrganizationID string `query:"organizationId" format:"uuid" doc:"Organization of the project. With another organization the result is empty."`
@@ -41,7 +41,8 @@ type LicenseFilter struct {
 }
 
 // query reads the parameters.
-func (a *Handlers) licenseQuery(ctx context.Context, sc tenant.Scope, in *LicenseFilter) (triage.PackageQuery, error) {
+func (a *Handlers) licenseQuery(ctx context.Context, sc tenant.Scope,
+	in *LicenseFilterInput) (triage.PackageQuery, error) {
 	q := triage.PackageQuery{Branch: in.Branch, Ecosystems: endpoint.Words(in.Ecosystem)}
 	if in.OrganizationID != "" && !strings.EqualFold(in.OrganizationID, string(sc.Organization)) {
 		return q, errs.E(errs.NotFound, "project not found")
@@ -76,21 +77,25 @@ type LicenseFields struct {
 	RiskDescription string           `json:"riskDescription"`
 }
 
+// showLicense returns the licence with the risk that its category means.
 func showLicense(l license.License) LicenseFields {
 	return LicenseFields{SPDXID: l.ID, Name: l.Name, Category: l.Category, Risk: l.Category.Risk(),
 		RiskDescription: l.Category.RiskDescription()}
 }
 
-// nameless describes what is known of packages without a licence.
-func nameless() license.License {
+// unknownLicense describes what is known of packages without a licence.
+func unknownLicense() license.License {
 	return license.License{ID: noLicense, Name: "Unknown licence", Category: license.Unknown}
 }
 
+// licenseCountBody is a licence and the number of packages that name it.
 type licenseCountBody struct {
 	LicenseFields
 	Count int `json:"count" doc:"Number of packages with the licence, without ignored ones."`
 }
 
+// licenseSummaryBody counts packages. A package with several licences counts once in the category that
+// its expression allows, and once for each licence that it names.
 type licenseSummaryBody struct {
 	ProjectID               tenant.ProjectID   `json:"projectId" format:"uuid"`
 	TotalPackages           int                `json:"totalPackages"`
@@ -104,17 +109,16 @@ type licenseSummaryBody struct {
 	Licenses                []licenseCountBody `json:"licenses" doc:"Licences by number of packages, descending."`
 }
 
-type licenseSummaryOut struct {
+type licenseSummaryOutput struct {
 	Body struct {
 		Success bool               `json:"success"`
 		Data    licenseSummaryBody `json:"data"`
 	}
 }
 
-// GetLicenseSummary answers how many packages of a branch are under which
-// licences.
+// GetLicenseSummary counts the packages of a branch by licence and category.
 func (a *Handlers) GetLicenseSummary(ctx context.Context, sc tenant.Scope,
-	in *LicenseFilter) (*licenseSummaryOut, error) {
+	in *LicenseFilterInput) (*licenseSummaryOutput, error) {
 	q, err := a.licenseQuery(ctx, sc, in)
 	if err != nil {
 		return nil, err
@@ -127,14 +131,14 @@ func (a *Handlers) GetLicenseSummary(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	out := &licenseSummaryOut{}
+	out := &licenseSummaryOutput{}
 	out.Body.Success, out.Body.Data = true, licenseSummaryBody{ProjectID: sc.Project, Licenses: []licenseCountBody{}}
 	byID := map[string]int{}
 	for _, c := range counts {
-		out.Body.Data.add(c, classes, byID)
+		out.Body.Data.addPackages(c, classes, byID)
 	}
 	for id, n := range byID {
-		l := nameless()
+		l := unknownLicense()
 		if id != noLicense {
 			l = classes.Of(id)
 		}
@@ -147,8 +151,8 @@ func (a *Handlers) GetLicenseSummary(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
-// add counts packages under the same licences, and each licence that they name.
-func (b *licenseSummaryBody) add(c triage.LicenseCount, classes license.Classes, byID map[string]int) {
+// addPackages counts packages under the same licences, and each licence that they name.
+func (b *licenseSummaryBody) addPackages(c triage.LicenseCount, classes license.Classes, byID map[string]int) {
 	e := license.Read(c.Licenses)
 	ids := e.IDs()
 	b.TotalPackages += c.Packages
@@ -177,8 +181,8 @@ func (b *licenseSummaryBody) add(c triage.LicenseCount, classes license.Classes,
 	}
 }
 
-type licensePackagesIn struct {
-	LicenseFilter
+type licensePackagesInput struct {
+	LicenseFilterInput
 	SPDXID string `path:"spdxId" doc:"SPDX ID from the summary; UNKNOWN for packages without a known licence."`
 	Page   int    `query:"page" maximum:"2147483647" doc:"Page number, from 1."`
 	Limit  int    `query:"limit" doc:"Page size, at most 10000 (default)."`
@@ -187,6 +191,7 @@ type licensePackagesIn struct {
 // maxLicensePackages bounds a page of packages.
 const maxLicensePackages = 10_000
 
+// licensePackageBody is a package of a licence.
 type licensePackageBody struct {
 	ID                string   `json:"id" format:"uuid"`
 	PackageName       string   `json:"packageName"`
@@ -199,7 +204,7 @@ type licensePackageBody struct {
 	IsLicenseAssigned bool     `json:"isLicenseAssigned" doc:"The licence was assigned manually."`
 }
 
-type licensePackagesOut struct {
+type licensePackagesOutput struct {
 	Body struct {
 		Success bool `json:"success"`
 		Data    struct {
@@ -210,10 +215,10 @@ type licensePackagesOut struct {
 	}
 }
 
-// ListLicensePackages answers the packages of a branch that name a licence.
+// ListLicensePackages lists the packages of a branch that name a licence.
 func (a *Handlers) ListLicensePackages(ctx context.Context, sc tenant.Scope,
-	in *licensePackagesIn) (*licensePackagesOut, error) {
-	q, err := a.licenseQuery(ctx, sc, &in.LicenseFilter)
+	in *licensePackagesInput) (*licensePackagesOutput, error) {
+	q, err := a.licenseQuery(ctx, sc, &in.LicenseFilterInput)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +231,7 @@ func (a *Handlers) ListLicensePackages(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	l := nameless()
+	l := unknownLicense()
 	wanted := func(declared []string) bool { return len(license.Read(declared).IDs()) == 0 }
 	if in.SPDXID != noLicense {
 		id := in.SPDXID
@@ -244,7 +249,7 @@ func (a *Handlers) ListLicensePackages(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	out := &licensePackagesOut{}
+	out := &licensePackagesOutput{}
 	out.Body.Success, out.Body.Data.LicenseFields, out.Body.Data.TotalCount = true, showLicense(l), total
 	out.Body.Data.Packages = endpoint.Convert(found, func(k triage.ListedPackage) licensePackageBody {
 		return licensePackageBody{ID: k.ID, PackageName: k.Package.Name, PackageVersion: k.Package.Version,

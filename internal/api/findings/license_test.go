@@ -34,7 +34,7 @@ func someLicenses() *apitest.ScanResult {
 
 // numbers are those of a summary: all, with and without licences, the four
 // categories and the ignored ones.
-func numbers(a *apitest.Answer) []any {
+func numbers(a *apitest.Response) []any {
 	out := []any{}
 	for _, name := range []string{"totalPackages", "packagesWithLicenses", "packagesWithoutLicenses", "permissiveCount",
 		"weakCopyleftCount",
@@ -45,7 +45,7 @@ func numbers(a *apitest.Answer) []any {
 }
 
 // of returns the number of packages of a licence in a summary, or nil.
-func of(a *apitest.Answer, id string) any {
+func of(a *apitest.Response, id string) any {
 	for _, l := range a.Value("data.licenses").([]any) {
 		if row := l.(map[string]any); row["spdxId"] == id {
 			return row["count"]
@@ -55,7 +55,7 @@ func of(a *apitest.Answer, id string) any {
 }
 
 // names returns the packages of an answer.
-func names(a *apitest.Answer) []string {
+func names(a *apitest.Response) []string {
 	out := []string{}
 	for _, p := range a.Value("data.packages").([]any) {
 		out = append(out, p.(map[string]any)["packageName"].(string))

@@ -18,7 +18,8 @@ type PackagePath struct {
 	PackageID string `path:"packageId" format:"uuid"`
 }
 
-type setPackageLicenseIn struct {
+// setPackageLicenseInput is the licence that a person has found a package to have.
+type setPackageLicenseInput struct {
 	PackagePath
 	Body struct {
 		SPDXID string `json:"spdxId" maxLength:"1000" doc:"SPDX licence expression, or an ID that the organization has classified. Empty resets to the licence that the package declares."`
@@ -28,7 +29,7 @@ type setPackageLicenseIn struct {
 // SetPackageLicense says under which licence a package is, for every branch and
 // later scan.
 func (a *Handlers) SetPackageLicense(ctx context.Context, sc tenant.Scope,
-	in *setPackageLicenseIn) (*endpoint.OutcomeOutput, error) {
+	in *setPackageLicenseInput) (*endpoint.OutcomeOutput, error) {
 	expression := strings.TrimSpace(in.Body.SPDXID)
 	if expression != "" {
 		e, err := license.Parse(expression)
@@ -55,7 +56,8 @@ func (a *Handlers) SetPackageLicense(ctx context.Context, sc tenant.Scope,
 	return endpoint.NewOutcome("Licence updated"), nil
 }
 
-type ignorePackageLicenseIn struct {
+// ignorePackageLicenseInput excludes a package from the licence counts, or includes it again.
+type ignorePackageLicenseInput struct {
 	PackagePath
 	Body struct {
 		Ignored bool `json:"ignored" doc:"Exclude the package from the licence counts."`
@@ -65,7 +67,7 @@ type ignorePackageLicenseIn struct {
 // IgnorePackageLicense leaves a package out of the numbers of licences, or counts
 // it again.
 func (a *Handlers) IgnorePackageLicense(ctx context.Context, sc tenant.Scope,
-	in *ignorePackageLicenseIn) (*endpoint.OutcomeOutput, error) {
+	in *ignorePackageLicenseInput) (*endpoint.OutcomeOutput, error) {
 	if err := a.Results.DecideLicense(ctx, sc, strings.ToLower(in.PackageID),
 		triage.LicenseDecision{Ignored: &in.Body.Ignored}); err != nil {
 		return nil, err
@@ -73,6 +75,7 @@ func (a *Handlers) IgnorePackageLicense(ctx context.Context, sc tenant.Scope,
 	return endpoint.NewOutcome("Licence updated"), nil
 }
 
+// licenseClassBody is the category of a licence, with the default that a reset restores.
 type licenseClassBody struct {
 	SPDXID          string           `json:"spdxId"`
 	Name            string           `json:"name"`
@@ -81,7 +84,7 @@ type licenseClassBody struct {
 	IsOverridden    bool             `json:"isOverridden"`
 }
 
-type licenseClassesOut struct {
+type licenseClassesOutput struct {
 	Body struct {
 		Success bool `json:"success"`
 		Data    struct {
@@ -90,14 +93,15 @@ type licenseClassesOut struct {
 	}
 }
 
-// GetLicenseClasses answers of which categories licences are for an organization.
+// GetLicenseClasses lists the licence categories of an organization: the built-in ones with their
+// overrides, then the licences that the organization has added.
 func (a *Handlers) GetLicenseClasses(ctx context.Context, sc tenant.Scope,
-	_ *endpoint.OrganizationPath) (*licenseClassesOut, error) {
+	_ *endpoint.OrganizationInput) (*licenseClassesOutput, error) {
 	classes, err := a.Results.LicenseClasses(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	out := &licenseClassesOut{}
+	out := &licenseClassesOutput{}
 	out.Body.Success = true
 	own := map[string]license.License{}
 	for _, l := range classes.Own() {
@@ -123,8 +127,9 @@ func (a *Handlers) GetLicenseClasses(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
-type setLicenseClassesIn struct {
-	endpoint.OrganizationPath
+// setLicenseClassesInput replaces all overrides of an organization.
+type setLicenseClassesInput struct {
+	endpoint.OrganizationInput
 	Body struct {
 		Overrides []struct {
 			SPDXID   string           `json:"spdxId" minLength:"1" maxLength:"200" doc:"Licence ID. An ID outside the SPDX list becomes a licence of the organization."`
@@ -136,7 +141,7 @@ type setLicenseClassesIn struct {
 // SetLicenseClasses puts licences into categories, for all projects of an
 // organization at once.
 func (a *Handlers) SetLicenseClasses(ctx context.Context, sc tenant.Scope,
-	in *setLicenseClassesIn) (*endpoint.OutcomeOutput, error) {
+	in *setLicenseClassesInput) (*endpoint.OutcomeOutput, error) {
 	own := make([]license.License, len(in.Body.Overrides))
 	for i, o := range in.Body.Overrides {
 		e, err := license.Parse(o.SPDXID)
@@ -154,9 +159,9 @@ func (a *Handlers) SetLicenseClasses(ctx context.Context, sc tenant.Scope,
 	return endpoint.NewOutcome("Licence categories updated"), nil
 }
 
-// ResetLicenseClasses takes back what an organization thinks of licences.
+// ResetLicenseClasses deletes the licence categories of an organization.
 func (a *Handlers) ResetLicenseClasses(ctx context.Context, sc tenant.Scope,
-	_ *endpoint.OrganizationPath) (*endpoint.OutcomeOutput, error) {
+	_ *endpoint.OrganizationInput) (*endpoint.OutcomeOutput, error) {
 	if err := a.Results.ResetLicenses(ctx, sc); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ type Overviews interface {
 		days triage.DateRange) ([]triage.DayCount, error)
 }
 
-type orgOverviewIn struct {
+// orgOverviewInput selects the findings that an overview counts, and the parts that it has.
+type orgOverviewInput struct {
 	OrganizationID         string `path:"organizationId" format:"uuid"`
 	SeverityFilter         string `query:"severityFilter" doc:"Severities: CRITICAL, HIGH, MEDIUM, LOW."`
 	StatusFilter           string `query:"statusFilter" doc:"Statuses: to_verify, confirmed, in_review, resolved, ignored. Default: the active ones, to_verify and confirmed."`
@@ -60,8 +61,8 @@ type orgOverviewQuery struct {
 	warning         string // about what was ignored
 }
 
-// query reads the parameters.
-func (in *orgOverviewIn) query() (orgOverviewQuery, error) {
+// parseQuery reads the parameters.
+func (in *orgOverviewInput) parseQuery() (orgOverviewQuery, error) {
 	var p queryParser
 	q := orgOverviewQuery{filter: triage.OverviewFilter{
 		Severities: endpoint.Enum(&p.Parser, "severityFilter", finding.Severities, in.SeverityFilter),
@@ -69,7 +70,7 @@ func (in *orgOverviewIn) query() (orgOverviewQuery, error) {
 		Branches:   plainList(in.Branches),
 		Statuses:   p.countedStatuses(in.StatusFilter, in.IncludeResolved),
 	}}
-	q.filter.From, q.filter.To = p.day("dateFrom", in.DateFrom, 0), p.day("dateTo", in.DateTo, 24*time.Hour)
+	q.filter.From, q.filter.To = p.parseDay("dateFrom", in.DateFrom, 0), p.parseDay("dateTo", in.DateTo, 24*time.Hour)
 	for _, text := range plainList(in.TeamIDs) {
 		id, err := tenant.ParseID("teamIds", text)
 		if err != nil {
@@ -107,8 +108,8 @@ func (p *queryParser) countedStatuses(filter, includeResolved string) []triage.S
 	return statuses
 }
 
-// day reads a date or a time; a date stands for its beginning and later.
-func (p *queryParser) day(name, text string, later time.Duration) time.Time {
+// parseDay reads a date or a time; a date stands for its beginning and later.
+func (p *queryParser) parseDay(name, text string, later time.Duration) time.Time {
 	if text == "" {
 		return time.Time{}
 	}
@@ -130,7 +131,8 @@ type RiskCounts struct {
 	LowRiskProjects      int `json:"lowRiskProjects"`
 }
 
-func (r *RiskCounts) add(n map[triage.RiskLevel]int) {
+// addRisks adds the numbers of projects by risk level.
+func (r *RiskCounts) addRisks(n map[triage.RiskLevel]int) {
 	r.CriticalRiskProjects += n[triage.CriticalRisk]
 	r.HighRiskProjects += n[triage.HighRisk]
 	r.MediumRiskProjects += n[triage.MediumRisk]
@@ -146,10 +148,13 @@ type SummaryCounts struct {
 	TotalVulnerabilities int `json:"totalVulnerabilities"`
 }
 
+// summaryCounts returns the counts by severity, zeros included.
 func summaryCounts(n map[finding.Severity]int, total int) SummaryCounts {
 	return SummaryCounts{n[finding.Critical], n[finding.High], n[finding.Medium], n[finding.Low], total}
 }
 
+// projectOverviewBody is a project in an overview. Counts of analyses that the first clients do not
+// know are null until the analysis has run: zero would read as clean.
 type projectOverviewBody struct {
 	ProjectID   tenant.ProjectID `json:"projectId" format:"uuid"`
 	ProjectName string           `json:"projectName"`
@@ -169,6 +174,7 @@ type projectOverviewBody struct {
 	Coverage []scancoverage.CoverageBody `json:"coverage" doc:"Coverage of each analysis behind the counts."`
 }
 
+// teamOverviewBody is a team with the sums over its projects.
 type teamOverviewBody struct {
 	TeamID       tenant.TeamID `json:"teamId" format:"uuid"`
 	TeamName     string        `json:"teamName"`
@@ -178,6 +184,7 @@ type teamOverviewBody struct {
 	Coverage []scancoverage.CoverageSummaryBody `json:"coverage" doc:"Coverage of each analysis behind the counts."`
 }
 
+// topProjectBody is one of the projects with the most findings.
 type topProjectBody struct {
 	ProjectID          tenant.ProjectID            `json:"projectId" format:"uuid"`
 	ProjectName        string                      `json:"projectName"`
@@ -201,6 +208,7 @@ type comparisonBody struct {
 	PreviousSolved int `json:"previousSolvedIssues"`
 }
 
+// orgOverviewBody is an overview of the projects that the caller can read.
 type orgOverviewBody struct {
 	OrganizationID          tenant.OrganizationID `json:"organizationId" format:"uuid"`
 	TotalProjects           int                   `json:"totalProjects"`
@@ -227,7 +235,7 @@ type orgOverviewBody struct {
 	Comparison            *comparisonBody                    `json:"comparison,omitempty"`
 }
 
-type orgOverviewOut struct {
+type orgOverviewOutput struct {
 	Warning string `header:"Warning" doc:"Query parameters that were ignored."`
 	Body    orgOverviewBody
 }
@@ -235,16 +243,17 @@ type orgOverviewOut struct {
 // allTeams is how many teams the totals of an overview are taken from.
 const allTeams = 1 << 20
 
-// GetOrgOverview answers how the projects of an organization stand that the
-// caller may read.
-func (a *Handlers) GetOrgOverview(ctx context.Context, sc tenant.Scope, in *orgOverviewIn) (*orgOverviewOut, error) {
-	q, err := in.query()
+// GetOrgOverview responds with the risk, counts and coverage of the projects that the
+// caller can read.
+func (a *Handlers) GetOrgOverview(ctx context.Context, sc tenant.Scope,
+	in *orgOverviewInput) (*orgOverviewOutput, error) {
+	q, err := in.parseQuery()
 	if err != nil {
 		return nil, err
 	}
-	out := &orgOverviewOut{Warning: q.warning, Body: orgOverviewBody{OrganizationID: sc.Organization,
+	out := &orgOverviewOutput{Warning: q.warning, Body: orgOverviewBody{OrganizationID: sc.Organization,
 		ProjectsSummary: []projectOverviewBody{}, TeamsSummary: []teamOverviewBody{}}}
-	for _, fill := range []func(context.Context, tenant.Scope, *orgOverviewIn, orgOverviewQuery,
+	for _, fill := range []func(context.Context, tenant.Scope, *orgOverviewInput, orgOverviewQuery,
 		*orgOverviewBody) error{
 		a.fillTotals, a.fillProjects, a.fillTop, a.fillDays,
 	} {
@@ -256,7 +265,7 @@ func (a *Handlers) GetOrgOverview(ctx context.Context, sc tenant.Scope, in *orgO
 }
 
 // fillTotals adds up all projects and their teams.
-func (a *Handlers) fillTotals(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery,
+func (a *Handlers) fillTotals(ctx context.Context, sc tenant.Scope, in *orgOverviewInput, q orgOverviewQuery,
 	out *orgOverviewBody) error {
 	counts, err := a.Overviews.OverviewCounts(ctx, sc, q.filter)
 	if err != nil {
@@ -288,15 +297,15 @@ func (a *Handlers) fillTotals(ctx context.Context, sc tenant.Scope, in *orgOverv
 		byTeam[c.Team] = append(byTeam[c.Team], c)
 	}
 	out.TotalTeams = len(teams)
-	from, to := bounds(len(teams), in.TeamsPage, in.TeamsPageSize)
+	from, to := pageBounds(len(teams), in.TeamsPage, in.TeamsPageSize)
 	for i, t := range teams {
 		out.TotalProjects += t.Projects
-		out.RiskCounts.add(t.ByRisk)
+		out.RiskCounts.addRisks(t.ByRisk)
 		if q.teams && i >= from && i < to {
 			body := teamOverviewBody{TeamID: t.ID, TeamName: t.Name, ProjectCount: t.Projects,
 				SummaryCounts: summaryCounts(t.BySeverity, t.Total),
 				Coverage:      scancoverage.SumCoverage(byTeam[t.ID], t.Projects, nil)}
-			body.RiskCounts.add(t.ByRisk)
+			body.RiskCounts.addRisks(t.ByRisk)
 			out.TeamsSummary = append(out.TeamsSummary, body)
 		}
 	}
@@ -309,14 +318,14 @@ func (a *Handlers) fillTotals(ctx context.Context, sc tenant.Scope, in *orgOverv
 	return err
 }
 
-// bounds returns the indexes of a page, from 1, of n elements.
-func bounds(n, page, size int) (from, to int) {
+// pageBounds returns the indexes of a page, from 1, of n elements.
+func pageBounds(n, page, size int) (from, to int) {
 	from = min((page-1)*size, n)
 	return from, min(from+size, n)
 }
 
 // fillProjects adds the page of projects.
-func (a *Handlers) fillProjects(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery,
+func (a *Handlers) fillProjects(ctx context.Context, sc tenant.Scope, in *orgOverviewInput, q orgOverviewQuery,
 	out *orgOverviewBody) error {
 	if !q.projects {
 		return nil
@@ -338,10 +347,10 @@ func (a *Handlers) fillProjects(ctx context.Context, sc tenant.Scope, in *orgOve
 			SummaryCounts: summaryCounts(s.BySeverity, s.Total), SASTCount: n[finding.SAST], SCACount: n[finding.SCA],
 			IaCCount:       n[finding.IaC],
 			ContainerCount: n[finding.Container],
-			CICDCount:      scancoverage.Looked(c, finding.CICD, n[finding.CICD]),
-			SecretCount:    scancoverage.Looked(c, finding.Secret, n[finding.Secret]),
-			DASTCount:      scancoverage.Looked(c, finding.DAST, n[finding.DAST]),
-			APICount:       scancoverage.Looked(c, finding.API, n[finding.API]),
+			CICDCount:      scancoverage.CountIfAnalyzed(c, finding.CICD, n[finding.CICD]),
+			SecretCount:    scancoverage.CountIfAnalyzed(c, finding.Secret, n[finding.Secret]),
+			DASTCount:      scancoverage.CountIfAnalyzed(c, finding.DAST, n[finding.DAST]),
+			APICount:       scancoverage.CountIfAnalyzed(c, finding.API, n[finding.API]),
 			Coverage:       c,
 		})
 	}
@@ -371,7 +380,7 @@ func (a *Handlers) summaryCoverage(ctx context.Context, sc tenant.Scope, q orgOv
 }
 
 // fillTop adds the projects with the most findings.
-func (a *Handlers) fillTop(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery,
+func (a *Handlers) fillTop(ctx context.Context, sc tenant.Scope, in *orgOverviewInput, q orgOverviewQuery,
 	out *orgOverviewBody) error {
 	out.TopVulnerableProjects = []topProjectBody{}
 	projects, err := a.Overviews.ProjectSummaries(ctx, sc, q.filter,
@@ -412,7 +421,7 @@ func (a *Handlers) fillTop(ctx context.Context, sc tenant.Scope, in *orgOverview
 }
 
 // fillDays adds what came and went.
-func (a *Handlers) fillDays(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery,
+func (a *Handlers) fillDays(ctx context.Context, sc tenant.Scope, in *orgOverviewInput, q orgOverviewQuery,
 	out *orgOverviewBody) error {
 	out.VulnerabilitiesOverTime = []dayCount{}
 	today := a.Now().UTC().Truncate(24 * time.Hour)

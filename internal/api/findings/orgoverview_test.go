@@ -13,7 +13,7 @@ func TestOrganizationOverview(t *testing.T) {
 	apitest.EachWorld(t, func(t *testing.T, w *apitest.World) {
 		w.Scan("main", apitest.SomeResults())
 		w.Scan("other", (&apitest.ScanResult{}).Code(finding.SAST, finding.Low, "d", "src/D.java", 4))
-		get := func(who, query string) *apitest.Answer {
+		get := func(who, query string) *apitest.Response {
 			return w.AsPerson(who).Get(w.Organization + "/results/overview" + query).Want(200)
 		}
 		today := w.Clock.Now().Format(time.DateOnly)

@@ -11,33 +11,37 @@ import (
 	"merlon/internal/triage"
 )
 
-type overviewIn struct {
+type overviewInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Branches  string `query:"branches" doc:"Branches. Default: the reference branch."`
 }
 
+// severityCount is a number of active findings of a severity.
 type severityCount struct {
 	Severity finding.Severity `json:"severity"`
 	Count    int              `json:"count"`
 }
 
+// stateCount is a number of findings in a state.
 type stateCount struct {
 	State triage.Status `json:"state"`
 	Count int           `json:"count"`
 }
 
+// analysisCount is a number of active findings of an analysis.
 type analysisCount struct {
 	AnalysisType finding.Analysis `json:"analysisType"`
 	Count        int              `json:"count"`
 }
 
+// dayCount is a number of findings of a severity that were new on a day.
 type dayCount struct {
 	Date     string           `json:"date" doc:"Date in UTC, such as 2026-11-20."`
 	Severity finding.Severity `json:"severity"`
 	Count    int              `json:"count" doc:"Number of new findings on that day."`
 }
 
-type overviewOut struct {
+type overviewOutput struct {
 	Body struct {
 		TotalBySeverity         []severityCount             `json:"totalBySeverity" doc:"Number of active findings: to_verify and confirmed."`
 		TotalByState            []stateCount                `json:"totalByState"`
@@ -52,9 +56,9 @@ type overviewOut struct {
 // overviewDays is how far an overview looks back.
 const overviewDays = 30
 
-// GetOverview answers how a project stands on its reference branch or on the branches
+// GetOverview responds with the risk, counts and coverage of a project on its reference branch or on the branches
 // that are named.
-func (a *Handlers) GetOverview(ctx context.Context, sc tenant.Scope, in *overviewIn) (*overviewOut, error) {
+func (a *Handlers) GetOverview(ctx context.Context, sc tenant.Scope, in *overviewInput) (*overviewOutput, error) {
 	p, err := a.Results.Project(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -73,7 +77,7 @@ func (a *Handlers) GetOverview(ctx context.Context, sc tenant.Scope, in *overvie
 	if err != nil {
 		return nil, err
 	}
-	out := &overviewOut{}
+	out := &overviewOutput{}
 	if out.Body.Coverage, err = a.Coverage(ctx, sc, p, named, cells); err != nil {
 		return nil, err
 	}
@@ -86,7 +90,7 @@ func (a *Handlers) GetOverview(ctx context.Context, sc tenant.Scope, in *overvie
 	if err != nil {
 		return nil, err
 	}
-	out.Body.TotalBySeverity, out.Body.TotalByState, out.Body.TotalByAnalysisType = totals(cells)
+	out.Body.TotalBySeverity, out.Body.TotalByState, out.Body.TotalByAnalysisType = sumTotals(cells)
 	out.Body.VulnerabilitiesOverTime = overTime(days)
 	out.Body.RiskScore = highestRisk(cells)
 	out.Body.RiskLevel = triage.LevelOf(out.Body.RiskScore)
@@ -107,9 +111,9 @@ func highestRisk(cells []triage.BranchBucket) (highest int64) {
 	return highest
 }
 
-// totals adds up cells: active ones by severity and by analysis, all of them by
+// sumTotals adds up cells: active ones by severity and by analysis, all of them by
 // state.
-func totals(cells []triage.BranchBucket) ([]severityCount, []stateCount, []analysisCount) {
+func sumTotals(cells []triage.BranchBucket) ([]severityCount, []stateCount, []analysisCount) {
 	bySeverity, byState, byAnalysis := map[finding.Severity]int{}, map[triage.Status]int{}, map[finding.Analysis]int{}
 	for _, c := range cells {
 		byState[c.Bucket.Status] += c.Count.N

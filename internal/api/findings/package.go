@@ -31,7 +31,7 @@ type packageBody struct {
 	UpdatedAt      time.Time        `json:"updatedAt"`
 }
 
-type packagesOut struct {
+type packagesOutput struct {
 	Body struct {
 		ProjectID  tenant.ProjectID `json:"projectId" format:"uuid"`
 		Page       int              `json:"page"`
@@ -42,21 +42,21 @@ type packagesOut struct {
 	}
 }
 
-// listPackages answers the packages that the last scans of a branch saw. The
+// ListPackages lists the packages that the last scans of a branch saw. The
 // parameters that speak of findings are taken and checked, but choose nothing:
 // packages have no severity.
-func (a *Handlers) ListPackages(ctx context.Context, sc tenant.Scope, in *listResultsIn) (*packagesOut, error) {
-	return a.packages(ctx, sc, in, false)
+func (a *Handlers) ListPackages(ctx context.Context, sc tenant.Scope, in *listResultsInput) (*packagesOutput, error) {
+	return a.packagePage(ctx, sc, in, false)
 }
 
-// packages answers a page of packages, of images or of the project's own files.
-func (a *Handlers) packages(ctx context.Context, sc tenant.Scope, in *listResultsIn,
-	images bool) (*packagesOut, error) {
+// packagePage returns a page of packages, of images or of the project's own files.
+func (a *Handlers) packagePage(ctx context.Context, sc tenant.Scope, in *listResultsInput,
+	images bool) (*packagesOutput, error) {
 	p, err := a.Results.Project(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	q, _, err := in.query(finding.SCA, p.Settings)
+	q, _, err := in.parseQuery(finding.SCA, p.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ func (a *Handlers) packages(ctx context.Context, sc tenant.Scope, in *listResult
 	if err != nil {
 		return nil, err
 	}
-	out := &packagesOut{}
-	number, size := in.get()
+	out := &packagesOutput{}
+	number, size := in.pageAndSize()
 	out.Body.ProjectID, out.Body.Page, out.Body.Limit = sc.Project, number, size
 	out.Body.Total, out.Body.TotalPages = total, endpoint.Pages(total, size)
 	out.Body.Packages = make([]packageBody, len(found))
@@ -86,30 +86,31 @@ func (a *Handlers) packages(ctx context.Context, sc tenant.Scope, in *listResult
 	return out, nil
 }
 
-// listImagePackages answers the packages that the last scans of images saw on a
+// ListImagePackages lists the packages that the last scans of images saw on a
 // branch.
-func (a *Handlers) ListImagePackages(ctx context.Context, sc tenant.Scope, in *listResultsIn) (*packagesOut, error) {
-	return a.packages(ctx, sc, in, true)
+func (a *Handlers) ListImagePackages(ctx context.Context, sc tenant.Scope,
+	in *listResultsInput) (*packagesOutput, error) {
+	return a.packagePage(ctx, sc, in, true)
 }
 
-type branchesIn struct {
+type branchesInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 }
 
-type branchesOut struct {
+type branchesOutput struct {
 	Body struct {
 		ProjectID tenant.ProjectID `json:"projectId" format:"uuid"`
 		Branches  []string         `json:"branches"`
 	}
 }
 
-// ListBranches answers the branches that have findings.
-func (a *Handlers) ListBranches(ctx context.Context, sc tenant.Scope, _ *branchesIn) (*branchesOut, error) {
+// ListBranches lists the branches that have findings.
+func (a *Handlers) ListBranches(ctx context.Context, sc tenant.Scope, _ *branchesInput) (*branchesOutput, error) {
 	branches, err := a.Numbers.FindingBranches(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	out := &branchesOut{}
+	out := &branchesOutput{}
 	out.Body.ProjectID, out.Body.Branches = sc.Project, branches
 	return out, nil
 }

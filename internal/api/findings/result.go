@@ -226,6 +226,7 @@ type autofixBody struct {
 	HasFixAvailable            bool   `json:"hasFixAvailable"`
 }
 
+// secretBody is a secret with its value redacted: a report must not leak what it reports.
 type secretBody struct {
 	Kind     string         `json:"kind"`
 	Redacted string         `json:"redacted"`
@@ -254,11 +255,13 @@ func viewSecret(s *finding.SecretMatch) *secretBody {
 	return out
 }
 
+// codeLine is one line of code with its number.
 type codeLine struct {
 	Line    int    `json:"line"`
 	Content string `json:"content"`
 }
 
+// snippetBody is the code around a finding.
 type snippetBody struct {
 	ID                  string     `json:"id"`
 	VulnerableStartLine int        `json:"vulnerableStartLine"`
@@ -269,6 +272,7 @@ type snippetBody struct {
 	Language            string     `json:"language"`
 }
 
+// flowBody is one step of a data flow, from source to sink.
 type flowBody struct {
 	ID            string           `json:"id"`
 	NameHighlight string           `json:"nameHighlight"`
@@ -280,6 +284,7 @@ type flowBody struct {
 	Order         int              `json:"order"`
 }
 
+// historyBody is a change of a finding: who, when, what and why.
 type historyBody struct {
 	ID       string            `json:"id"`
 	Type     triage.ChangeKind `json:"type"`

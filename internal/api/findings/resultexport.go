@@ -18,7 +18,8 @@ import (
 	"merlon/internal/triage"
 )
 
-type exportResultsIn struct {
+// exportResultsInput selects the findings of an export and its format.
+type exportResultsInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Type      string `query:"type" doc:"Analysis types: sast, sca, iac, secret, cicd, container, dast, api. Default: all."`
 	Format    string `query:"format" doc:"json (one finding per line) or sarif (SARIF 2.1.0 of one branch). Default: json."`
@@ -31,12 +32,12 @@ const SarifType = "application/sarif+json"
 // exportBatch is how many findings an export reads at a time.
 const exportBatch = 200
 
-// ExportResults answers every finding that the filter selects, one a line, in
+// ExportResults responds with every finding that the filter selects, one a line, in
 // constant memory and without a ceiling: by analysis, active ones first, the
 // worst before others. A finding that changes its place in this order meanwhile
 // may be missed or come twice.
 func (a *Handlers) ExportResults(ctx context.Context, sc tenant.Scope,
-	in *exportResultsIn) (*huma.StreamResponse, error) {
+	in *exportResultsInput) (*huma.StreamResponse, error) {
 	p, err := a.Results.Project(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (a *Handlers) ExportResults(ctx context.Context, sc tenant.Scope,
 	if len(formats) > 0 && formats[0] == "sarif" {
 		return a.exportSARIF(ctx, sc, in, p.Settings)
 	}
-	filters, err := in.filters(p.Settings)
+	filters, err := in.parseFilters(p.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -57,25 +58,27 @@ func (a *Handlers) ExportResults(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	return scancoverage.Covered(coverage, analysesOf(filters), a.Lines("results-"+string(sc.Project)+".ndjson",
-		func(line func(any) error) error {
-			for _, f := range filters {
-				if err := a.exportFilter(ctx, sc, f, func(f *triage.Finding) error {
-					return line(viewResult(f))
-				}); err != nil {
-					return err
+	return scancoverage.AddCoverageHeader(coverage, analysesOf(filters),
+		a.Lines("results-"+string(sc.Project)+".ndjson",
+			func(line func(any) error) error {
+				for _, f := range filters {
+					if err := a.exportFilter(ctx, sc, f, func(f *triage.Finding) error {
+						return line(viewResult(f))
+					}); err != nil {
+						return err
+					}
 				}
-			}
-			return nil
-		})), nil
+				return nil
+			})), nil
 }
 
+// analysesOf returns the analysis of each filter.
 func analysesOf(filters []triage.Filter) []finding.Analysis {
 	return endpoint.Convert(filters, func(f triage.Filter) finding.Analysis { return f.Analysis })
 }
 
-// filters returns one filter for each analysis.
-func (in *exportResultsIn) filters(settings project.Settings) ([]triage.Filter, error) {
+// parseFilters returns one filter for each analysis.
+func (in *exportResultsInput) parseFilters(settings project.Settings) ([]triage.Filter, error) {
 	var p queryParser
 	analyses := endpoint.Enum(&p.Parser, "type", finding.Analyses, in.Type)
 	if len(analyses) == 0 {
@@ -83,7 +86,7 @@ func (in *exportResultsIn) filters(settings project.Settings) ([]triage.Filter, 
 	}
 	var out []triage.Filter
 	for _, analysis := range analyses {
-		out = append(out, p.filter(&in.ResultFilter, analysis, settings))
+		out = append(out, p.parseFilter(&in.ResultFilter, analysis, settings))
 		if err := p.Err(); err != nil {
 			return nil, err
 		}
@@ -91,11 +94,11 @@ func (in *exportResultsIn) filters(settings project.Settings) ([]triage.Filter, 
 	return out, p.Err()
 }
 
-// exportSARIF answers what the filter selects of one branch as the document that the
+// exportSARIF responds with what the filter selects of one branch as the document that the
 // command writes, in constant memory but for the rules. How the last scans of the
 // branch went is its invocation; findings that are resolved are in it only when the
 // filter names their status.
-func (a *Handlers) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportResultsIn,
+func (a *Handlers) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportResultsInput,
 	settings project.Settings) (*huma.StreamResponse, error) {
 	if in.Branch == "" {
 		var err error
@@ -106,7 +109,7 @@ func (a *Handlers) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportR
 			return nil, errs.E(errs.NotFound, "no scan yet")
 		}
 	}
-	filters, err := in.filters(settings)
+	filters, err := in.parseFilters(settings)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +127,8 @@ func (a *Handlers) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportR
 		return nil, err
 	}
 	statuses = append(statuses, scancoverage.Gaps(coverage, settings, config.Analyses, in.Type == "")...)
-	return scancoverage.Covered(coverage, config.Analyses, a.Download("results-"+string(sc.Project)+".sarif", SarifType,
+	return scancoverage.AddCoverageHeader(coverage, config.Analyses, a.Download("results-"+string(sc.Project)+".sarif",
+		SarifType,
 		func(w io.Writer) error {
 			report := sarif.New(w)
 			if err := report.Config(config); err != nil {

@@ -12,7 +12,8 @@ import (
 	"merlon/internal/triage"
 )
 
-type listGroupsIn struct {
+// listGroupsInput selects and orders groups of findings.
+type listGroupsInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	ResultPaging
 	ResultFilter
@@ -39,18 +40,20 @@ type occurrenceBody struct {
 	IsTransitive        bool             `json:"isTransitive"`
 }
 
+// viewOccurrence returns the finding as groups list it.
 func viewOccurrence(o triage.Occurrence) occurrenceBody {
 	return occurrenceBody{
 		ID: o.ID, Path: o.Path, VulnerableStartLine: o.StartLine, VulnerableEndLine: o.EndLine,
 		PackageVersion: o.Version,
-		CurrentState:   o.Status, CurrentSeverity: o.Severity, CurrentPriority: o.Priority, CurrentCVSS: score(o.CVSS),
-		CreatedAt: o.CreatedAt,
-		IsDev:     o.Dev, IsTransitive: o.Transit,
+		CurrentState:   o.Status, CurrentSeverity: o.Severity, CurrentPriority: o.Priority,
+		CurrentCVSS: scoreOrNull(o.CVSS),
+		CreatedAt:   o.CreatedAt,
+		IsDev:       o.Dev, IsTransitive: o.Transit,
 	}
 }
 
-// score returns a score, or nil for none.
-func score(cvss float64) *float64 {
+// scoreOrNull returns a score, or nil for none.
+func scoreOrNull(cvss float64) *float64 {
 	if cvss == 0 {
 		return nil
 	}
@@ -91,6 +94,7 @@ type SeverityCounts struct {
 	Low      int `json:"low"`
 }
 
+// countsOf returns the counts by severity, zeros included.
 func countsOf(n map[finding.Severity]int) SeverityCounts {
 	return SeverityCounts{n[finding.Critical], n[finding.High], n[finding.Medium], n[finding.Low]}
 }
@@ -130,7 +134,7 @@ type GroupsBody struct {
 	ScanEnvelope
 }
 
-type ruleGroupsOut struct {
+type ruleGroupsOutput struct {
 	Warning string `header:"Warning"`
 	Body    struct {
 		GroupsBody
@@ -138,7 +142,7 @@ type ruleGroupsOut struct {
 	}
 }
 
-type packageGroupsOut struct {
+type packageGroupsOutput struct {
 	Warning string `header:"Warning"`
 	Body    struct {
 		GroupsBody
@@ -148,10 +152,10 @@ type packageGroupsOut struct {
 
 // ListRuleGroups returns the handler of an analysis's findings by rule.
 func (a *Handlers) ListRuleGroups(analysis finding.Analysis) func(context.Context, tenant.Scope,
-	*listGroupsIn) (*ruleGroupsOut, error) {
-	return func(ctx context.Context, sc tenant.Scope, in *listGroupsIn) (*ruleGroupsOut, error) {
-		out := &ruleGroupsOut{}
-		page, err := a.groups(ctx, sc, in, groupsOf{analysis, false, &out.Warning}, &out.Body.GroupsBody)
+	*listGroupsInput) (*ruleGroupsOutput, error) {
+	return func(ctx context.Context, sc tenant.Scope, in *listGroupsInput) (*ruleGroupsOutput, error) {
+		out := &ruleGroupsOutput{}
+		page, err := a.listGroups(ctx, sc, in, groupsOf{analysis, false, &out.Warning}, &out.Body.GroupsBody)
 		if err != nil {
 			return nil, err
 		}
@@ -164,11 +168,11 @@ func (a *Handlers) ListRuleGroups(analysis finding.Analysis) func(context.Contex
 	}
 }
 
-// ListPackageGroups answers vulnerable packages by advisory and package.
+// ListPackageGroups lists vulnerable packages by advisory and package.
 func (a *Handlers) ListPackageGroups(ctx context.Context, sc tenant.Scope,
-	in *listGroupsIn) (*packageGroupsOut, error) {
-	out := &packageGroupsOut{}
-	page, err := a.groups(ctx, sc, in, groupsOf{finding.SCA, true, &out.Warning}, &out.Body.GroupsBody)
+	in *listGroupsInput) (*packageGroupsOutput, error) {
+	out := &packageGroupsOutput{}
+	page, err := a.listGroups(ctx, sc, in, groupsOf{finding.SCA, true, &out.Warning}, &out.Body.GroupsBody)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +184,7 @@ func (a *Handlers) ListPackageGroups(ctx context.Context, sc tenant.Scope,
 			id = g.Rule.Advisory.ID
 		}
 		out.Body.Groups[i] = packageGroupBody{
-			GroupBody: viewGroup(g), CVEID: id, PackageName: g.Package, HighestCVSS: score(g.CVSS),
+			GroupBody: viewGroup(g), CVEID: id, PackageName: g.Package, HighestCVSS: scoreOrNull(g.CVSS),
 			DevCount: g.Dev, DirectCount: g.Direct, TransitiveCount: g.Transit, HasFix: g.Fixable,
 		}
 	}
@@ -194,22 +198,22 @@ type groupsOf struct {
 	warning   *string // to fill
 }
 
-// groups reads a page of groups and fills the envelope.
-func (a *Handlers) groups(ctx context.Context, sc tenant.Scope, in *listGroupsIn, of groupsOf,
+// listGroups reads a page of groups and fills the envelope.
+func (a *Handlers) listGroups(ctx context.Context, sc tenant.Scope, in *listGroupsInput, of groupsOf,
 	envelope *GroupsBody) (triage.GroupPage, error) {
 	p, err := a.Results.Project(ctx, sc)
 	if err != nil {
 		return triage.GroupPage{}, err
 	}
 	var ps queryParser
-	q := triage.GroupQuery{Filter: ps.filter(&in.ResultFilter, of.analysis, p.Settings), ByPackage: of.byPackage,
+	q := triage.GroupQuery{Filter: ps.parseFilter(&in.ResultFilter, of.analysis, p.Settings), ByPackage: of.byPackage,
 		Occurrences: maxOccurrences}
 	q.Sort, q.Ascending = ps.groupOrder(in.Sort, in.Order)
 	if err := ps.Err(); err != nil {
 		return triage.GroupPage{}, err
 	}
 	*of.warning = ps.Warning()
-	number, size := in.get()
+	number, size := in.pageAndSize()
 	if (in.ResultPaging == ResultPaging{Page: in.Page, PageNumber: in.PageNumber}) {
 		size = defaultGroups
 	}
@@ -226,7 +230,7 @@ func (a *Handlers) groups(ctx context.Context, sc tenant.Scope, in *listGroupsIn
 		Priority: endpoint.OrEmpty(q.Priorities),
 		Total:    page.Total, TotalOccurrences: page.Findings,
 	}
-	if envelope.ScanEnvelope, err = a.envelope(ctx, sc, p, in.Branch); err != nil {
+	if envelope.ScanEnvelope, err = a.scanEnvelope(ctx, sc, p, in.Branch); err != nil {
 		return page, err
 	}
 	standing, err := a.Stats.Standings(ctx, sc, []tenant.ProjectID{p.ID})
@@ -266,6 +270,8 @@ func sortOf[T ~string](p *queryParser, keys []T, name string) T {
 	return keys[0]
 }
 
+// viewGroup returns what groups by rule and groups by package have in common. The vulnerability of a
+// package is shown by its advisory.
 func viewGroup(g *triage.Group) GroupBody {
 	out := GroupBody{
 		Vulnerability: viewRule(g.RuleID, &g.Rule, g.Highest, g.Rule.Language), OccurrenceCount: g.Count,

@@ -41,7 +41,8 @@ type Numbers interface {
 		days triage.DateRange) ([]triage.DayCount, error)
 }
 
-type listResultsIn struct {
+// listResultsInput selects, orders and pages findings.
+type listResultsInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	ResultPaging
 	ResultFilter
@@ -51,7 +52,7 @@ type listResultsIn struct {
 	Cursor string `query:"cursor" maxLength:"2048" doc:"nextCursor of the previous page, with the same filters and order. Stable while findings are added or removed."`
 }
 
-type listResultsOut struct {
+type listResultsOutput struct {
 	Warning string `header:"Warning" doc:"Query parameters that were ignored."`
 	Body    ResultsBody
 }
@@ -82,6 +83,7 @@ type ScanEnvelope struct {
 	Coverage        []scancoverage.CoverageBody `json:"coverage" doc:"Coverage of each analysis on the branch, or on the reference branch."`
 }
 
+// scanInfoBody is the last scan of the project, which the findings are from.
 type scanInfoBody struct {
 	ScanID   string    `json:"scanId" format:"uuid"`
 	State    run.State `json:"state"`
@@ -91,17 +93,17 @@ type scanInfoBody struct {
 
 // ListResults returns the handler of the list of an analysis.
 func (a *Handlers) ListResults(analysis finding.Analysis) func(context.Context, tenant.Scope,
-	*listResultsIn) (*listResultsOut, error) {
-	return func(ctx context.Context, sc tenant.Scope, in *listResultsIn) (*listResultsOut, error) {
+	*listResultsInput) (*listResultsOutput, error) {
+	return func(ctx context.Context, sc tenant.Scope, in *listResultsInput) (*listResultsOutput, error) {
 		p, err := a.Results.Project(ctx, sc)
 		if err != nil {
 			return nil, err
 		}
-		q, warning, err := in.query(analysis, p.Settings)
+		q, warning, err := in.parseQuery(analysis, p.Settings)
 		if err != nil {
 			return nil, err
 		}
-		shown, err := in.view()
+		shown, err := in.parseView()
 		if err != nil {
 			return nil, err
 		}
@@ -109,11 +111,11 @@ func (a *Handlers) ListResults(analysis finding.Analysis) func(context.Context, 
 		if err != nil {
 			return nil, err
 		}
-		envelope, err := a.envelope(ctx, sc, p, in.Branch)
+		envelope, err := a.scanEnvelope(ctx, sc, p, in.Branch)
 		if err != nil {
 			return nil, err
 		}
-		number, size := in.get()
+		number, size := in.pageAndSize()
 		body := ResultsBody{
 			ProjectID: p.ID, ProjectName: p.Name, Page: number, Limit: size, Total: page.Total,
 			TotalPages: endpoint.Pages(page.Total, size),
@@ -132,12 +134,12 @@ func (a *Handlers) ListResults(analysis finding.Analysis) func(context.Context, 
 			next := page.Next.String()
 			body.NextCursor = &next
 		}
-		return &listResultsOut{Warning: warning, Body: body}, nil
+		return &listResultsOutput{Warning: warning, Body: body}, nil
 	}
 }
 
-// view reads how much of each finding is shown.
-func (in *listResultsIn) view() (view, error) {
+// parseView reads how much of each finding is shown.
+func (in *listResultsInput) parseView() (view, error) {
 	var p queryParser
 	if views := endpoint.Enum(&p.Parser, "view", []view{rowView, fullView}, in.View); len(views) > 0 {
 		return views[0], nil
@@ -145,12 +147,13 @@ func (in *listResultsIn) view() (view, error) {
 	return listView, p.Err()
 }
 
-// query reads the parameters of a list.
-func (in *listResultsIn) query(analysis finding.Analysis, settings project.Settings) (triage.Query, string, error) {
+// parseQuery reads the parameters of a list.
+func (in *listResultsInput) parseQuery(analysis finding.Analysis,
+	settings project.Settings) (triage.Query, string, error) {
 	var p queryParser
-	q := triage.Query{Filter: p.filter(&in.ResultFilter, analysis, settings)}
-	q.Sort, q.Descending = p.order(in.Sort, in.Order)
-	number, size := in.get()
+	q := triage.Query{Filter: p.parseFilter(&in.ResultFilter, analysis, settings)}
+	q.Sort, q.Descending = p.parseOrder(in.Sort, in.Order)
+	number, size := in.pageAndSize()
 	q.Offset, q.Limit = (number-1)*size, size
 	if in.Cursor != "" {
 		c, err := triage.ParseCursor(in.Cursor)
@@ -162,8 +165,8 @@ func (in *listResultsIn) query(analysis finding.Analysis, settings project.Setti
 	return q, p.Warning(), p.Err()
 }
 
-// envelope returns what every list says of the project.
-func (a *Handlers) envelope(ctx context.Context, sc tenant.Scope, p project.Project,
+// scanEnvelope returns what every list says of the project.
+func (a *Handlers) scanEnvelope(ctx context.Context, sc tenant.Scope, p project.Project,
 	branch string) (ScanEnvelope, error) {
 	e := ScanEnvelope{VulnCountByType: map[string]int{}}
 	for _, analysis := range finding.Analyses {
@@ -178,7 +181,7 @@ func (a *Handlers) envelope(ctx context.Context, sc tenant.Scope, p project.Proj
 			e.VulnCountByType[string(c.Bucket.Analysis)] += c.Count.N
 		}
 	}
-	if e.Coverage, err = a.Coverage(ctx, sc, p, scancoverage.PlainBranch(branch), cells); err != nil {
+	if e.Coverage, err = a.Coverage(ctx, sc, p, scancoverage.BranchList(branch), cells); err != nil {
 		return e, err
 	}
 	last, err := a.Numbers.LastScan(ctx, sc, branch)
@@ -190,13 +193,14 @@ func (a *Handlers) envelope(ctx context.Context, sc tenant.Scope, p project.Proj
 	return e, nil
 }
 
-type resultIn struct {
+// resultInput names a finding.
+type resultInput struct {
 	ProjectID       string `path:"projectId" format:"uuid"`
 	VulnerabilityID string `path:"vulnerabilityId"`
 	Language        string `query:"language" doc:"Accepted for compatibility; texts are always in English."`
 }
 
-type resultOut struct {
+type resultOutput struct {
 	Body resultDetail
 }
 
@@ -222,13 +226,14 @@ type TypedResult struct {
 	API       *WrappedResult `json:"api,omitempty"`
 }
 
-func typed(a finding.Analysis, b *WrappedResult) (t TypedResult) {
-	*t.of(a) = b
+// typedResult returns the finding under the name of its analysis.
+func typedResult(a finding.Analysis, b *WrappedResult) (t TypedResult) {
+	*t.memberOf(a) = b
 	return t
 }
 
-// of returns where the finding of an analysis stands.
-func (t *TypedResult) of(a finding.Analysis) **WrappedResult {
+// memberOf returns the member of the response for findings of an analysis.
+func (t *TypedResult) memberOf(a finding.Analysis) **WrappedResult {
 	switch a {
 	case finding.SAST:
 		return &t.SAST
@@ -248,11 +253,12 @@ func (t *TypedResult) of(a finding.Analysis) **WrappedResult {
 	return &t.API
 }
 
+// viewDetail returns one finding with all of its evidence.
 func viewDetail(f *triage.Finding) resultDetail {
 	b := viewResult(f)
 	b.Live = viewLive(f.Report.Live, true)
 	return resultDetail{ProjectID: f.ProjectID, VulnerabilityID: f.ID, Vulnerability: b.FlatResult,
-		TypedResult: typed(f.Report.Analysis, &b.WrappedResult)}
+		TypedResult: typedResult(f.Report.Analysis, &b.WrappedResult)}
 }
 
 // findingID reads the identifier of a finding.
@@ -263,8 +269,8 @@ func findingID(text string) (triage.ID, error) {
 
 // GetResult returns the handler of one finding of an analysis.
 func (a *Handlers) GetResult(analysis finding.Analysis) func(context.Context, tenant.Scope,
-	*resultIn) (*resultOut, error) {
-	return func(ctx context.Context, sc tenant.Scope, in *resultIn) (*resultOut, error) {
+	*resultInput) (*resultOutput, error) {
+	return func(ctx context.Context, sc tenant.Scope, in *resultInput) (*resultOutput, error) {
 		id, err := findingID(in.VulnerabilityID)
 		if err != nil {
 			return nil, err
@@ -276,12 +282,12 @@ func (a *Handlers) GetResult(analysis finding.Analysis) func(context.Context, te
 		if f.Report.Analysis != analysis {
 			return nil, errs.E(errs.NotFound, "vulnerability not found")
 		}
-		out := &resultOut{Body: viewDetail(&f)}
-		if err := a.sides(ctx, sc, &f, &out.Body); err != nil {
+		out := &resultOutput{Body: viewDetail(&f)}
+		if err := a.addLinkedFindings(ctx, sc, &f, &out.Body); err != nil {
 			return nil, err
 		}
 		if analysis == finding.Container {
-			out.Body.Images, err = a.holders(ctx, sc, id)
+			out.Body.Images, err = a.listHolders(ctx, sc, id)
 		}
 		return out, err
 	}
@@ -290,16 +296,16 @@ func (a *Handlers) GetResult(analysis finding.Analysis) func(context.Context, te
 // maxSides bounds the findings of live scans that are shown with one of the source.
 const maxSides = 100
 
-// sides adds to the detail of a finding those of the same flaw on the other side, on its
+// addLinkedFindings adds to the detail of a finding those of the same flaw on the other side, on its
 // branch: of the source those of live scans that show it, of a live scan that of the
 // source. What is gone is left out.
-func (a *Handlers) sides(ctx context.Context, sc tenant.Scope, f *triage.Finding, to *resultDetail) error {
-	b := *to.of(f.Report.Analysis)
+func (a *Handlers) addLinkedFindings(ctx context.Context, sc tenant.Scope, f *triage.Finding, to *resultDetail) error {
+	b := *to.memberOf(f.Report.Analysis)
 	switch live := f.Report.Live; {
 	case f.Report.Analysis == finding.SAST:
 		b.Proven = []sideBody{}
 		for _, analysis := range []finding.Analysis{finding.DAST, finding.API} {
-			found, err := a.side(ctx, sc, triage.Filter{Analysis: analysis, Branch: f.Branch,
+			found, err := a.linkedFindings(ctx, sc, triage.Filter{Analysis: analysis, Branch: f.Branch,
 				ConfirmsPlace: f.Report.Fingerprint.Place})
 			if err != nil {
 				return err
@@ -307,7 +313,7 @@ func (a *Handlers) sides(ctx context.Context, sc tenant.Scope, f *triage.Finding
 			b.Proven = append(b.Proven, found...)
 		}
 	case live != nil && live.Code != nil && live.Code.Flaw != nil:
-		found, err := a.side(ctx, sc, triage.Filter{Analysis: finding.SAST, Branch: f.Branch,
+		found, err := a.linkedFindings(ctx, sc, triage.Filter{Analysis: finding.SAST, Branch: f.Branch,
 			Place: live.Code.Flaw.Fingerprint.Place})
 		if err != nil {
 			return err
@@ -319,8 +325,8 @@ func (a *Handlers) sides(ctx context.Context, sc tenant.Scope, f *triage.Finding
 	return nil
 }
 
-// side lists findings as the other side of their flaw is shown.
-func (a *Handlers) side(ctx context.Context, sc tenant.Scope, filter triage.Filter) ([]sideBody, error) {
+// linkedFindings lists findings as the other side of their flaw is shown.
+func (a *Handlers) linkedFindings(ctx context.Context, sc tenant.Scope, filter triage.Filter) ([]sideBody, error) {
 	page, err := a.Results.Findings(ctx, sc, triage.Query{Filter: filter, Sort: triage.ByDefault, Limit: maxSides,
 		Uncounted: true})
 	if err != nil {
@@ -349,13 +355,14 @@ func (a *Handlers) side(ctx context.Context, sc tenant.Scope, filter triage.Filt
 	return out, nil
 }
 
-type similarIn struct {
+// similarInput names a finding; others of its rule are similar.
+type similarInput struct {
 	ProjectID       string `path:"projectId" format:"uuid"`
 	VulnerabilityID string `path:"vulnerabilityId"`
 	PathFilter      string `query:"pathFilter" maxLength:"500" doc:"Substring of the file path of similar findings."`
 }
 
-type similarOut struct {
+type similarOutput struct {
 	Body struct {
 		ProjectID       tenant.ProjectID `json:"projectId" format:"uuid"`
 		VulnerabilityID triage.ID        `json:"vulnerabilityId" format:"uuid"`
@@ -368,8 +375,8 @@ type similarOut struct {
 // maxOccurrences bounds the findings that are listed inside of another element.
 const maxOccurrences = 100
 
-// ListSimilar answers the findings of the same rule on the same branch.
-func (a *Handlers) ListSimilar(ctx context.Context, sc tenant.Scope, in *similarIn) (*similarOut, error) {
+// ListSimilar lists the findings of the same rule on the same branch.
+func (a *Handlers) ListSimilar(ctx context.Context, sc tenant.Scope, in *similarInput) (*similarOutput, error) {
 	id, err := findingID(in.VulnerabilityID)
 	if err != nil {
 		return nil, err
@@ -383,9 +390,10 @@ func (a *Handlers) ListSimilar(ctx context.Context, sc tenant.Scope, in *similar
 		return nil, err
 	}
 	b := viewResult(&f)
-	out := &similarOut{}
-	out.Body.ProjectID, out.Body.VulnerabilityID, out.Body.TypedResult = f.ProjectID, f.ID, typed(f.Report.Analysis,
-		&b.WrappedResult)
+	out := &similarOutput{}
+	out.Body.ProjectID, out.Body.VulnerabilityID, out.Body.TypedResult = f.ProjectID, f.ID,
+		typedResult(f.Report.Analysis,
+			&b.WrappedResult)
 	out.Body.SimilarOccurrences, out.Body.TotalSimilar = []occurrenceBody{}, total
 	for i := range similar {
 		out.Body.SimilarOccurrences = append(out.Body.SimilarOccurrences, viewOccurrence(occurrenceOf(&similar[i])))

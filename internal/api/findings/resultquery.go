@@ -32,8 +32,8 @@ const (
 	maxResults     = 500
 )
 
-// get returns the page, from 1, and its size.
-func (p ResultPaging) get() (page, size int) {
+// pageAndSize returns the page, from 1, and its size.
+func (p ResultPaging) pageAndSize() (page, size int) {
 	page = max(p.Page, p.PageNumber, 1)
 	for _, n := range []int{p.Limit, p.PageSize, p.PageSizeNumber, p.PerPage} {
 		if n != 0 {
@@ -65,12 +65,12 @@ type ResultFilter struct {
 // oldStatuses are statuses that clients still offer and that no finding has.
 var oldStatuses = []triage.Status{"not_exploitable", "proposed_not_exploitable", "in_review"}
 
-// filter reads the parameters. shown is what the project's settings show of the
+// parseFilter reads the parameters. shown is what the project's settings show of the
 // analysis.
-func (p *queryParser) filter(in *ResultFilter, a finding.Analysis, settings project.Settings) triage.Filter {
+func (p *queryParser) parseFilter(in *ResultFilter, a finding.Analysis, settings project.Settings) triage.Filter {
 	f := triage.Filter{
 		Analysis: a, Branch: in.Branch, Language: in.Language,
-		Search:     strings.TrimSpace(first(in.SearchQuery, in.Query)),
+		Search:     strings.TrimSpace(firstNonEmpty(in.SearchQuery, in.Query)),
 		Severities: endpoint.Enum(&p.Parser, "severity", finding.Severities, in.Severity, in.SeverityFilter),
 		Priorities: endpoint.Enum(&p.Parser, "priority", triage.Priorities, in.Priority, in.PriorityFilter),
 		Origins:    endpoint.Enum(&p.Parser, "packageType", triage.Origins, in.PackageType, in.PackageFilter),
@@ -98,12 +98,12 @@ func (p *queryParser) filter(in *ResultFilter, a finding.Analysis, settings proj
 			p.Wrong("searchQuery", "must not contain NUL characters")
 		}
 	}
-	hide(&f, settings)
+	hideSeverities(&f, settings)
 	return f
 }
 
-// hide narrows the filter to the severities that the project's settings show.
-func hide(f *triage.Filter, settings project.Settings) {
+// hideSeverities narrows the filter to the severities that the project's settings show.
+func hideSeverities(f *triage.Filter, settings project.Settings) {
 	var shown []finding.Severity
 	for _, s := range finding.Severities {
 		if settings.Shown(f.Analysis, s) {
@@ -123,8 +123,8 @@ func hide(f *triage.Filter, settings project.Settings) {
 	f.MatchNone = f.MatchNone || len(f.Severities) == 0
 }
 
-// first returns the first text that is not empty.
-func first(texts ...string) string {
+// firstNonEmpty returns the first text that is not empty.
+func firstNonEmpty(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
 			return t
@@ -143,10 +143,11 @@ var sortKeys = map[string]triage.SortKey{
 	"currentcvss": triage.ByCVSS,
 }
 
-// order reads sort and order. An unknown sort is ignored, with a warning. Without an order, enumerations go from their
+// parseOrder reads sort and order. An unknown sort is ignored, with a warning. Without an order, enumerations go from
+// their
 // first
 // value, critical, to their last, and times and scores from the highest.
-func (p *queryParser) order(sort, order string) (key triage.SortKey, descending bool) {
+func (p *queryParser) parseOrder(sort, order string) (key triage.SortKey, descending bool) {
 	key, ok := sortKeys[strings.ToLower(sort)]
 	if !ok { // clients send one key to every list
 		p.Ignore("sort", sort, "currentState, currentSeverity, currentPriority, language, createdAt, updateAt, "+

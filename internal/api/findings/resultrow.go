@@ -83,13 +83,15 @@ func viewListed(f *triage.Finding, v view) listedResult {
 // maxRowName bounds the name in a row, in bytes.
 const maxRowName = 80
 
+// viewRow returns the finding as a line of a table. A package is named with its version, which the
+// table has no column for.
 func viewRow(f *triage.Finding) *rowBody {
 	name := f.Rule.Name
 	if m := f.Report.Package; m != nil {
 		name = m.Package.Name + "@" + m.Package.Version + ": " + name
 	}
 	return &rowBody{
-		ID: f.ID, Name: clipped(name, maxRowName), State: f.Status, Severity: f.Report.Severity, Priority: f.Priority,
+		ID: f.ID, Name: clipText(name, maxRowName), State: f.Status, Severity: f.Report.Severity, Priority: f.Priority,
 		Path: f.Report.Location.Path, Line: f.Report.Location.StartLine, Branch: f.Branch, UpdateAt: f.UpdatedAt,
 	}
 }
@@ -138,6 +140,7 @@ type ListFields struct {
 	CodeSnippets        []snippetBody    `json:"codeSnippets" doc:"Always empty in lists."`
 }
 
+// listBase is the nested copy of the members that older clients read.
 type listBase struct {
 	ListFields
 	HistoryItems  historyList `json:"historyItems"`
@@ -175,6 +178,7 @@ type ListLists struct {
 var noLists = ListLists{Aliases: []struct{}{}, References: []struct{}{}, Severities: []struct{}{},
 	Packages: []struct{}{}}
 
+// listLibrary is a vulnerable package in a list.
 type listLibrary struct {
 	PackageName    string   `json:"packageName"`
 	PackageVersion string   `json:"packageVersion"`
@@ -185,6 +189,7 @@ type listLibrary struct {
 	IsTransitive   bool     `json:"isTransitive,omitempty"`
 }
 
+// listAdvisory is an advisory with its first words.
 type listAdvisory struct {
 	GHSAID     string        `json:"ghsaId"`
 	CVE        string        `json:"cve"`
@@ -203,6 +208,7 @@ type listSecret struct {
 	Validity finding.Validity `json:"validity,omitempty"`
 }
 
+// listLive is the request of a finding of a dynamic scan, without its evidence.
 type listLive struct {
 	Method    string `json:"method"`
 	URL       string `json:"url"`
@@ -224,15 +230,15 @@ func viewList(f *triage.Finding) *listBody {
 	rule := listRule{
 		ID: f.RuleID, CWE: endpoint.OrEmpty(f.Rule.CWE), Name: f.Rule.Name, OWASPTop10: f.Rule.OWASP,
 		Severity: strings.ToUpper(string(r.Severity)),
-		Description: clipped(cmp.Or(ruletext.ForLanguage(f.Rule.Description, f.Report.Language),
+		Description: clipText(cmp.Or(ruletext.ForLanguage(f.Rule.Description, f.Report.Language),
 			f.Rule.ShortDescription, f.Rule.Name), maxListed),
-		HowToPrevent: clipped(ruletext.ForLanguage(f.Rule.HowToPrevent, f.Report.Language), maxListed),
+		HowToPrevent: clipText(ruletext.ForLanguage(f.Rule.HowToPrevent, f.Report.Language), maxListed),
 	}
 	flat := rule
 	flat.OWASPTop10, flat.HowToPrevent = nil, "" // the readers of the flat part ask for the finding by itself
 	out := &listBody{
 		ListFields: fields, PriorityScore: (f.Score + 5) / 10, PriorityManual: f.Pinned,
-		Message: clipped(viewMessage(r), maxListed), CVSSScore: score(f.CVSS),
+		Message: clipText(viewMessage(r), maxListed), CVSSScore: scoreOrNull(f.CVSS),
 		DataFlowItems: []flowBody{}, HistoryItems: []historyBody{}, Vulnerability: flat,
 		Base:      listBase{ListFields: fields, HistoryItems: historyList{[]historyBody{}}, Vulnerability: &rule},
 		ClassType: triage.ClassOf(r), Layer: viewLayer(r.Layer),
@@ -266,8 +272,8 @@ func (b *listBody) addPackage(f *triage.Finding) {
 	if a == nil {
 		return
 	}
-	b.Metadata = &listAdvisory{GHSAID: a.GHSA, CVE: a.CVE, InternalID: a.ID, Summary: clipped(a.Summary, maxListed),
-		Details:    clipped(a.Details, maxListed),
+	b.Metadata = &listAdvisory{GHSAID: a.GHSA, CVE: a.CVE, InternalID: a.ID, Summary: clipText(a.Summary, maxListed),
+		Details:    clipText(a.Details, maxListed),
 		SeverityGH: strings.ToUpper(string(f.Rule.Severity)), CWEs: []advisoryCWE{}, ListLists: noLists}
 	for i, c := range a.CWE {
 		b.Metadata.CWEs = append(b.Metadata.CWEs, advisoryCWE{ID: strconv.Itoa(i), CWEID: c})
@@ -276,13 +282,13 @@ func (b *listBody) addPackage(f *triage.Finding) {
 	rule.CWE, rule.CVE, rule.GHSAID = endpoint.OrEmpty(a.CWE), a.CVE, a.GHSA
 	rule.Aliases, rule.References, rule.Severities, rule.Packages = &[]struct{}{}, &[]struct{}{}, &[]struct{}{},
 		&[]struct{}{}
-	rule.Name, rule.Description = clipped(cmp.Or(a.Summary, a.ID), maxListed), ""
-	rule.Description, rule.HowToPrevent = rule.Name, clipped(howToUpgrade(m), 2*maxListed)
+	rule.Name, rule.Description = clipText(cmp.Or(a.Summary, a.ID), maxListed), ""
+	rule.Description, rule.HowToPrevent = rule.Name, clipText(howToUpgrade(m), 2*maxListed)
 	b.Base.Vulnerability = nil
 }
 
-// clipped returns the first words of a text: at most n bytes and an ellipsis.
-func clipped(s string, n int) string {
+// clipText returns the first words of a text: at most n bytes and an ellipsis.
+func clipText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

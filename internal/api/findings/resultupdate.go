@@ -27,8 +27,8 @@ type DecisionBody struct {
 	BothSides bool `json:"bothSides,omitempty" doc:"Apply the change to correlated findings of the same vulnerability, too: static ones (source) or dynamic ones (proven). Default: false."`
 }
 
-// decision checks what was decided.
-func (b DecisionBody) decision(id triage.ID) (triage.Decision, error) {
+// parseDecision checks what was decided.
+func (b DecisionBody) parseDecision(id triage.ID) (triage.Decision, error) {
 	d := triage.Decision{Finding: id, Comment: strings.TrimSpace(b.Comment), IncludeLinked: b.BothSides}
 	var details []errs.Detail
 	wrong := func(name, message string) {
@@ -63,19 +63,20 @@ func (b DecisionBody) decision(id triage.ID) (triage.Decision, error) {
 		Details: details}
 }
 
-type updateResultIn struct {
+// updateResultInput is a decision about one finding.
+type updateResultInput struct {
 	ProjectID       string `path:"projectId" format:"uuid"`
 	VulnerabilityID string `path:"vulnerabilityId"`
 	Body            DecisionBody
 }
 
 // UpdateResult decides about one finding.
-func (a *Handlers) UpdateResult(ctx context.Context, sc tenant.Scope, in *updateResultIn) (*resultOut, error) {
+func (a *Handlers) UpdateResult(ctx context.Context, sc tenant.Scope, in *updateResultInput) (*resultOutput, error) {
 	id, err := findingID(in.VulnerabilityID)
 	if err != nil {
 		return nil, err
 	}
-	d, err := in.Body.decision(id)
+	d, err := in.Body.parseDecision(id)
 	if err != nil {
 		return nil, err
 	}
@@ -83,11 +84,12 @@ func (a *Handlers) UpdateResult(ctx context.Context, sc tenant.Scope, in *update
 	if err != nil {
 		return nil, err
 	}
-	out := &resultOut{Body: viewDetail(&f)}
-	return out, a.sides(ctx, sc, &f, &out.Body)
+	out := &resultOutput{Body: viewDetail(&f)}
+	return out, a.addLinkedFindings(ctx, sc, &f, &out.Body)
 }
 
-type updateResultsIn struct {
+// updateResultsInput is a decision for each of several findings.
+type updateResultsInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Body      struct {
 		Items []struct {
@@ -97,7 +99,7 @@ type updateResultsIn struct {
 	}
 }
 
-type updateResultsOut struct {
+type updateResultsOutput struct {
 	Body struct {
 		ProjectID    tenant.ProjectID   `json:"projectId" format:"uuid"`
 		TotalCount   int                `json:"totalCount"`
@@ -107,6 +109,7 @@ type updateResultsOut struct {
 	}
 }
 
+// updateResultItem is the outcome of one decision.
 type updateResultItem struct {
 	VulnerabilityID string `json:"vulnerabilityId"`
 	Success         bool   `json:"success"`
@@ -114,8 +117,9 @@ type updateResultItem struct {
 }
 
 // UpdateResults decides about many findings, each for itself.
-func (a *Handlers) UpdateResults(ctx context.Context, sc tenant.Scope, in *updateResultsIn) (*updateResultsOut, error) {
-	out := &updateResultsOut{}
+func (a *Handlers) UpdateResults(ctx context.Context, sc tenant.Scope,
+	in *updateResultsInput) (*updateResultsOutput, error) {
+	out := &updateResultsOutput{}
 	out.Body.ProjectID, out.Body.TotalCount, out.Body.Results = sc.Project, len(in.Body.Items), []updateResultItem{}
 	for _, item := range in.Body.Items {
 		err := a.decideOne(ctx, sc, item.VulnerabilityID, item.DecisionBody)
@@ -135,12 +139,13 @@ func (a *Handlers) UpdateResults(ctx context.Context, sc tenant.Scope, in *updat
 	return out, nil
 }
 
+// decideOne stores one decision of several.
 func (a *Handlers) decideOne(ctx context.Context, sc tenant.Scope, vulnerabilityID string, body DecisionBody) error {
 	id, err := findingID(vulnerabilityID)
 	if err != nil {
 		return err
 	}
-	d, err := body.decision(id)
+	d, err := body.parseDecision(id)
 	if err != nil {
 		return err
 	}

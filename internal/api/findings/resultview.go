@@ -61,6 +61,7 @@ func viewLive(l *finding.Live, whole bool) *finding.Live {
 	return &out
 }
 
+// viewLayer returns the image layer that a finding is in.
 func viewLayer(l *finding.Layer) *layerBody {
 	if l == nil {
 		return nil
@@ -69,6 +70,7 @@ func viewLayer(l *finding.Layer) *layerBody {
 		IsDeleted: l.Deleted}
 }
 
+// viewFields returns the members that both copies of a finding have.
 func viewFields(f *triage.Finding) ResultFields {
 	r := &f.Report
 	out := ResultFields{
@@ -126,6 +128,7 @@ func viewMessage(r *finding.Finding) string {
 	return message
 }
 
+// viewCode returns the snippet line by line.
 func viewCode(s *finding.Snippet) []codeLine {
 	out := []codeLine{}
 	if s == nil {
@@ -151,6 +154,7 @@ func viewRule(id string, r *finding.Rule, severity finding.Severity, language st
 	}
 }
 
+// viewLibrary returns the vulnerable package of a finding.
 func viewLibrary(f *triage.Finding) *libraryBody {
 	p := &f.Report.Package.Package
 	return &libraryBody{
@@ -168,6 +172,7 @@ var reachWords = map[finding.ReachVerdict]string{
 	finding.UnknownReach: "unknown",
 }
 
+// viewReach returns whether the program uses the vulnerable code of the package.
 func viewReach(r *finding.Reach) *reachBody {
 	if r == nil {
 		return nil
@@ -234,6 +239,7 @@ func howToUpgrade(m *finding.PackageMatch) string {
 	return text
 }
 
+// viewFixes returns the upgrades that fix a finding.
 func viewFixes(f *triage.Finding) []autofixBody {
 	m := f.Report.Package
 	if m.Upgrade == "" {

@@ -16,13 +16,14 @@ import (
 
 // This file shows what to do first, and why.
 
-type topIn struct {
+// topVulnerabilitiesInput selects the project and the size of the list.
+type topVulnerabilitiesInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Limit     int    `query:"limit" minimum:"1" maximum:"100" default:"5"`
 	Branch    string `query:"branch" maxLength:"255" doc:"Branch. Default: the reference branch."`
 }
 
-type topOut struct {
+type topVulnerabilitiesOutput struct {
 	Body struct {
 		Items    []topBody                   `json:"items" doc:"Findings by priority, descending."`
 		Coverage []scancoverage.CoverageBody `json:"coverage" doc:"Coverage of each analysis behind the list."`
@@ -50,9 +51,10 @@ type topBody struct {
 	PackageName               *string               `json:"packageName"`
 }
 
-// ListTop answers the active findings with the highest scores. Of each analysis the
+// ListTop lists the active findings with the highest scores. Of each analysis the
 // best by the score of the last scan are read, and weighed with what is known now.
-func (a *Handlers) ListTop(ctx context.Context, sc tenant.Scope, in *topIn) (*topOut, error) {
+func (a *Handlers) ListTop(ctx context.Context, sc tenant.Scope,
+	in *topVulnerabilitiesInput) (*topVulnerabilitiesOutput, error) {
 	p, err := a.Results.Project(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -63,7 +65,7 @@ func (a *Handlers) ListTop(ctx context.Context, sc tenant.Scope, in *topIn) (*to
 			return nil, err
 		}
 	}
-	out := &topOut{}
+	out := &topVulnerabilitiesOutput{}
 	out.Body.Items = []topBody{}
 	if out.Body.Coverage, err = a.CoverageOf(ctx, sc, p, branch); err != nil {
 		return nil, err
@@ -106,12 +108,13 @@ func shownSeverities(shown func(finding.Analysis, finding.Severity) bool, a find
 	return out
 }
 
+// viewTop returns the finding as the list of the most urgent ones shows it.
 func viewTop(f *triage.Finding) topBody {
 	d := triage.ExplainPriority(f)
 	out := topBody{
 		ID: f.ID, VulnerabilityType: f.Report.Analysis, Name: f.Rule.Name, Description: viewMessage(&f.Report),
 		Severity: f.Report.Severity,
-		Priority: f.Priority, CompositeScore: thousandths(d.Score), CVSS4EnvironmentalScore: d.Factors.CVSS,
+		Priority: f.Priority, CompositeScore: fromThousandths(d.Score), CVSS4EnvironmentalScore: d.Factors.CVSS,
 		ExploitabilityVerdict: d.Verdict,
 		ExploitabilityReason:  d.Reason, ExploitabilityScoreReason: fmt.Sprintf("%.2f of 1 for %s",
 			d.Factors.Exploitability, d.Verdict),
@@ -138,21 +141,22 @@ func viewTop(f *triage.Finding) topBody {
 	return out
 }
 
-// thousandths is a whole number of them as a fraction.
-func thousandths(n int) float64 { return float64(n) / 1000 }
+// fromThousandths is a whole number of them as a fraction.
+func fromThousandths(n int) float64 { return float64(n) / 1000 }
 
-type decompositionIn struct {
+type decompositionInput struct {
 	ProjectID       string `path:"projectId" format:"uuid"`
 	Type            string `path:"type" doc:"Analysis type of the finding."`
 	VulnerabilityID string `path:"vulnerabilityId"`
 }
 
-type decompositionOut struct {
+type decompositionOutput struct {
 	Body struct {
 		Decomposition decompositionBody `json:"decomposition"`
 	}
 }
 
+// decompositionBody is the composite score and what each factor contributes.
 type decompositionBody struct {
 	Priority            triage.Priority `json:"priority"`
 	CompositeScore      float64         `json:"compositeScore" doc:"Sum of the contributions, from 0 to 1."`
@@ -169,6 +173,7 @@ type decompositionBody struct {
 	Factors             factorsBody     `json:"factors" doc:"Inputs of the score."`
 }
 
+// factorsBody has the factors before they are weighted, each from 0 to 1.
 type factorsBody struct {
 	CVSS           float64  `json:"cvss" doc:"CVSS score, from 0 to 10."`
 	EPSSPercentile *float64 `json:"epssPercentile" doc:"EPSS probability, from 0 to 1; null if unknown."`
@@ -178,9 +183,9 @@ type factorsBody struct {
 	Context        float64  `json:"context" doc:"Context factor, from 0 to 1; 0.5 if the security context is unknown."`
 }
 
-// GetDecomposition answers what the priority of a finding is made of.
+// GetDecomposition explains the priority of a finding: each factor, its weight and its share.
 func (a *Handlers) GetDecomposition(ctx context.Context, sc tenant.Scope,
-	in *decompositionIn) (*decompositionOut, error) {
+	in *decompositionInput) (*decompositionOutput, error) {
 	if !slices.Contains(finding.Analyses, finding.Analysis(in.Type)) {
 		return nil, endpoint.Invalid("path.type", "must be one of "+endpoint.Joined(finding.Analyses))
 	}
@@ -196,11 +201,11 @@ func (a *Handlers) GetDecomposition(ctx context.Context, sc tenant.Scope,
 		return nil, errs.E(errs.NotFound, "vulnerability not found")
 	}
 	d := triage.ExplainPriority(&f)
-	out := &decompositionOut{}
+	out := &decompositionOutput{}
 	out.Body.Decomposition = decompositionBody{
-		Priority: f.Priority, CompositeScore: thousandths(d.Score), CVSS4Contribution: thousandths(d.CVSSPart),
-		EPSSContribution:    thousandths(d.EPSSPart),
-		ExploitContribution: thousandths(d.ExploitPart), ContextContribution: thousandths(d.ContextPart),
+		Priority: f.Priority, CompositeScore: fromThousandths(d.Score), CVSS4Contribution: fromThousandths(d.CVSSPart),
+		EPSSContribution:    fromThousandths(d.EPSSPart),
+		ExploitContribution: fromThousandths(d.ExploitPart), ContextContribution: fromThousandths(d.ContextPart),
 		W1: d.CVSSWeight, W2: d.EPSSWeight, W3: d.ExploitWeight, W4: d.ContextWeight, IsManualOverride: f.Pinned,
 		Explanation: d.Adjustment,
 		Factors: factorsBody{CVSS: d.Factors.CVSS, Exploitability: d.Factors.Exploitability, Verdict: string(d.Verdict),

@@ -21,7 +21,7 @@ import (
 	"merlon/internal/vex"
 )
 
-// This file takes over and tells what is said of known vulnerabilities. A statement is
+// This file imports and exports VEX documents. A statement is
 // a decision: it is in the history of each finding, with its words, and in the audit
 // log; nothing disappears.
 
@@ -37,25 +37,27 @@ const (
 // packageAnalyses are the analyses whose findings are of packages.
 var packageAnalyses = []finding.Analysis{finding.SCA, finding.Container}
 
-// decided is what a statement makes of a finding.
-var decided = map[finding.VEXStatus]triage.Status{
+// statusOfStatement is what a statement makes of a finding.
+var statusOfStatement = map[finding.VEXStatus]triage.Status{
 	finding.VEXNotAffected: triage.Ignored, finding.VEXFixed: triage.Resolved, finding.VEXAffected: triage.Confirmed,
 	finding.VEXUnderInvestigation: triage.ToVerify,
 }
 
-// saidBy is what a finding's status says.
-var saidBy = map[triage.Status]finding.VEXStatus{
+// statementOfStatus is what a finding's status says.
+var statementOfStatus = map[triage.Status]finding.VEXStatus{
 	triage.Ignored: finding.VEXNotAffected, triage.Resolved: finding.VEXFixed, triage.Confirmed: finding.VEXAffected,
 	triage.ToVerify: finding.VEXUnderInvestigation,
 }
 
-type putStatementsIn struct {
+// putStatementsInput is a VEX document, OpenVEX or CycloneDX. The body is read as a stream, within its
+// own limit.
+type putStatementsInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Branch    string `query:"branch" maxLength:"255" doc:"Only match findings of this branch. Status changes apply to the same vulnerability on all branches."`
 	endpoint.Stream
 }
 
-type putStatementsOut struct {
+type putStatementsOutput struct {
 	Body struct {
 		ProjectID  tenant.ProjectID `json:"projectId" format:"uuid"`
 		Statements int              `json:"statements" doc:"Number of VEX statements, counted per product and vulnerability ID."`
@@ -66,6 +68,7 @@ type putStatementsOut struct {
 	}
 }
 
+// statementBody is one decision that an import made.
 type statementBody struct {
 	VulnerabilityID triage.ID         `json:"vulnerabilityId" format:"uuid"`
 	Said            finding.VEXStatus `json:"said" enum:"not_affected,affected,fixed,under_investigation"`
@@ -73,8 +76,10 @@ type statementBody struct {
 	Comment         string            `json:"comment"`
 }
 
-// PutStatements decides about findings as the statements of a document say.
-func (a *Handlers) PutStatements(ctx context.Context, sc tenant.Scope, in *putStatementsIn) (*putStatementsOut, error) {
+// PutStatements imports a VEX document: each statement becomes a decision about the matching
+// findings.
+func (a *Handlers) PutStatements(ctx context.Context, sc tenant.Scope,
+	in *putStatementsInput) (*putStatementsOutput, error) {
 	text, err := io.ReadAll(io.LimitReader(in.Content, maxStatements+1))
 	if err != nil {
 		return nil, errs.Wrap(errs.Invalid, err, "incomplete request body")
@@ -86,9 +91,9 @@ func (a *Handlers) PutStatements(ctx context.Context, sc tenant.Scope, in *putSt
 	if err := book.Read(bytes.NewReader(text), "the document"); err != nil {
 		return nil, err
 	}
-	out := &putStatementsOut{}
+	out := &putStatementsOutput{}
 	out.Body.ProjectID, out.Body.Statements, out.Body.Items = sc.Project, book.Len(), []statementBody{}
-	decisions, err := a.decisions(ctx, sc, &book, in.Branch, &out.Body.Matched)
+	decisions, err := a.matchStatements(ctx, sc, &book, in.Branch, &out.Body.Matched)
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +114,8 @@ func (a *Handlers) PutStatements(ctx context.Context, sc tenant.Scope, in *putSt
 	return out, nil
 }
 
-// decisions lists what statements change, one for each flaw.
-func (a *Handlers) decisions(ctx context.Context, sc tenant.Scope, book *vex.Document, branch string,
+// matchStatements lists what statements change, one for each flaw.
+func (a *Handlers) matchStatements(ctx context.Context, sc tenant.Scope, book *vex.Document, branch string,
 	matched *int) ([]statementBody, error) {
 	var out []statementBody
 	seen := map[triage.Digest]bool{}
@@ -121,8 +126,9 @@ func (a *Handlers) decisions(ctx context.Context, sc tenant.Scope, book *vex.Doc
 		}
 		seen[f.Flaw] = true
 		*matched++
-		d := statementBody{VulnerabilityID: f.ID, Said: told.Status, Status: decided[told.Status], Comment: "VEX: " +
-			vex.Explain(told)}
+		d := statementBody{VulnerabilityID: f.ID, Said: told.Status, Status: statusOfStatement[told.Status],
+			Comment: "VEX: " +
+				vex.Explain(told)}
 		if d.Status == f.Status && d.Comment == lastComment(f) {
 			return nil // it was taken over before
 		}
@@ -141,7 +147,7 @@ func (a *Handlers) eachVulnerability(ctx context.Context, sc tenant.Scope, branc
 	each func(*triage.Finding) error) error {
 	for _, analysis := range packageAnalyses {
 		q := triage.Query{Filter: triage.Filter{Analysis: analysis, Branch: branch}, Sort: triage.ByCreated,
-			Limit: billPage, Uncounted: true}
+			Limit: batchSize, Uncounted: true}
 		for {
 			page, err := a.Results.Findings(ctx, sc, q)
 			if err != nil {
@@ -165,14 +171,15 @@ func (a *Handlers) eachVulnerability(ctx context.Context, sc tenant.Scope, branc
 	return nil
 }
 
-type getStatementsIn struct {
+// getStatementsInput selects the branch of an export.
+type getStatementsInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Branch    string `query:"branch" maxLength:"255" doc:"Branch. Default: the reference branch."`
 }
 
-// GetStatements answers what was decided about the vulnerabilities of a branch.
+// GetStatements exports the decisions about the vulnerabilities of a branch as OpenVEX.
 func (a *Handlers) GetStatements(ctx context.Context, sc tenant.Scope,
-	in *getStatementsIn) (*huma.StreamResponse, error) {
+	in *getStatementsInput) (*huma.StreamResponse, error) {
 	branch := in.Branch
 	if branch == "" {
 		var err error
@@ -222,7 +229,7 @@ func (a *Handlers) GetStatements(ctx context.Context, sc tenant.Scope,
 	if err := report.Close(); err != nil {
 		return nil, err
 	}
-	return scancoverage.Covered(coverage, []finding.Analysis{finding.SCA, finding.Container},
+	return scancoverage.AddCoverageHeader(coverage, []finding.Analysis{finding.SCA, finding.Container},
 		a.Download("vex-"+string(sc.Project)+".json", VexType, func(w io.Writer) error {
 			_, err := w.Write(document.Bytes())
 			return err
@@ -231,7 +238,7 @@ func (a *Handlers) GetStatements(ctx context.Context, sc tenant.Scope,
 
 // statementOf says what was decided about a finding.
 func statementOf(f *triage.Finding) *finding.VEXStatement {
-	s := &finding.VEXStatement{Status: saidBy[f.Status], Text: lastComment(f)}
+	s := &finding.VEXStatement{Status: statementOfStatus[f.Status], Text: lastComment(f)}
 	for _, c := range f.History {
 		if c.Kind == triage.StatusChange {
 			s.Time = c.At.UTC().Format(time.RFC3339)

@@ -21,6 +21,7 @@ type AuditLog interface {
 	ExportAudit(ctx context.Context, chain tenant.OrganizationID, after int64, each func(audit.Record) error) error
 }
 
+// auditRecordBody is a record with its hash, so that readers can verify the chain.
 type auditRecordBody struct {
 	Seq        int64          `json:"seq" doc:"Sequence number, from 1 without gaps."`
 	At         string         `json:"at" format:"date-time"`
@@ -34,8 +35,9 @@ type auditRecordBody struct {
 	Hash       string         `json:"hash"`
 }
 
-type listAudit struct {
-	endpoint.OrganizationPath
+// listAuditInput filters and pages the audit log.
+type listAuditInput struct {
+	endpoint.OrganizationInput
 	Cursor string    `query:"cursor" maxLength:"40" doc:"nextCursor of the previous page."`
 	Limit  int       `query:"limit" minimum:"1" maximum:"500" default:"50"`
 	Actor  string    `query:"actor" maxLength:"100" doc:"User ID of the actor."`
@@ -44,7 +46,7 @@ type listAudit struct {
 	To     time.Time `query:"to" doc:"Only records before this time."`
 }
 
-type auditAnswer struct {
+type auditOutput struct {
 	Body struct {
 		Records    []auditRecordBody `json:"records" doc:"Records, newest first."`
 		NextCursor string            `json:"nextCursor" doc:"Cursor of the next page; empty on the last page."`
@@ -53,7 +55,7 @@ type auditAnswer struct {
 
 // ListAudit lists records of the audit log, newest first. It reads one record more than the
 // page has, to know whether there is a next page.
-func (a *Handlers) ListAudit(ctx context.Context, sc tenant.Scope, in *listAudit) (*auditAnswer, error) {
+func (a *Handlers) ListAudit(ctx context.Context, sc tenant.Scope, in *listAuditInput) (*auditOutput, error) {
 	before, err := parseCursor(in.Cursor)
 	if err != nil {
 		return nil, err
@@ -65,10 +67,10 @@ func (a *Handlers) ListAudit(ctx context.Context, sc tenant.Scope, in *listAudit
 	if err != nil {
 		return nil, err
 	}
-	out := &auditAnswer{}
+	out := &auditOutput{}
 	if len(list) > in.Limit {
 		list = list[:in.Limit]
-		out.Body.NextCursor = cursor(list[in.Limit-1].Seq)
+		out.Body.NextCursor = encodeCursor(list[in.Limit-1].Seq)
 	}
 	out.Body.Records = make([]auditRecordBody, 0, len(list))
 	for _, r := range list {
@@ -82,9 +84,9 @@ func (a *Handlers) ListAudit(ctx context.Context, sc tenant.Scope, in *listAudit
 	return out, nil
 }
 
-// cursor writes the number of the last record of a page; the form is nobody's
-// business, so that it can change.
-func cursor(seq int64) string {
+// encodeCursor writes the number of the last record of a page. The cursor is
+// opaque to clients, so that its encoding may change.
+func encodeCursor(seq int64) string {
 	return base64.RawURLEncoding.EncodeToString([]byte("a" + strconv.FormatInt(seq, 10)))
 }
 
@@ -102,13 +104,15 @@ func parseCursor(text string) (int64, error) {
 	return 0, endpoint.Invalid("query.cursor", "invalid cursor: use the nextCursor of a previous page")
 }
 
-type exportAudit struct {
-	endpoint.OrganizationPath
+// exportAuditInput selects where an export begins: a copy outside is continued without gaps.
+type exportAuditInput struct {
+	endpoint.OrganizationInput
 	After int64 `query:"after" minimum:"0" doc:"Only records with a higher sequence number."`
 }
 
-// ExportAudit answers with the whole chain, oldest record first.
-func (a *Handlers) ExportAudit(ctx context.Context, sc tenant.Scope, in *exportAudit) (*huma.StreamResponse, error) {
+// ExportAudit responds with the whole chain, oldest record first.
+func (a *Handlers) ExportAudit(ctx context.Context, sc tenant.Scope,
+	in *exportAuditInput) (*huma.StreamResponse, error) {
 	return a.Lines("audit-"+string(sc.Organization)+".ndjson", func(line func(any) error) error {
 		return a.Tenancy.ExportAudit(ctx, sc.Organization, in.After, func(r audit.Record) error { return line(r) })
 	}), nil

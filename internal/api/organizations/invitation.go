@@ -22,8 +22,8 @@ type Invitations interface {
 	AcceptInvitation(ctx context.Context, actor tenant.Actor, token string) (tenant.Invitation, error)
 }
 
-// invitationBody is an invitation as every answer shows it. The token is in the
-// answer that made it and nowhere else: only its hash is kept.
+// invitationBody is an invitation as responses show it. The token is in the
+// response that creates it and nowhere else: only its hash is stored.
 type invitationBody struct {
 	ID               string                  `json:"id" format:"uuid"`
 	Token            string                  `json:"token" doc:"Token that accepts the invitation. Only in the response that creates it."`
@@ -35,6 +35,7 @@ type invitationBody struct {
 	ExpiresAt        time.Time               `json:"expiresAt"`
 }
 
+// showInvitation returns the invitation without its token.
 func showInvitation(i tenant.Invitation) invitationBody {
 	return invitationBody{
 		ID: i.ID, Email: i.Email, Status: i.Status, OrganizationID: i.OrganizationID,
@@ -42,10 +43,11 @@ func showInvitation(i tenant.Invitation) invitationBody {
 	}
 }
 
-type invitationAnswer struct{ Body invitationBody }
+type invitationOutput struct{ Body invitationBody }
 
-type invite struct {
-	endpoint.OrganizationPath
+// inviteInput is an e-mail address and the roles that its owner gets on accepting.
+type inviteInput struct {
+	endpoint.OrganizationInput
 	Body struct {
 		Email           string `json:"email" maxLength:"320"`
 		Role            string `json:"role" minLength:"1" maxLength:"100" doc:"Name of a built-in role, or ID of a custom role."`
@@ -58,7 +60,7 @@ type invite struct {
 
 // Invite creates an invitation and queues its mail. The quotas are counted first: an invitation
 // sends mail to an address that the caller chooses.
-func (a *Handlers) Invite(ctx context.Context, sc tenant.Scope, in *invite) (*invitationAnswer, error) {
+func (a *Handlers) Invite(ctx context.Context, sc tenant.Scope, in *inviteInput) (*invitationOutput, error) {
 	email, err := identity.NormalizeEmail(in.Body.Email)
 	if err != nil {
 		return nil, err
@@ -89,7 +91,7 @@ func (a *Handlers) Invite(ctx context.Context, sc tenant.Scope, in *invite) (*in
 	if err != nil {
 		return nil, err
 	}
-	out := &invitationAnswer{Body: showInvitation(i)}
+	out := &invitationOutput{Body: showInvitation(i)}
 	out.Body.Token = token
 	return out, nil
 }
@@ -103,12 +105,12 @@ func newToken() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-type listInvitations struct {
-	endpoint.OrganizationPath
+type listInvitationsInput struct {
+	endpoint.OrganizationInput
 	endpoint.DemandedPage
 }
 
-type invitationsAnswer struct {
+type invitationsOutput struct {
 	Body struct {
 		OrganizationID tenant.OrganizationID `json:"organizationId" format:"uuid"`
 		Invitations    []invitationBody      `json:"invitations"`
@@ -117,24 +119,24 @@ type invitationsAnswer struct {
 
 // ListInvitations lists the invitations of an organization, newest first.
 func (a *Handlers) ListInvitations(ctx context.Context, sc tenant.Scope,
-	in *listInvitations) (*invitationsAnswer, error) {
+	in *listInvitationsInput) (*invitationsOutput, error) {
 	list, err := a.Tenancy.Invitations(ctx, sc, in.Page, in.PageSize)
 	if err != nil {
 		return nil, err
 	}
-	out := &invitationsAnswer{}
+	out := &invitationsOutput{}
 	out.Body.OrganizationID, out.Body.Invitations = sc.Organization, endpoint.Convert(list, showInvitation)
 	return out, nil
 }
 
-type cancelInvitation struct {
-	endpoint.OrganizationPath
+type cancelInvitationInput struct {
+	endpoint.OrganizationInput
 	InvitationID string `path:"invitationId" format:"uuid"`
 }
 
 // CancelInvitation cancels a pending invitation: its token is no longer accepted.
 func (a *Handlers) CancelInvitation(ctx context.Context, sc tenant.Scope,
-	in *cancelInvitation) (*invitationAnswer, error) {
+	in *cancelInvitationInput) (*invitationOutput, error) {
 	id, err := tenant.ParseID("invitationId", in.InvitationID)
 	if err != nil {
 		return nil, err
@@ -143,10 +145,11 @@ func (a *Handlers) CancelInvitation(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	return &invitationAnswer{Body: showInvitation(i)}, nil
+	return &invitationOutput{Body: showInvitation(i)}, nil
 }
 
-type acceptInvitation struct {
+// acceptInvitationInput has the token from the mail.
+type acceptInvitationInput struct {
 	Body struct {
 		Token string `json:"token" minLength:"1" maxLength:"200"`
 	}
@@ -155,12 +158,12 @@ type acceptInvitation struct {
 // AcceptInvitation makes the caller a member of the organization that the token invites to. The
 // invitation must be addressed to the caller's verified e-mail address.
 func (a *Handlers) AcceptInvitation(ctx context.Context, sc tenant.Scope,
-	in *acceptInvitation) (*invitationAnswer, error) {
+	in *acceptInvitationInput) (*invitationOutput, error) {
 	i, err := a.Tenancy.AcceptInvitation(ctx, sc.Actor, in.Body.Token)
 	if err != nil {
 		return nil, err
 	}
-	return &invitationAnswer{Body: showInvitation(i)}, nil
+	return &invitationOutput{Body: showInvitation(i)}, nil
 }
 
 // connectorBody is a way to sign in that an organization set up.
@@ -169,17 +172,18 @@ type connectorBody struct {
 	Name string `json:"name"`
 }
 
-type listConnectors struct {
+type listConnectorsInput struct {
 	Email string `query:"email" required:"true" minLength:"3" maxLength:"320" doc:"E-mail address of the user who signs in."`
 }
 
-type connectorsAnswer struct{ Body []connectorBody }
+type connectorsOutput struct{ Body []connectorBody }
 
-// ListConnectors answers that there are none: enterprise sign-on is not
+// ListConnectors lists no connectors: enterprise sign-on is not
 // configured, so the sign-in page goes on with a password.
-func (a *Handlers) ListConnectors(_ context.Context, _ tenant.Scope, in *listConnectors) (*connectorsAnswer, error) {
+func (a *Handlers) ListConnectors(_ context.Context, _ tenant.Scope,
+	in *listConnectorsInput) (*connectorsOutput, error) {
 	if _, err := identity.NormalizeEmail(in.Email); err != nil {
 		return nil, endpoint.Invalid("query.email", "must be an e-mail address")
 	}
-	return &connectorsAnswer{Body: []connectorBody{}}, nil
+	return &connectorsOutput{Body: []connectorBody{}}, nil
 }

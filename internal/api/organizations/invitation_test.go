@@ -74,8 +74,9 @@ func TestInvitations(t *testing.T) {
 		w.AsPerson("stranger").Post("/organization/invite/accept",
 			map[string]any{"token": late.Text("token")}).Want(400)
 		w.AsPerson("administrator").Delete(w.Organization+"/invitation/"+late.Text("id"), nil).Want(400)
-		offer := w.AsPerson("manager").Post(w.Organization+"/invite", map[string]any{"email": apitest.Email("stranger"),
-			"role": "member"}).Want(201)
+		offer := w.AsPerson("manager").Post(w.Organization+"/invite",
+			map[string]any{"email": apitest.Email("stranger"),
+				"role": "member"}).Want(201)
 		w.AsPerson("administrator").Delete(w.Organization+"/member",
 			map[string]any{"userId": w.People["manager"]}).Want(200)
 		w.AsPerson("stranger").Post("/organization/invite/accept",

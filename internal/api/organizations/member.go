@@ -33,7 +33,7 @@ type ProjectMembers interface {
 	RemoveProjectMember(ctx context.Context, sc tenant.Scope, user tenant.UserID) error
 }
 
-// memberBody is a member as every answer shows it.
+// memberBody is a member as responses show it.
 type memberBody struct {
 	ID             tenant.UserID `json:"id" format:"uuid"`
 	FirstName      string        `json:"firstName"`
@@ -47,6 +47,7 @@ type memberBody struct {
 	CreatedAt      time.Time     `json:"createdAt"`
 }
 
+// showMember returns the member as responses show it.
 func showMember(m tenant.Member) memberBody {
 	return memberBody{
 		ID: m.UserID, FirstName: m.FirstName, LastName: m.LastName,
@@ -56,6 +57,7 @@ func showMember(m tenant.Member) memberBody {
 	}
 }
 
+// membersBody is a page of members.
 type membersBody struct {
 	Users               []memberBody `json:"users"`
 	TotalUsers          int          `json:"totalUsers"`
@@ -63,7 +65,7 @@ type membersBody struct {
 	TotalAdministrators *int         `json:"totalAdministrators,omitempty" doc:"Number of administrators; only for organizations."`
 }
 
-type membersAnswer struct{ Body membersBody }
+type membersOutput struct{ Body membersBody }
 
 // MemberSearch selects members.
 type MemberSearch struct {
@@ -71,12 +73,14 @@ type MemberSearch struct {
 	Search string `query:"search" maxLength:"200" doc:"Substring of the name or e-mail address."`
 }
 
-func (m MemberSearch) query() tenant.MemberQuery {
+// memberQuery returns the search and the page for the store.
+func (m MemberSearch) memberQuery() tenant.MemberQuery {
 	return tenant.MemberQuery{Search: m.Search, Page: m.Page, Size: m.PageSize}
 }
 
-func showMembers(p tenant.MemberPage, size int) *membersAnswer {
-	return &membersAnswer{Body: membersBody{Users: endpoint.Convert(p.Members, showMember), TotalUsers: p.Total,
+// showMembers returns a page of members.
+func showMembers(p tenant.MemberPage, size int) *membersOutput {
+	return &membersOutput{Body: membersBody{Users: endpoint.Convert(p.Members, showMember), TotalUsers: p.Total,
 		TotalPages: endpoint.Pages(p.Total, size)}}
 }
 
@@ -91,14 +95,14 @@ type userRoleBody struct {
 	Role   string `json:"role" minLength:"1" maxLength:"100" doc:"Name of a built-in role, or ID of a custom role."`
 }
 
-type listMembers struct {
-	endpoint.OrganizationPath
+type listMembersInput struct {
+	endpoint.OrganizationInput
 	MemberSearch
 }
 
 // ListMembers lists the members of an organization and counts its administrators.
-func (a *Handlers) ListMembers(ctx context.Context, sc tenant.Scope, in *listMembers) (*membersAnswer, error) {
-	page, err := a.Tenancy.OrganizationMembers(ctx, sc, in.query())
+func (a *Handlers) ListMembers(ctx context.Context, sc tenant.Scope, in *listMembersInput) (*membersOutput, error) {
+	page, err := a.Tenancy.OrganizationMembers(ctx, sc, in.memberQuery())
 	if err != nil {
 		return nil, err
 	}
@@ -107,14 +111,14 @@ func (a *Handlers) ListMembers(ctx context.Context, sc tenant.Scope, in *listMem
 	return out, nil
 }
 
-type setMemberRole struct {
-	endpoint.OrganizationPath
+type setMemberRoleInput struct {
+	endpoint.OrganizationInput
 	Body userRoleBody
 }
 
 // SetMemberRole sets the role of a member of an organization.
 func (a *Handlers) SetMemberRole(ctx context.Context, sc tenant.Scope,
-	in *setMemberRole) (*endpoint.MessageOutput, error) {
+	in *setMemberRoleInput) (*endpoint.MessageOutput, error) {
 	if err := a.Tenancy.SetOrganizationRole(ctx, sc, endpoint.ParseUserID(in.Body.UserID),
 		endpoint.ParseRoleID(in.Body.Role)); err != nil {
 		return nil, err
@@ -122,57 +126,60 @@ func (a *Handlers) SetMemberRole(ctx context.Context, sc tenant.Scope,
 	return endpoint.NewMessage("Role updated"), nil
 }
 
-type removeMember struct {
-	endpoint.OrganizationPath
+type removeMemberInput struct {
+	endpoint.OrganizationInput
 	Body userBody
 }
 
 // RemoveMember removes a member from an organization and from all of its teams and projects.
 func (a *Handlers) RemoveMember(ctx context.Context, sc tenant.Scope,
-	in *removeMember) (*endpoint.MessageOutput, error) {
+	in *removeMemberInput) (*endpoint.MessageOutput, error) {
 	if err := a.Tenancy.RemoveOrganizationMember(ctx, sc, endpoint.ParseUserID(in.Body.UserID)); err != nil {
 		return nil, err
 	}
 	return endpoint.NewMessage("Member removed"), nil
 }
 
-type listTeamMembers struct {
-	endpoint.TeamPath
+type listTeamMembersInput struct {
+	endpoint.TeamInput
 	MemberSearch
 }
 
 // ListTeamMembers lists the members of a team.
-func (a *Handlers) ListTeamMembers(ctx context.Context, sc tenant.Scope, in *listTeamMembers) (*membersAnswer, error) {
-	page, err := a.Tenancy.TeamMembers(ctx, sc, in.query())
+func (a *Handlers) ListTeamMembers(ctx context.Context, sc tenant.Scope,
+	in *listTeamMembersInput) (*membersOutput, error) {
+	page, err := a.Tenancy.TeamMembers(ctx, sc, in.memberQuery())
 	if err != nil {
 		return nil, err
 	}
 	return showMembers(page, in.PageSize), nil
 }
 
-type memberAnswer struct{ Body memberBody }
+type memberOutput struct{ Body memberBody }
 
-type getTeamMember struct {
-	endpoint.TeamPath
+type getTeamMemberInput struct {
+	endpoint.TeamInput
 	UserID string `path:"userId" format:"uuid"`
 }
 
 // GetTeamMember responds with one member of a team.
-func (a *Handlers) GetTeamMember(ctx context.Context, sc tenant.Scope, in *getTeamMember) (*memberAnswer, error) {
+func (a *Handlers) GetTeamMember(ctx context.Context, sc tenant.Scope, in *getTeamMemberInput) (*memberOutput, error) {
 	m, err := a.Tenancy.TeamMember(ctx, sc, endpoint.ParseUserID(in.UserID))
 	if err != nil {
 		return nil, err
 	}
-	return &memberAnswer{Body: showMember(m)}, nil
+	return &memberOutput{Body: showMember(m)}, nil
 }
 
-type inTeamUserRole struct {
-	endpoint.TeamPath
+// teamUserRoleInput gives a user a role in a team.
+type teamUserRoleInput struct {
+	endpoint.TeamInput
 	Body userRoleBody
 }
 
 // AddTeamMember gives a member of the organization a role in a team.
-func (a *Handlers) AddTeamMember(ctx context.Context, sc tenant.Scope, in *inTeamUserRole) (*updatedTeamAnswer, error) {
+func (a *Handlers) AddTeamMember(ctx context.Context, sc tenant.Scope,
+	in *teamUserRoleInput) (*updatedTeamOutput, error) {
 	if err := a.Tenancy.AddTeamMember(ctx, sc, endpoint.ParseUserID(in.Body.UserID),
 		endpoint.ParseRoleID(in.Body.Role)); err != nil {
 		return nil, err
@@ -186,7 +193,7 @@ func (a *Handlers) AddTeamMember(ctx context.Context, sc tenant.Scope, in *inTea
 
 // SetTeamRole sets the role of a member of a team.
 func (a *Handlers) SetTeamRole(ctx context.Context, sc tenant.Scope,
-	in *inTeamUserRole) (*endpoint.OutcomeOutput, error) {
+	in *teamUserRoleInput) (*endpoint.OutcomeOutput, error) {
 	if err := a.Tenancy.SetTeamRole(ctx, sc, endpoint.ParseUserID(in.Body.UserID),
 		endpoint.ParseRoleID(in.Body.Role)); err != nil {
 		return nil, err
@@ -194,43 +201,45 @@ func (a *Handlers) SetTeamRole(ctx context.Context, sc tenant.Scope,
 	return endpoint.NewOutcome("Role updated"), nil
 }
 
-type inTeamUser struct {
-	endpoint.TeamPath
+// teamUserInput names a user of a team.
+type teamUserInput struct {
+	endpoint.TeamInput
 	Body userBody
 }
 
 // RemoveTeamMember removes a member from a team.
 func (a *Handlers) RemoveTeamMember(ctx context.Context, sc tenant.Scope,
-	in *inTeamUser) (*endpoint.OutcomeOutput, error) {
+	in *teamUserInput) (*endpoint.OutcomeOutput, error) {
 	if err := a.Tenancy.RemoveTeamMember(ctx, sc, endpoint.ParseUserID(in.Body.UserID)); err != nil {
 		return nil, err
 	}
 	return endpoint.NewOutcome("Member removed"), nil
 }
 
-type listProjectMembers struct {
-	endpoint.ProjectPath
+type listProjectMembersInput struct {
+	endpoint.ProjectInput
 	MemberSearch
 }
 
 // ListProjectMembers lists the users with a role in the project itself.
 func (a *Handlers) ListProjectMembers(ctx context.Context, sc tenant.Scope,
-	in *listProjectMembers) (*membersAnswer, error) {
-	page, err := a.Tenancy.ProjectMembers(ctx, sc, in.query())
+	in *listProjectMembersInput) (*membersOutput, error) {
+	page, err := a.Tenancy.ProjectMembers(ctx, sc, in.memberQuery())
 	if err != nil {
 		return nil, err
 	}
 	return showMembers(page, in.PageSize), nil
 }
 
-type inProjectUserRole struct {
-	endpoint.ProjectPath
+// projectUserRoleInput gives a user a role in a project.
+type projectUserRoleInput struct {
+	endpoint.ProjectInput
 	Body userRoleBody
 }
 
 // AddProjectMember gives a member of the organization a role in one project.
 func (a *Handlers) AddProjectMember(ctx context.Context, sc tenant.Scope,
-	in *inProjectUserRole) (*endpoint.OutcomeOutput, error) {
+	in *projectUserRoleInput) (*endpoint.OutcomeOutput, error) {
 	if err := a.Tenancy.AddProjectMember(ctx, sc, endpoint.ParseUserID(in.Body.UserID),
 		endpoint.ParseRoleID(in.Body.Role)); err != nil {
 		return nil, err
@@ -240,7 +249,7 @@ func (a *Handlers) AddProjectMember(ctx context.Context, sc tenant.Scope,
 
 // SetProjectRole sets the role of a member of a project.
 func (a *Handlers) SetProjectRole(ctx context.Context, sc tenant.Scope,
-	in *inProjectUserRole) (*endpoint.OutcomeOutput, error) {
+	in *projectUserRoleInput) (*endpoint.OutcomeOutput, error) {
 	if err := a.Tenancy.SetProjectRole(ctx, sc, endpoint.ParseUserID(in.Body.UserID),
 		endpoint.ParseRoleID(in.Body.Role)); err != nil {
 		return nil, err
@@ -248,14 +257,15 @@ func (a *Handlers) SetProjectRole(ctx context.Context, sc tenant.Scope,
 	return endpoint.NewOutcome("Role updated"), nil
 }
 
-type inProjectUser struct {
-	endpoint.ProjectPath
+// projectUserInput names a user of a project.
+type projectUserInput struct {
+	endpoint.ProjectInput
 	Body userBody
 }
 
 // RemoveProjectMember removes a user's role in a project. A role in its team remains.
 func (a *Handlers) RemoveProjectMember(ctx context.Context, sc tenant.Scope,
-	in *inProjectUser) (*endpoint.OutcomeOutput, error) {
+	in *projectUserInput) (*endpoint.OutcomeOutput, error) {
 	if err := a.Tenancy.RemoveProjectMember(ctx, sc, endpoint.ParseUserID(in.Body.UserID)); err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func TestRolesOfAnOrganization(t *testing.T) {
 
 func TestRemovingMembers(t *testing.T) {
 	apitest.EachWorld(t, func(t *testing.T, w *apitest.World) {
-		remove := func(by, of string) *apitest.Answer {
+		remove := func(by, of string) *apitest.Response {
 			return w.AsPerson(by).Delete(w.Organization+"/member", map[string]any{"userId": w.People[of]})
 		}
 		remove("manager", "administrator").Want(403)

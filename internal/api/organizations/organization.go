@@ -20,7 +20,7 @@ type Organizations interface {
 	DeleteOrganization(ctx context.Context, sc tenant.Scope) error
 }
 
-// OrganizationBody is an organization as every answer shows it.
+// OrganizationBody is an organization as responses show it.
 type OrganizationBody struct {
 	ID                  tenant.OrganizationID `json:"id" format:"uuid"`
 	Name                string                `json:"name"`
@@ -31,29 +31,31 @@ type OrganizationBody struct {
 	MaxTokenDays        int                   `json:"maxTokenLifetimeDays" doc:"Maximum lifetime of personal access tokens in days; 0 for no limit."`
 }
 
+// showOrganization returns the organization as responses show it.
 func showOrganization(o tenant.Organization) OrganizationBody {
 	return OrganizationBody{ID: o.ID, Name: o.Name, Description: o.Description, Website: o.Website, Email: o.Email,
 		ConcurrentScanLimit: o.ConcurrentScanLimit, MaxTokenDays: o.MaxTokenDays}
 }
 
-type organizationsAnswer struct {
+type organizationsOutput struct {
 	Body struct {
 		Organizations []OrganizationBody `json:"organizations"`
 	}
 }
 
 // ListOrganizations lists the organizations that the caller is a member of.
-func (a *Handlers) ListOrganizations(ctx context.Context, sc tenant.Scope, _ *struct{}) (*organizationsAnswer, error) {
+func (a *Handlers) ListOrganizations(ctx context.Context, sc tenant.Scope, _ *struct{}) (*organizationsOutput, error) {
 	list, err := a.Tenancy.Organizations(ctx, sc.Actor)
 	if err != nil {
 		return nil, err
 	}
-	out := &organizationsAnswer{}
+	out := &organizationsOutput{}
 	out.Body.Organizations = endpoint.Convert(list, showOrganization)
 	return out, nil
 }
 
-type organizationAnswer struct {
+// organizationOutput is an organization with its risk.
+type organizationOutput struct {
 	Body struct {
 		OrganizationBody
 		RiskScore *int64            `json:"riskScore" doc:"Highest risk score of the projects that the caller can read; null if none was scanned."`
@@ -64,7 +66,7 @@ type organizationAnswer struct {
 // GetOrganization responds with an organization and its risk. The risk is that of the projects
 // that the caller can read.
 func (a *Handlers) GetOrganization(ctx context.Context, sc tenant.Scope,
-	_ *endpoint.OrganizationPath) (*organizationAnswer, error) {
+	_ *endpoint.OrganizationInput) (*organizationOutput, error) {
 	o, err := a.Tenancy.Organization(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -73,7 +75,7 @@ func (a *Handlers) GetOrganization(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	out := &organizationAnswer{}
+	out := &organizationOutput{}
 	out.Body.OrganizationBody = showOrganization(o)
 	if t.Scanned > 0 {
 		level := triage.LevelOf(t.Risk)
@@ -82,7 +84,8 @@ func (a *Handlers) GetOrganization(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
-type createOrganization struct {
+// createOrganizationInput is a new organization with its billing profile.
+type createOrganizationInput struct {
 	Body struct {
 		Name         string `json:"name" minLength:"1" maxLength:"200"`
 		Industry     string `json:"industry" enum:"software,finance,healthcare,education,manufacturing,retail,government,energy,telecom,freelance,other"`
@@ -100,7 +103,7 @@ type createOrganization struct {
 	}
 }
 
-type createdOrganizationAnswer struct {
+type createdOrganizationOutput struct {
 	Body struct {
 		Message        string                `json:"message"`
 		OrganizationID tenant.OrganizationID `json:"organizationId" format:"uuid"`
@@ -112,7 +115,7 @@ type createdOrganizationAnswer struct {
 
 // CreateOrganization creates an organization, whose administrator the caller becomes.
 func (a *Handlers) CreateOrganization(ctx context.Context, sc tenant.Scope,
-	in *createOrganization) (*createdOrganizationAnswer, error) {
+	in *createOrganizationInput) (*createdOrganizationOutput, error) {
 	b := in.Body
 	name, err := endpoint.ParseLabel("body.name", b.Name)
 	if err != nil {
@@ -138,14 +141,15 @@ func (a *Handlers) CreateOrganization(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	out := &createdOrganizationAnswer{}
+	out := &createdOrganizationOutput{}
 	out.Body.Message, out.Body.OrganizationID = "Organization created", o.ID
 	out.Body.Name, out.Body.Description, out.Body.Email = o.Name, o.Description, o.Email
 	return out, nil
 }
 
-type updateOrganization struct {
-	endpoint.OrganizationPath
+// updateOrganizationInput has the settings to change; optional ones that are absent stay.
+type updateOrganizationInput struct {
+	endpoint.OrganizationInput
 	Body struct {
 		Name                string  `json:"name" minLength:"1" maxLength:"200"`
 		Industry            string  `json:"industry" enum:"software,finance,healthcare,education,manufacturing,retail,government,energy,telecom,other"`
@@ -160,7 +164,7 @@ type updateOrganization struct {
 
 // UpdateOrganization updates the settings of an organization.
 func (a *Handlers) UpdateOrganization(ctx context.Context, sc tenant.Scope,
-	in *updateOrganization) (*endpoint.MessageOutput, error) {
+	in *updateOrganizationInput) (*endpoint.MessageOutput, error) {
 	b := in.Body
 	_, err := a.Tenancy.UpdateOrganization(ctx, sc, tenant.OrgManage, func(o *tenant.Organization) error {
 		var err error
@@ -193,28 +197,30 @@ func (a *Handlers) UpdateOrganization(ctx context.Context, sc tenant.Scope,
 
 // DeleteOrganization deletes an organization with everything in it.
 func (a *Handlers) DeleteOrganization(ctx context.Context, sc tenant.Scope,
-	_ *endpoint.OrganizationPath) (*endpoint.MessageOutput, error) {
+	_ *endpoint.OrganizationInput) (*endpoint.MessageOutput, error) {
 	if err := a.Tenancy.DeleteOrganization(ctx, sc); err != nil {
 		return nil, err
 	}
 	return endpoint.NewMessage("Organization deleted"), nil
 }
 
+// billingBody is the billing profile of an organization.
 type billingBody struct {
 	ID   tenant.OrganizationID `json:"id" format:"uuid"`
 	Name string                `json:"name"`
 	tenant.BillingProfile
 }
 
-type billingAnswer struct{ Body billingBody }
+type billingOutput struct{ Body billingBody }
 
-func showBilling(o tenant.Organization) *billingAnswer {
-	return &billingAnswer{Body: billingBody{ID: o.ID, Name: o.Name, BillingProfile: o.Billing}}
+// showBilling returns the billing profile as responses show it.
+func showBilling(o tenant.Organization) *billingOutput {
+	return &billingOutput{Body: billingBody{ID: o.ID, Name: o.Name, BillingProfile: o.Billing}}
 }
 
 // GetBilling responds with the billing profile of an organization.
 func (a *Handlers) GetBilling(ctx context.Context, sc tenant.Scope,
-	_ *endpoint.OrganizationPath) (*billingAnswer, error) {
+	_ *endpoint.OrganizationInput) (*billingOutput, error) {
 	o, err := a.Tenancy.Organization(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -222,8 +228,8 @@ func (a *Handlers) GetBilling(ctx context.Context, sc tenant.Scope,
 	return showBilling(o), nil
 }
 
-type updateBilling struct {
-	endpoint.OrganizationPath
+type updateBillingInput struct {
+	endpoint.OrganizationInput
 	Body struct {
 		CustomerType *string `json:"customerType,omitempty" enum:"individual,company"`
 		Country      *string `json:"country,omitempty" maxLength:"100"`
@@ -240,7 +246,7 @@ type updateBilling struct {
 }
 
 // UpdateBilling updates the fields of the billing profile that the request has.
-func (a *Handlers) UpdateBilling(ctx context.Context, sc tenant.Scope, in *updateBilling) (*billingAnswer, error) {
+func (a *Handlers) UpdateBilling(ctx context.Context, sc tenant.Scope, in *updateBillingInput) (*billingOutput, error) {
 	b := in.Body
 	o, err := a.Tenancy.UpdateOrganization(ctx, sc, tenant.OrgBilling, func(o *tenant.Organization) error {
 		p := &o.Billing

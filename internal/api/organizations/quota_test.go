@@ -52,7 +52,8 @@ func TestInvitationsCountAsMails(t *testing.T) {
 		for i, status := range []int{201, 201, 429} {
 			org := "/organization/" +
 				r.As(ada).Post("/organization", apitest.NewOrganization).Want(201).Text("organizationId")
-			a := r.As(ada).Post(org+"/invite", map[string]any{"email": "X@example.com", "role": "member"}).Want(status)
+			a := r.As(ada).Post(org+"/invite",
+				map[string]any{"email": "X@example.com", "role": "member"}).Want(status)
 			if i == 2 && a.Header.Get("Retry-After") == "" {
 				t.Error("no Retry-After")
 			}
@@ -67,7 +68,7 @@ func TestInvitationsOfOrganizationAreBounded(t *testing.T) {
 		w := apitest.Populate(t, apitest.New(t, db, clock, func(c *api.Config) {
 			c.Quotas = api.Quotas{UserInvitations: 100, OrganizationInvitations: 10}
 		}), "")
-		invite := func(who, email string, status int) *apitest.Answer {
+		invite := func(who, email string, status int) *apitest.Response {
 			t.Helper()
 			return w.AsPerson(who).Post(w.Organization+"/invite",
 				map[string]any{"email": email, "role": "member"}).Want(status)

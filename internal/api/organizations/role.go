@@ -16,6 +16,7 @@ type Roles interface {
 	DeleteRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID) error
 }
 
+// roleBody is a role with its permissions.
 type roleBody struct {
 	ID          tenant.RoleID `json:"id" doc:"Value to set as a member's role."`
 	Name        string        `json:"name"`
@@ -24,12 +25,13 @@ type roleBody struct {
 	Permissions []string      `json:"permissions"`
 }
 
+// showRole returns the role as responses show it; a role without an organization is built in.
 func showRole(r tenant.Role) roleBody {
 	return roleBody{ID: r.ID, Name: r.Name, Level: r.Level, BuiltIn: r.OrganizationID == "",
 		Permissions: r.Permissions.Names()}
 }
 
-type rolesAnswer struct {
+type rolesOutput struct {
 	Body struct {
 		Roles       []roleBody `json:"roles" doc:"Built-in roles, followed by the custom roles of the organization."`
 		Permissions []string   `json:"permissions" doc:"All permissions that a custom role can have."`
@@ -37,21 +39,23 @@ type rolesAnswer struct {
 }
 
 // ListRoles lists the built-in roles and the custom roles of an organization.
-func (a *Handlers) ListRoles(ctx context.Context, sc tenant.Scope, _ *endpoint.OrganizationPath) (*rolesAnswer, error) {
+func (a *Handlers) ListRoles(ctx context.Context, sc tenant.Scope,
+	_ *endpoint.OrganizationInput) (*rolesOutput, error) {
 	custom, err := a.Tenancy.Roles(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	out := &rolesAnswer{}
+	out := &rolesOutput{}
 	out.Body.Roles = append(endpoint.Convert(tenant.Roles, showRole), endpoint.Convert(custom, showRole)...)
 	out.Body.Permissions = tenant.AllPermissions.Names()
 	return out, nil
 }
 
-type roleAnswer struct{ Body roleBody }
+type roleOutput struct{ Body roleBody }
 
-type createRole struct {
-	endpoint.OrganizationPath
+// createRoleInput is a new role. Callers cannot give it a permission that they lack.
+type createRoleInput struct {
+	endpoint.OrganizationInput
 	Body struct {
 		Name        string       `json:"name" minLength:"1" maxLength:"200"`
 		Level       tenant.Level `json:"level" enum:"organization,team,project" doc:"Scope of the role: organization or team. A team role can also be assigned on a single project."`
@@ -60,7 +64,7 @@ type createRole struct {
 }
 
 // CreateRole creates a custom role.
-func (a *Handlers) CreateRole(ctx context.Context, sc tenant.Scope, in *createRole) (*roleAnswer, error) {
+func (a *Handlers) CreateRole(ctx context.Context, sc tenant.Scope, in *createRoleInput) (*roleOutput, error) {
 	name, err := endpoint.ParseLabel("body.name", in.Body.Name)
 	if err != nil {
 		return nil, err
@@ -73,17 +77,18 @@ func (a *Handlers) CreateRole(ctx context.Context, sc tenant.Scope, in *createRo
 	if err != nil {
 		return nil, err
 	}
-	return &roleAnswer{Body: showRole(r)}, nil
+	return &roleOutput{Body: showRole(r)}, nil
 }
 
-// A RolePath names a custom role of an organization.
-type RolePath struct {
-	endpoint.OrganizationPath
+// A RoleInput names a custom role of an organization.
+type RoleInput struct {
+	endpoint.OrganizationInput
 	RoleID string `path:"roleId" format:"uuid"`
 }
 
-type updateRole struct {
-	RolePath
+// updateRoleInput has the fields to change.
+type updateRoleInput struct {
+	RoleInput
 	Body struct {
 		Name        *string  `json:"name,omitempty" maxLength:"200"`
 		Permissions []string `json:"permissions,omitempty" minItems:"1" maxItems:"64"`
@@ -91,7 +96,7 @@ type updateRole struct {
 }
 
 // UpdateRole renames a custom role or replaces its permissions, for everybody who has it.
-func (a *Handlers) UpdateRole(ctx context.Context, sc tenant.Scope, in *updateRole) (*roleAnswer, error) {
+func (a *Handlers) UpdateRole(ctx context.Context, sc tenant.Scope, in *updateRoleInput) (*roleOutput, error) {
 	r, err := a.Tenancy.UpdateRole(ctx, sc, endpoint.ParseRoleID(in.RoleID), func(r *tenant.Role) (err error) {
 		if in.Body.Name != nil {
 			if r.Name, err = endpoint.ParseLabel("body.name", *in.Body.Name); err != nil {
@@ -106,11 +111,11 @@ func (a *Handlers) UpdateRole(ctx context.Context, sc tenant.Scope, in *updateRo
 	if err != nil {
 		return nil, err
 	}
-	return &roleAnswer{Body: showRole(r)}, nil
+	return &roleOutput{Body: showRole(r)}, nil
 }
 
 // DeleteRole deletes a custom role that is assigned to nobody.
-func (a *Handlers) DeleteRole(ctx context.Context, sc tenant.Scope, in *RolePath) (*endpoint.MessageOutput, error) {
+func (a *Handlers) DeleteRole(ctx context.Context, sc tenant.Scope, in *RoleInput) (*endpoint.MessageOutput, error) {
 	if err := a.Tenancy.DeleteRole(ctx, sc, endpoint.ParseRoleID(in.RoleID)); err != nil {
 		return nil, err
 	}

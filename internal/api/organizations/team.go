@@ -18,7 +18,7 @@ type Teams interface {
 	DeleteTeam(ctx context.Context, sc tenant.Scope, withProjects bool) error
 }
 
-// teamBody is a team as every answer shows it.
+// teamBody is a team as responses show it.
 type teamBody struct {
 	ID          tenant.TeamID `json:"id" format:"uuid"`
 	Name        string        `json:"name"`
@@ -27,52 +27,54 @@ type teamBody struct {
 	UpdatedAt   time.Time     `json:"updatedAt"`
 }
 
+// showTeam returns the team as responses show it.
 func showTeam(t tenant.Team) teamBody {
 	return teamBody{ID: t.ID, Name: t.Name, Description: t.Description, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
 }
 
-type teamsAnswer struct {
+type teamsOutput struct {
 	Body struct {
 		Teams []teamBody `json:"teams"`
 	}
 }
 
 // ListTeams lists the teams of an organization that the caller can read.
-func (a *Handlers) ListTeams(ctx context.Context, sc tenant.Scope, _ *endpoint.OrganizationPath) (*teamsAnswer, error) {
+func (a *Handlers) ListTeams(ctx context.Context, sc tenant.Scope,
+	_ *endpoint.OrganizationInput) (*teamsOutput, error) {
 	list, err := a.Tenancy.Teams(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	out := &teamsAnswer{}
+	out := &teamsOutput{}
 	out.Body.Teams = endpoint.Convert(list, showTeam)
 	return out, nil
 }
 
-type teamAnswer struct{ Body teamBody }
+type teamOutput struct{ Body teamBody }
 
-type getTeam struct {
-	endpoint.OrganizationPath
-	endpoint.TeamPath
+type getTeamInput struct {
+	endpoint.OrganizationInput
+	endpoint.TeamInput
 }
 
 // GetTeam responds with one team.
-func (a *Handlers) GetTeam(ctx context.Context, sc tenant.Scope, _ *getTeam) (*teamAnswer, error) {
+func (a *Handlers) GetTeam(ctx context.Context, sc tenant.Scope, _ *getTeamInput) (*teamOutput, error) {
 	t, err := a.Tenancy.Team(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	return &teamAnswer{Body: showTeam(t)}, nil
+	return &teamOutput{Body: showTeam(t)}, nil
 }
 
-type createTeam struct {
-	endpoint.OrganizationPath
+type createTeamInput struct {
+	endpoint.OrganizationInput
 	Body struct {
 		Name        string `json:"name" minLength:"1" maxLength:"200"`
 		Description string `json:"description,omitempty" maxLength:"2000"`
 	}
 }
 
-type createdTeamAnswer struct {
+type createdTeamOutput struct {
 	Body struct {
 		Success        bool                  `json:"success"`
 		Message        string                `json:"message"`
@@ -84,7 +86,7 @@ type createdTeamAnswer struct {
 }
 
 // CreateTeam creates a team, whose manager the caller becomes.
-func (a *Handlers) CreateTeam(ctx context.Context, sc tenant.Scope, in *createTeam) (*createdTeamAnswer, error) {
+func (a *Handlers) CreateTeam(ctx context.Context, sc tenant.Scope, in *createTeamInput) (*createdTeamOutput, error) {
 	name, err := endpoint.ParseLabel("body.name", in.Body.Name)
 	if err != nil {
 		return nil, err
@@ -94,36 +96,37 @@ func (a *Handlers) CreateTeam(ctx context.Context, sc tenant.Scope, in *createTe
 	if err != nil {
 		return nil, err
 	}
-	out := &createdTeamAnswer{}
+	out := &createdTeamOutput{}
 	out.Body.Success, out.Body.Message = true, "Team created"
 	out.Body.OrganizationID, out.Body.TeamID, out.Body.Name, out.Body.Description = t.OrganizationID, t.ID, t.Name,
 		t.Description
 	return out, nil
 }
 
-type updateTeam struct {
-	endpoint.TeamPath
+type updateTeamInput struct {
+	endpoint.TeamInput
 	Body struct {
 		Name        *string `json:"name,omitempty" maxLength:"200"`
 		Description *string `json:"description,omitempty" maxLength:"2000"`
 	}
 }
 
-type updatedTeamAnswer struct {
+type updatedTeamOutput struct {
 	Body struct {
 		Message     string   `json:"message"`
 		UpdatedTeam teamBody `json:"updatedTeam"`
 	}
 }
 
-func updatedTeam(message string, t tenant.Team) *updatedTeamAnswer {
-	out := &updatedTeamAnswer{}
+// updatedTeam returns the team with a message, as clients read it after a change.
+func updatedTeam(message string, t tenant.Team) *updatedTeamOutput {
+	out := &updatedTeamOutput{}
 	out.Body.Message, out.Body.UpdatedTeam = message, showTeam(t)
 	return out
 }
 
 // UpdateTeam updates the fields of a team that the request has.
-func (a *Handlers) UpdateTeam(ctx context.Context, sc tenant.Scope, in *updateTeam) (*updatedTeamAnswer, error) {
+func (a *Handlers) UpdateTeam(ctx context.Context, sc tenant.Scope, in *updateTeamInput) (*updatedTeamOutput, error) {
 	t, err := a.Tenancy.UpdateTeam(ctx, sc, func(t *tenant.Team) error {
 		if in.Body.Name != nil {
 			name, err := endpoint.ParseLabel("body.name", *in.Body.Name)
@@ -143,13 +146,15 @@ func (a *Handlers) UpdateTeam(ctx context.Context, sc tenant.Scope, in *updateTe
 	return updatedTeam("Team updated", t), nil
 }
 
-type deleteTeam struct {
-	endpoint.TeamPath
+// deleteTeamInput names a team. Its parameter is text, because clients send 1 as well as true.
+type deleteTeamInput struct {
+	endpoint.TeamInput
 	DeleteProjects string `query:"deleteProjects" doc:"true: delete the projects of the team, too. Otherwise deleting a team with projects fails with 409 and their number."`
 }
 
 // DeleteTeam deletes a team. Its projects are deleted only on request.
-func (a *Handlers) DeleteTeam(ctx context.Context, sc tenant.Scope, in *deleteTeam) (*endpoint.MessageOutput, error) {
+func (a *Handlers) DeleteTeam(ctx context.Context, sc tenant.Scope,
+	in *deleteTeamInput) (*endpoint.MessageOutput, error) {
 	var p endpoint.Parser
 	with := p.Boolean("deleteProjects", in.DeleteProjects)
 	if err := p.Err(); err != nil {

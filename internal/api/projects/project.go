@@ -58,6 +58,7 @@ type ProjectBody struct {
 	SortsVulnerabilitiesEnabled bool                    `json:"sortsVulnerabilitiesEnabled"`
 }
 
+// showProject returns the project as an element of a list.
 func showProject(p project.Project) ProjectBody {
 	s := p.Settings
 	return ProjectBody{
@@ -100,27 +101,28 @@ type projectDetailBody struct {
 	Coverage                          []scancoverage.CoverageBody `json:"coverage" doc:"Coverage of each analysis on the reference branch."`
 }
 
-// detail returns a project by itself, with how it stands.
-func (a *Handlers) detail(ctx context.Context, sc tenant.Scope, p project.Project) (projectDetailBody, error) {
+// projectDetail returns a project by itself, with its risk and coverage.
+func (a *Handlers) projectDetail(ctx context.Context, sc tenant.Scope, p project.Project) (projectDetailBody, error) {
 	standings, err := a.Stats.Standings(ctx, sc, []tenant.ProjectID{p.ID})
 	if err != nil {
 		return projectDetailBody{}, err
 	}
 	body := showProjectDetail(p)
-	body.RiskScore, body.RiskLevel = risk(standings[p.ID])
+	body.RiskScore, body.RiskLevel = riskOf(standings[p.ID])
 	body.Coverage, err = a.CoverageOf(ctx, sc, p, "")
 	return body, err
 }
 
-// risk returns the score and the level of a standing; a project that was never
+// riskOf returns the score and the level of a standing; a project that was never
 // scanned has neither findings nor risk.
-func risk(s triage.Posture) (int64, triage.RiskLevel) {
+func riskOf(s triage.Posture) (int64, triage.RiskLevel) {
 	if s.RiskLevel == "" {
 		return 0, triage.LevelOf(0)
 	}
 	return s.RiskScore, s.RiskLevel
 }
 
+// showProjectDetail returns the settings of the project, without its risk and coverage.
 func showProjectDetail(p project.Project) projectDetailBody {
 	s := p.Settings
 	return projectDetailBody{
@@ -138,6 +140,7 @@ func showProjectDetail(p project.Project) projectDetailBody {
 	}
 }
 
+// branchOrNull returns null for no branch.
 func branchOrNull(name string) *string {
 	if name == "" {
 		return nil
@@ -145,23 +148,23 @@ func branchOrNull(name string) *string {
 	return &name
 }
 
-type projectAnswer struct{ Body projectDetailBody }
+type projectOutput struct{ Body projectDetailBody }
 
 // GetProject responds with a project, its risk and its coverage.
-func (a *Handlers) GetProject(ctx context.Context, sc tenant.Scope, _ *endpoint.ProjectPath) (*projectAnswer, error) {
+func (a *Handlers) GetProject(ctx context.Context, sc tenant.Scope, _ *endpoint.ProjectInput) (*projectOutput, error) {
 	p, err := a.Tenancy.Project(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	return a.oneProject(ctx, sc, p)
+	return a.projectOutput(ctx, sc, p)
 }
 
-func (a *Handlers) oneProject(ctx context.Context, sc tenant.Scope, p project.Project) (*projectAnswer, error) {
-	body, err := a.detail(ctx, sc, p)
+func (a *Handlers) projectOutput(ctx context.Context, sc tenant.Scope, p project.Project) (*projectOutput, error) {
+	body, err := a.projectDetail(ctx, sc, p)
 	if err != nil {
 		return nil, err
 	}
-	return &projectAnswer{Body: body}, nil
+	return &projectOutput{Body: body}, nil
 }
 
 // ProjectChoices are the settings that can be chosen when a project is created
@@ -178,7 +181,8 @@ type ProjectChoices struct {
 	IssueCreationBranches       *[]string          `json:"issueCreationBranches,omitempty" maxItems:"100"`
 }
 
-func (c ProjectChoices) apply(s *project.Settings) error {
+// applyTo assigns the settings that the request has.
+func (c ProjectChoices) applyTo(s *project.Settings) error {
 	endpoint.Assign(&s.AIMergeRequestEnabled, c.AIMergeRequestEnabled)
 	endpoint.Assign(&s.ImprovingResultsEnabled, c.ImprovingResultsEnabled)
 	endpoint.Assign(&s.SortsVulnerabilitiesEnabled, c.SortsVulnerabilitiesEnabled)
@@ -187,11 +191,11 @@ func (c ProjectChoices) apply(s *project.Settings) error {
 	endpoint.Assign(&s.GitHubIssueEnabled, c.GitHubIssueEnabled)
 	endpoint.Assign(&s.GitLabIssueEnabled, c.GitLabIssueEnabled)
 	endpoint.Assign(&s.IssueCreationMode, c.IssueCreationMode)
-	return labels("body.issueCreationBranches", &s.IssueCreationBranches, c.IssueCreationBranches)
+	return assignLabels("body.issueCreationBranches", &s.IssueCreationBranches, c.IssueCreationBranches)
 }
 
-// labels assigns a list of names, each once.
-func labels(location string, to *[]string, from *[]string) error {
+// assignLabels assigns a list of names, each once.
+func assignLabels(location string, to *[]string, from *[]string) error {
 	if from == nil {
 		return nil
 	}
@@ -209,8 +213,9 @@ func labels(location string, to *[]string, from *[]string) error {
 	return nil
 }
 
-type createProject struct {
-	endpoint.TeamPath
+// createProjectInput is the name of a project and the settings that can be chosen from the start.
+type createProjectInput struct {
+	endpoint.TeamInput
 	Body struct {
 		Name string `json:"name" minLength:"1" maxLength:"200"`
 		ProjectChoices
@@ -218,19 +223,19 @@ type createProject struct {
 }
 
 // CreateProject creates a project with every available analysis enabled.
-func (a *Handlers) CreateProject(ctx context.Context, sc tenant.Scope, in *createProject) (*projectAnswer, error) {
+func (a *Handlers) CreateProject(ctx context.Context, sc tenant.Scope, in *createProjectInput) (*projectOutput, error) {
 	p := project.Project{Settings: project.DefaultSettings(a.Analyses)}
 	var err error
 	if p.Name, err = endpoint.ParseLabel("body.name", in.Body.Name); err != nil {
 		return nil, err
 	}
-	if err := in.Body.apply(&p.Settings); err != nil {
+	if err := in.Body.applyTo(&p.Settings); err != nil {
 		return nil, err
 	}
 	if p, err = a.Tenancy.CreateProject(ctx, sc, p); err != nil {
 		return nil, err
 	}
-	return a.oneProject(ctx, sc, p)
+	return a.projectOutput(ctx, sc, p)
 }
 
 // nullableText is a text that a request can leave out, set, or set to null.
@@ -254,8 +259,9 @@ func (nullableText) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Nullable: true}
 }
 
-type updateProject struct {
-	endpoint.ProjectPath
+// updateProjectInput has the settings to change; absent ones stay as they are.
+type updateProjectInput struct {
+	endpoint.ProjectInput
 	Body struct {
 		Name                              *string                  `json:"name,omitempty" maxLength:"200"`
 		TeamID                            *string                  `json:"teamId,omitempty" format:"uuid" doc:"ID of the team to move the project to."`
@@ -286,8 +292,8 @@ type updateProject struct {
 	}
 }
 
-// edit applies the request to a project.
-func (in *updateProject) edit(p *project.Project) (err error) {
+// applyTo applies the request to a project.
+func (in *updateProjectInput) applyTo(p *project.Project) (err error) {
 	b, s := &in.Body, &p.Settings
 	if b.Name != nil {
 		if p.Name, err = endpoint.ParseLabel("body.name", *b.Name); err != nil {
@@ -317,10 +323,10 @@ func (in *updateProject) edit(p *project.Project) (err error) {
 	setSeverities(&s.IaCSeverities, b.IaCSeverities)
 	setSeverities(&s.ContainerSeverities, b.ContainerSeverities)
 	endpoint.Assign(&s.IncidentCreationOption, b.IncidentCreationOption)
-	if err := labels("body.agentCategoriesSast", &s.AgentCategoriesSAST, b.AgentCategoriesSAST); err != nil {
+	if err := assignLabels("body.agentCategoriesSast", &s.AgentCategoriesSAST, b.AgentCategoriesSAST); err != nil {
 		return err
 	}
-	if err := labels("body.agentCategoriesIac", &s.AgentCategoriesIaC, b.AgentCategoriesIaC); err != nil {
+	if err := assignLabels("body.agentCategoriesIac", &s.AgentCategoriesIaC, b.AgentCategoriesIaC); err != nil {
 		return err
 	}
 	if b.ReferenceBranch.given {
@@ -331,7 +337,7 @@ func (in *updateProject) edit(p *project.Project) (err error) {
 			}
 		}
 	}
-	if err := b.apply(s); err != nil {
+	if err := b.applyTo(s); err != nil {
 		return err
 	}
 	return s.Validate()
@@ -350,7 +356,7 @@ func setSeverities(to *[]finding.Severity, from *[]finding.Severity) {
 	}
 }
 
-type updatedProjectAnswer struct {
+type updatedProjectOutput struct {
 	Body struct {
 		Success            bool              `json:"success"`
 		Message            string            `json:"message"`
@@ -360,20 +366,20 @@ type updatedProjectAnswer struct {
 
 // UpdateProject updates the settings that the request has, and moves the project to another team.
 func (a *Handlers) UpdateProject(ctx context.Context, sc tenant.Scope,
-	in *updateProject) (*updatedProjectAnswer, error) {
-	p, err := a.Tenancy.UpdateProject(ctx, sc, in.edit)
+	in *updateProjectInput) (*updatedProjectOutput, error) {
+	p, err := a.Tenancy.UpdateProject(ctx, sc, in.applyTo)
 	if err != nil {
 		return nil, err
 	}
-	out := &updatedProjectAnswer{}
+	out := &updatedProjectOutput{}
 	out.Body.Success, out.Body.Message = true, "Project updated"
-	out.Body.ProjectInformation, err = a.detail(ctx, sc, p)
+	out.Body.ProjectInformation, err = a.projectDetail(ctx, sc, p)
 	return out, err
 }
 
 // DeleteProject deletes a project with its scans and findings.
 func (a *Handlers) DeleteProject(ctx context.Context, sc tenant.Scope,
-	_ *endpoint.ProjectPath) (*endpoint.MessageOutput, error) {
+	_ *endpoint.ProjectInput) (*endpoint.MessageOutput, error) {
 	if err := a.Tenancy.DeleteProject(ctx, sc); err != nil {
 		return nil, err
 	}

@@ -13,13 +13,13 @@ import (
 	"merlon/internal/triage"
 )
 
-type listTeamProjects struct {
-	endpoint.TeamPath
+type listTeamProjectsInput struct {
+	endpoint.TeamInput
 	endpoint.DemandedPage
 	Search string `query:"search" maxLength:"200" doc:"Substring of the project name."`
 }
 
-type teamProjectsAnswer struct {
+type teamProjectsOutput struct {
 	Body struct {
 		Projects      [][]ProjectBody `json:"projects" doc:"A list with one element: the list of projects of the page."`
 		TotalProjects int             `json:"totalProjects"`
@@ -27,15 +27,15 @@ type teamProjectsAnswer struct {
 	}
 }
 
-// ListTeamProjects answers the specification's list. Projects is a list of lists
+// ListTeamProjects responds with the specification's list. Projects is a list of lists
 // there; ours always holds one list, which may be empty.
 func (a *Handlers) ListTeamProjects(ctx context.Context, sc tenant.Scope,
-	in *listTeamProjects) (*teamProjectsAnswer, error) {
+	in *listTeamProjectsInput) (*teamProjectsOutput, error) {
 	page, err := a.Tenancy.TeamProjects(ctx, sc, project.Query{Search: in.Search, Page: in.Page, Size: in.PageSize})
 	if err != nil {
 		return nil, err
 	}
-	out := &teamProjectsAnswer{}
+	out := &teamProjectsOutput{}
 	out.Body.Projects = [][]ProjectBody{endpoint.Convert(page.Projects, showProject)}
 	out.Body.TotalProjects, out.Body.TotalPages = page.Total, endpoint.Pages(page.Total, in.PageSize)
 	return out, nil
@@ -49,12 +49,13 @@ type severityCountBody struct {
 	Low      int `json:"low"`
 }
 
+// showCounts returns the counts by severity, zeros included.
 func showCounts(open map[finding.Severity]int) severityCountBody {
 	return severityCountBody{Critical: open[finding.Critical], High: open[finding.High], Medium: open[finding.Medium],
 		Low: open[finding.Low]}
 }
 
-// analysisBody is how a project stands in one analysis.
+// analysisBody is the state of one analysis of a project.
 type analysisBody struct {
 	Type        finding.Analysis  `json:"type" enum:"sast,sca,iac,secret,cicd,container,dast,api"`
 	LastScan    time.Time         `json:"lastScan"`
@@ -97,6 +98,7 @@ type statisticsBody struct {
 	LowIssues                       int `json:"lowIssues"`
 }
 
+// showStatistics returns the sums over all projects that the caller can read.
 func showStatistics(t project.Totals) statisticsBody {
 	return statisticsBody{
 		CriticalRiskProjects: t.CriticalRisk, CriticalRiskProjectsInLast7Days: t.CriticalRiskRecent,
@@ -107,13 +109,13 @@ func showStatistics(t project.Totals) statisticsBody {
 	}
 }
 
-type listOrganizationProjects struct {
-	endpoint.OrganizationPath
+type listOrganizationProjectsInput struct {
+	endpoint.OrganizationInput
 	endpoint.ClampedPage
 	Search string `query:"search" maxLength:"200" doc:"Substring of the project name."`
 }
 
-type organizationProjectsAnswer struct {
+type organizationProjectsOutput struct {
 	Body struct {
 		Projects       []projectSummaryBody               `json:"projects"`
 		TotalProjects  int                                `json:"totalProjects"`
@@ -126,15 +128,15 @@ type organizationProjectsAnswer struct {
 // ListOrganizationProjects lists the projects of an organization that the caller can read, with
 // their risk, counts and coverage.
 func (a *Handlers) ListOrganizationProjects(ctx context.Context, sc tenant.Scope,
-	in *listOrganizationProjects) (*organizationProjectsAnswer, error) {
+	in *listOrganizationProjectsInput) (*organizationProjectsOutput, error) {
 	number, size := in.Get()
 	page, totals, err := a.Tenancy.OrganizationProjects(ctx, sc, project.Query{Search: in.Search, Page: number,
 		Size: size})
 	if err != nil {
 		return nil, err
 	}
-	out := &organizationProjectsAnswer{}
-	if out.Body.Projects, err = a.summaries(ctx, sc, page.Projects); err != nil {
+	out := &organizationProjectsOutput{}
+	if out.Body.Projects, err = a.projectSummaries(ctx, sc, page.Projects); err != nil {
 		return nil, err
 	}
 	out.Body.TotalProjects, out.Body.TotalPages = page.Total, endpoint.Pages(page.Total, size)
@@ -144,8 +146,8 @@ func (a *Handlers) ListOrganizationProjects(ctx context.Context, sc tenant.Scope
 	return out, nil
 }
 
-// summaries returns the projects with how they stand.
-func (a *Handlers) summaries(ctx context.Context, sc tenant.Scope,
+// projectSummaries returns the projects with their risk, counts and coverage.
+func (a *Handlers) projectSummaries(ctx context.Context, sc tenant.Scope,
 	projects []project.Project) ([]projectSummaryBody, error) {
 	ids := endpoint.Convert(projects, func(p project.Project) tenant.ProjectID { return p.ID })
 	standings, err := a.Stats.Standings(ctx, sc, ids)
@@ -168,7 +170,7 @@ func (a *Handlers) summaries(ctx context.Context, sc tenant.Scope,
 		b := projectSummaryBody{ProjectID: p.ID, TeamID: p.TeamID, TeamName: p.TeamName, Name: p.Name,
 			CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, ReferenceBranch: branchOrNull(p.Settings.ReferenceBranch),
 			IssuesCount: showCounts(standings[p.ID].Open)}
-		b.RiskScore, b.RiskLevel = risk(standings[p.ID])
+		b.RiskScore, b.RiskLevel = riskOf(standings[p.ID])
 		b.Analyses = endpoint.Convert(analyses[p.ID], func(s triage.AnalysisPosture) analysisBody {
 			for severity := range s.Open {
 				if !p.Settings.Shown(s.Analysis, severity) {

@@ -12,9 +12,10 @@ import (
 	"merlon/internal/tenant"
 )
 
-// This file answers for Amazon's registry, whose credentials have names, may be
+// This file serves the operations on Amazon's registry, whose credentials have names, may be
 // roles that the service assumes, and whose lists go on at a token.
 
+// ecrCredential is a credential for ECR without its secret.
 type ecrCredential struct {
 	ID          string    `json:"id" format:"uuid"`
 	Account     string    `json:"awsAccountId"`
@@ -26,14 +27,16 @@ type ecrCredential struct {
 	CreatedAt   time.Time `json:"createdAt"`
 }
 
+// showEcr returns the credential as responses show it.
 func showEcr(c credential.Credential) ecrCredential {
 	f := &c.Fields
 	return ecrCredential{string(c.ID), f.AWSAccountID, f.AWSRegion, f.AWSAccessKeyID, f.CredentialType, f.RoleARN,
 		c.Description, c.CreatedAt}
 }
 
-type storeEcrIn struct {
-	endpoint.OrganizationPath
+// storeEcrInput is a credential for ECR: access keys, or a role that the service assumes.
+type storeEcrInput struct {
+	endpoint.OrganizationInput
 	Body struct {
 		Name         string `json:"name" minLength:"1" maxLength:"255" doc:"Name, unique per registry in the organization. Storing a credential with an existing name and registry replaces its secret."`
 		CredentialID string `json:"credentialId,omitempty" format:"uuid" doc:"ID of the credential to update. It must belong to the same registry."`
@@ -49,11 +52,11 @@ type storeEcrIn struct {
 	}
 }
 
-type ecrAnswer struct{ Body ecrCredential }
+type ecrCredentialOutput struct{ Body ecrCredential }
 
 // StoreEcrCredential verifies a credential for Amazon ECR against the registry and stores it.
 func (a *Handlers) StoreEcrCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *storeEcrIn) (*ecrAnswer, error) {
+	in *storeEcrInput) (*ecrCredentialOutput, error) {
 	b := &in.Body
 	s := stored{
 		kind: k, id: b.CredentialID, title: b.Name, description: b.Description,
@@ -80,7 +83,7 @@ func (a *Handlers) StoreEcrCredential(ctx context.Context, sc tenant.Scope, k cr
 	if err != nil {
 		return nil, err
 	}
-	return &ecrAnswer{showEcr(c)}, nil
+	return &ecrCredentialOutput{showEcr(c)}, nil
 }
 
 // externalIDs is what the key for external identifiers is derived for.
@@ -97,15 +100,18 @@ func (a *Handlers) checkRole(sc tenant.Scope, account *credential.Account) error
 		"and use its trust policy")
 }
 
-type prepareEcrRoleIn struct {
-	endpoint.OrganizationPath
+// prepareEcrRoleInput selects the region, whose partition the role must be in.
+type prepareEcrRoleInput struct {
+	endpoint.OrganizationInput
 	Body struct {
 		ProjectID string `json:"projectId,omitempty" format:"uuid"`
 		Region    string `json:"awsRegion" maxLength:"30"`
 	}
 }
 
-type prepareEcrRoleAnswer struct {
+// prepareEcrRoleOutput has the policies of the role. The external ID in the trust policy prevents the
+// confused deputy: another organization cannot make the service assume this role.
+type prepareEcrRoleOutput struct {
 	Body struct {
 		ExternalID  string `json:"externalId" doc:"External ID, unique to the organization and new on each call."`
 		Principal   string `json:"trustedPrincipalArn" doc:"ARN of the service, which assumes the role."`
@@ -116,7 +122,7 @@ type prepareEcrRoleAnswer struct {
 
 // PrepareEcrRole says how to make a role that the service may assume.
 func (a *Handlers) PrepareEcrRole(ctx context.Context, sc tenant.Scope,
-	in *prepareEcrRoleIn) (*prepareEcrRoleAnswer, error) {
+	in *prepareEcrRoleInput) (*prepareEcrRoleOutput, error) {
 	region, err := aws.ParseRegion(in.Body.Region)
 	if err != nil {
 		return nil, err
@@ -141,13 +147,14 @@ func (a *Handlers) PrepareEcrRole(ctx context.Context, sc tenant.Scope,
 		return nil, errs.E(errs.Invalid, "cannot assume roles across AWS partitions: the deployment is in %s, the "+
 			"region in %s", principal.Partition, region.Partition)
 	}
-	out := &prepareEcrRoleAnswer{}
+	out := &prepareEcrRoleOutput{}
 	b := &out.Body
 	b.ExternalID, b.Principal = aws.NewExternalID(a.Box.Derive(externalIDs), string(sc.Organization)), principal.ARN
 	b.Trust, b.Permissions = aws.TrustPolicy(principal, b.ExternalID), aws.PullPolicy(region, "")
 	return out, nil
 }
 
+// ecrOrganizationCredential is an element of the list of an organization.
 type ecrOrganizationCredential struct {
 	ID          string    `json:"id" format:"uuid"`
 	Name        string    `json:"name"`
@@ -160,16 +167,16 @@ type ecrOrganizationCredential struct {
 	Projects    int       `json:"linkedProjectCount"`
 }
 
-type ecrOrganizationCredentialsAnswer struct{ Body []ecrOrganizationCredential }
+type ecrOrganizationCredentialsOutput struct{ Body []ecrOrganizationCredential }
 
 // ListEcrOrganizationCredentials lists the ECR credentials of an organization.
 func (a *Handlers) ListEcrOrganizationCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	_ *endpoint.OrganizationPath) (*ecrOrganizationCredentialsAnswer, error) {
+	_ *endpoint.OrganizationInput) (*ecrOrganizationCredentialsOutput, error) {
 	found, err := a.Credentials.Credentials(ctx, sc, k)
 	if err != nil {
 		return nil, err
 	}
-	return &ecrOrganizationCredentialsAnswer{endpoint.Convert(found,
+	return &ecrOrganizationCredentialsOutput{endpoint.Convert(found,
 		func(c credential.Credential) ecrOrganizationCredential {
 			f := &c.Fields
 			return ecrOrganizationCredential{string(c.ID), c.Title(), f.AWSAccountID, f.AWSRegion,
@@ -181,34 +188,36 @@ func (a *Handlers) ListEcrOrganizationCredentials(ctx context.Context, sc tenant
 
 // ListEcrCredentialProjects lists the projects that may use an ECR credential.
 func (a *Handlers) ListEcrCredentialProjects(ctx context.Context, sc tenant.Scope,
-	in *organizationCredentialIn) (*linksAnswer, error) {
-	return a.ListCredentialProjects(ctx, sc, &CredentialLinksPath{in.OrganizationPath, credential.Amazon,
+	in *organizationCredentialInput) (*credentialProjectsOutput, error) {
+	return a.ListCredentialProjects(ctx, sc, &CredentialLinksInput{in.OrganizationInput, credential.Amazon,
 		in.CredentialPath})
 }
 
-type setEcrLinksIn struct {
-	endpoint.OrganizationPath
+type setEcrCredentialProjectsInput struct {
+	endpoint.OrganizationInput
 	CredentialPath
 	Body linksBody
 }
 
 // SetEcrCredentialProjects replaces the projects that may use an ECR credential.
 func (a *Handlers) SetEcrCredentialProjects(ctx context.Context, sc tenant.Scope,
-	in *setEcrLinksIn) (*linksAnswer, error) {
+	in *setEcrCredentialProjectsInput) (*credentialProjectsOutput, error) {
 	return a.SetCredentialProjects(ctx, sc,
-		&setLinksIn{CredentialLinksPath{in.OrganizationPath, credential.Amazon, in.CredentialPath}, in.Body})
+		&setCredentialProjectsInput{CredentialLinksInput{in.OrganizationInput, credential.Amazon, in.CredentialPath},
+			in.Body})
 }
 
 // GetEcrCredential responds with an ECR credential of a project, without its secret.
 func (a *Handlers) GetEcrCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *projectCredentialIn) (*ecrAnswer, error) {
+	in *projectCredentialInput) (*ecrCredentialOutput, error) {
 	c, err := a.Credentials.Credential(ctx, sc, k, credential.ID(in.CredentialID))
 	if err != nil {
 		return nil, err
 	}
-	return &ecrAnswer{showEcr(c)}, nil
+	return &ecrCredentialOutput{showEcr(c)}, nil
 }
 
+// ecrListItem is an element of the list of a project.
 type ecrListItem struct {
 	ID          string    `json:"id" format:"uuid"`
 	Account     string    `json:"awsAccountId"`
@@ -217,29 +226,29 @@ type ecrListItem struct {
 	CreatedAt   time.Time `json:"createdAt"`
 }
 
-type ecrListAnswer struct{ Body []ecrListItem }
+type ecrCredentialsOutput struct{ Body []ecrListItem }
 
 // ListEcrCredentials lists the ECR credentials that a project may use.
 func (a *Handlers) ListEcrCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	_ *projectPathIn) (*ecrListAnswer, error) {
+	_ *projectPathInput) (*ecrCredentialsOutput, error) {
 	found, err := a.Credentials.Credentials(ctx, sc, k)
 	if err != nil {
 		return nil, err
 	}
-	return &ecrListAnswer{endpoint.Convert(found, func(c credential.Credential) ecrListItem {
+	return &ecrCredentialsOutput{endpoint.Convert(found, func(c credential.Credential) ecrListItem {
 		return ecrListItem{string(c.ID), c.Fields.AWSAccountID, c.Fields.AWSRegion, c.Description, c.CreatedAt}
 	})}, nil
 }
 
-// ByToken asks for a part of a list that goes on where a token says.
-type ByToken struct {
+// EcrPageInput asks for a part of a list that goes on where a token says.
+type EcrPageInput struct {
 	ProjectID    string `path:"projectId" format:"uuid"`
 	CredentialID string `query:"credentialId" required:"true" format:"uuid"`
 	Max          int    `query:"maxResults" doc:"Page size, at most 100. Default: 50."`
 	Next         string `query:"nextToken" maxLength:"4096" doc:"Continuation token of the previous response."`
 }
 
-func (q ByToken) page() catalog.Page {
+func (q EcrPageInput) page() catalog.Page {
 	size := q.Max
 	if size == 0 {
 		size = 50
@@ -247,6 +256,7 @@ func (q ByToken) page() catalog.Page {
 	return catalog.Page{Number: 1, Size: min(max(size, 1), endpoint.MaxPageSize), From: q.Next}
 }
 
+// ecrImage is a repository of the registry.
 type ecrImage struct {
 	Name       string     `json:"name"`
 	Repository string     `json:"repositoryName"`
@@ -254,7 +264,7 @@ type ecrImage struct {
 	CreatedAt  *time.Time `json:"createdAt,omitempty"`
 }
 
-type ecrImagesAnswer struct {
+type ecrImagesOutput struct {
 	Body struct {
 		Images []ecrImage `json:"images"`
 		Next   string     `json:"nextToken,omitempty"`
@@ -263,8 +273,8 @@ type ecrImagesAnswer struct {
 
 // ListEcrImages lists repositories of an ECR registry.
 func (a *Handlers) ListEcrImages(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *ByToken) (*ecrImagesAnswer, error) {
-	account, err := a.account(ctx, sc, k, in.CredentialID)
+	in *EcrPageInput) (*ecrImagesOutput, error) {
+	account, err := a.openAccount(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +282,7 @@ func (a *Handlers) ListEcrImages(ctx context.Context, sc tenant.Scope, k credent
 	if err != nil {
 		return nil, err
 	}
-	out := &ecrImagesAnswer{}
+	out := &ecrImagesOutput{}
 	out.Body.Next = found.Next
 	out.Body.Images = endpoint.Convert(found.Items, func(i catalog.Image) ecrImage {
 		return ecrImage{i.Name, i.RepositoryName, i.Path, i.CreatedAt}
@@ -280,12 +290,12 @@ func (a *Handlers) ListEcrImages(ctx context.Context, sc tenant.Scope, k credent
 	return out, nil
 }
 
-type ecrTagsIn struct {
-	ByToken
+type ecrTagsInput struct {
+	EcrPageInput
 	Image string `path:"repositoryId" doc:"Repository name, with slashes percent-encoded."`
 }
 
-type ecrTagsAnswer struct {
+type ecrTagsOutput struct {
 	Body struct {
 		Name string        `json:"repositoryName"`
 		Tags []catalog.Tag `json:"tags"`
@@ -295,12 +305,12 @@ type ecrTagsAnswer struct {
 
 // ListEcrTags lists the tags of a repository of an ECR registry.
 func (a *Handlers) ListEcrTags(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *ecrTagsIn) (*ecrTagsAnswer, error) {
-	image, err := unescaped(in.Image)
+	in *ecrTagsInput) (*ecrTagsOutput, error) {
+	image, err := unescapeName(in.Image)
 	if err != nil {
 		return nil, err
 	}
-	account, err := a.account(ctx, sc, k, in.CredentialID)
+	account, err := a.openAccount(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
 	}
@@ -308,7 +318,7 @@ func (a *Handlers) ListEcrTags(ctx context.Context, sc tenant.Scope, k credentia
 	if err != nil {
 		return nil, err
 	}
-	out := &ecrTagsAnswer{}
+	out := &ecrTagsOutput{}
 	out.Body.Name, out.Body.Tags, out.Body.Next = image, endpoint.OrEmpty(found.Items), found.Next
 	return out, nil
 }

@@ -13,7 +13,7 @@ import (
 	"merlon/internal/tenant"
 )
 
-// This file answers for GitHub's registry, for which an organization stores one
+// This file serves the operations on GitHub's registry, for which an organization stores one
 // personal access token. No project is linked to it: every member may see what it
 // shows, and the token itself is handed to nobody.
 
@@ -32,6 +32,7 @@ func (a *Handlers) githubAccount(ctx context.Context, sc tenant.Scope) (*credent
 	return c, account, err
 }
 
+// githubPatStatus is what GitHub reports of the stored token.
 type githubPatStatus struct {
 	Valid     bool     `json:"valid"`
 	User      string   `json:"githubUsername,omitempty"`
@@ -43,7 +44,8 @@ type githubPatStatus struct {
 	Reads     bool     `json:"hasPackagesReadScope"`
 }
 
-// showPat says how a token stands, of which GitHub has just been asked.
+// showPat returns the status of a token as GitHub has just reported it; failure is why GitHub
+// refused it.
 func (a *Handlers) showPat(f *credential.Fields, failure string) *githubPatStatus {
 	return &githubPatStatus{Valid: failure == "", User: f.GithubUsername, Owner: f.GithubOwner,
 		Scopes:    endpoint.OrEmpty(f.Scopes),
@@ -51,15 +53,15 @@ func (a *Handlers) showPat(f *credential.Fields, failure string) *githubPatStatu
 		Validated: a.Now().UTC().Format(time.RFC3339), Error: failure, Reads: f.ReadsPackages()}
 }
 
-type storeGithubPatIn struct {
-	endpoint.OrganizationPath
+type storeGithubPatInput struct {
+	endpoint.OrganizationInput
 	Body struct {
 		Pat   string `json:"pat" maxLength:"255" doc:"GitHub personal access token (classic) with the scope read:packages."`
 		Owner string `json:"githubOwner,omitempty" maxLength:"100" doc:"GitHub organization that owns the images. Default: the owner of the token."`
 	}
 }
 
-type storeGithubPatAnswer struct {
+type storeGithubPatOutput struct {
 	Body struct {
 		Success bool             `json:"success"`
 		Message string           `json:"message"`
@@ -70,29 +72,22 @@ type storeGithubPatAnswer struct {
 // StoreGithubPat asks GitHub about the token and stores it in place of the one
 // before.
 func (a *Handlers) StoreGithubPat(ctx context.Context, sc tenant.Scope,
-	in *storeGithubPatIn) (*storeGithubPatAnswer, error) {
+	in *storeGithubPatInput) (*storeGithubPatOutput, error) {
 	c, err := a.saveCredential(ctx, sc,
 		stored{kind: credential.GitHub, fields: credential.Fields{GithubOwner: in.Body.Owner},
 			secrets: credential.Secrets{AccessToken: in.Body.Pat}})
 	if err != nil {
 		return nil, err
 	}
-	out := &storeGithubPatAnswer{}
+	out := &storeGithubPatOutput{}
 	out.Body.Success, out.Body.Status = true, a.showPat(&c.Fields, "")
 	out.Body.Message = "GitHub token of " + c.Fields.GithubUsername + " stored"
 	return out, nil
 }
 
-type doneAnswer struct {
-	Body struct {
-		Success bool   `json:"success"`
-		Message string `json:"message"`
-	}
-}
-
 // DeleteGithubPat deletes the stored token. GitHub keeps accepting it until it is revoked there.
 func (a *Handlers) DeleteGithubPat(ctx context.Context, sc tenant.Scope,
-	_ *endpoint.OrganizationPath) (*doneAnswer, error) {
+	_ *endpoint.OrganizationInput) (*endpoint.OutcomeOutput, error) {
 	c, _, err := a.githubAccount(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -100,22 +95,21 @@ func (a *Handlers) DeleteGithubPat(ctx context.Context, sc tenant.Scope,
 	if err := a.Credentials.DeleteCredential(ctx, sc, credential.GitHub, c.ID); err != nil {
 		return nil, err
 	}
-	out := &doneAnswer{}
-	out.Body.Success, out.Body.Message = true, "GitHub token deleted; revoke it on GitHub too"
-	return out, nil
+	return endpoint.NewOutcome("GitHub token deleted; revoke it on GitHub too"), nil
 }
 
-type githubPatStatusAnswer struct {
+type githubPatStatusOutput struct {
 	Body struct {
 		HasPat bool             `json:"hasPat"`
 		Status *githubPatStatus `json:"status,omitempty"`
 	}
 }
 
-// GetGithubPatStatus asks GitHub how the token stands.
+// GetGithubPatStatus asks GitHub whether it still accepts the stored token. A refusal is part of
+// the status; an unreachable GitHub is an error.
 func (a *Handlers) GetGithubPatStatus(ctx context.Context, sc tenant.Scope,
-	_ *endpoint.OrganizationPath) (*githubPatStatusAnswer, error) {
-	out := &githubPatStatusAnswer{}
+	_ *endpoint.OrganizationInput) (*githubPatStatusOutput, error) {
+	out := &githubPatStatusOutput{}
 	_, account, err := a.githubAccount(ctx, sc)
 	if errs.Is(err, errs.NotFound) {
 		return out, nil
@@ -150,6 +144,7 @@ func (p GithubPage) page() catalog.Page {
 	return catalog.Page{Number: max(p.Page, 1), Size: min(max(size, 1), endpoint.MaxPageSize)}
 }
 
+// githubImage is an image of the owner; a reason says why it cannot be scanned.
 type githubImage struct {
 	ID         int64      `json:"id"`
 	Name       string     `json:"name"`
@@ -165,27 +160,28 @@ type githubImage struct {
 	Linked     bool       `json:"linkedToRepository"`
 }
 
-// notPublic is why an image is not scanned; empty when it is.
-func notPublic(i catalog.Image) string {
+// unscannableReason is why an image is not scanned; empty when it is.
+func unscannableReason(i catalog.Image) string {
 	if i.Visibility == "public" {
 		return ""
 	}
 	return "only public images of the GitHub registry can be scanned; this image is " + i.Visibility
 }
 
+// showGithubImage returns the image as responses show it.
 func showGithubImage(i catalog.Image) githubImage {
-	reason := notPublic(i)
+	reason := unscannableReason(i)
 	return githubImage{i.ID, i.Name, i.Name, i.ProjectName, i.Visibility, i.URL, i.CreatedAt, i.UpdatedAt, i.Tags,
 		reason == "", reason, i.Linked}
 }
 
-type githubImagesIn struct {
-	endpoint.OrganizationPath
+type githubImagesInput struct {
+	endpoint.OrganizationInput
 	GithubPage
 	Visibility string `query:"visibility" enum:"public,private,internal"`
 }
 
-type githubImagesAnswer struct {
+type githubImagesOutput struct {
 	Body struct {
 		Images []githubImage `json:"images"`
 		Total  int           `json:"totalCount" doc:"Lower bound, as GitHub reports no total: items up to this page, plus one if there is a next page."`
@@ -195,7 +191,7 @@ type githubImagesAnswer struct {
 
 // ListGithubImages lists the images of the token's owner.
 func (a *Handlers) ListGithubImages(ctx context.Context, sc tenant.Scope,
-	in *githubImagesIn) (*githubImagesAnswer, error) {
+	in *githubImagesInput) (*githubImagesOutput, error) {
 	_, account, err := a.githubAccount(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -204,18 +200,19 @@ func (a *Handlers) ListGithubImages(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	out := &githubImagesAnswer{}
+	out := &githubImagesOutput{}
 	out.Body.Images, out.Body.Total, out.Body.Owner = endpoint.Convert(found.Items, showGithubImage), found.Total,
 		account.Fields.GithubOwner
 	return out, nil
 }
 
-type githubTagsIn struct {
-	endpoint.OrganizationPath
+type githubTagsInput struct {
+	endpoint.OrganizationInput
 	GithubPage
 	Package string `path:"packageName" doc:"Image name without its owner, with slashes percent-encoded."`
 }
 
+// githubTag is a version of an image, with the tags that point to it.
 type githubTag struct {
 	ID        int64      `json:"id"`
 	Name      string     `json:"name"`
@@ -226,7 +223,7 @@ type githubTag struct {
 	URL       string     `json:"htmlUrl,omitempty"`
 }
 
-type githubTagsAnswer struct {
+type githubTagsOutput struct {
 	Body struct {
 		Package string      `json:"packageName"`
 		Tags    []githubTag `json:"tags" doc:"Versions of the image with their tags."`
@@ -237,8 +234,8 @@ type githubTagsAnswer struct {
 
 // ListGithubImageTags lists the versions of an image with their tags.
 func (a *Handlers) ListGithubImageTags(ctx context.Context, sc tenant.Scope,
-	in *githubTagsIn) (*githubTagsAnswer, error) {
-	image, err := unescaped(in.Package)
+	in *githubTagsInput) (*githubTagsOutput, error) {
+	image, err := unescapeName(in.Package)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +247,7 @@ func (a *Handlers) ListGithubImageTags(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	out := &githubTagsAnswer{}
+	out := &githubTagsOutput{}
 	out.Body.Package, out.Body.Total, out.Body.Owner = image, found.Total, account.Fields.GithubOwner
 	out.Body.Tags = endpoint.Convert(found.Items, func(t catalog.Tag) githubTag {
 		return githubTag{t.ID, t.Name, endpoint.OrEmpty(t.Names), t.Digest, t.CreatedAt, t.UpdatedAt, t.URL}
@@ -258,12 +255,13 @@ func (a *Handlers) ListGithubImageTags(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
-type githubTokenIn struct {
-	endpoint.OrganizationPath
+type githubTokenInput struct {
+	endpoint.OrganizationInput
 	Package string `query:"packageName" maxLength:"255" doc:"Image that the token grants access to. Default: the first 50 images of the owner."`
 }
 
-type githubTokenAnswer struct {
+// githubTokenOutput is a token that pulls for a few minutes. The stored token never leaves the service.
+type githubTokenOutput struct {
 	Body struct {
 		Token     string    `json:"token" doc:"Short-lived token with pull access to the images; never the stored token."`
 		User      string    `json:"username"`
@@ -279,7 +277,7 @@ const tokenImages = 50
 // GetGithubRegistryToken exchanges the stored token for one that pulls images for a
 // short time, and records who was given it.
 func (a *Handlers) GetGithubRegistryToken(ctx context.Context, sc tenant.Scope,
-	in *githubTokenIn) (*githubTokenAnswer, error) {
+	in *githubTokenInput) (*githubTokenOutput, error) {
 	c, account, err := a.githubAccount(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -314,20 +312,20 @@ func (a *Handlers) GetGithubRegistryToken(ctx context.Context, sc tenant.Scope,
 	}.By(sc.Actor)}); err != nil {
 		return nil, err
 	}
-	out := &githubTokenAnswer{}
+	out := &githubTokenOutput{}
 	out.Body.Token, out.Body.ExpiresAt, out.Body.User = token.Text, token.Expires, account.Fields.GithubUsername
 	out.Body.Registry, out.Body.Owner = account.Registry(), account.Fields.GithubOwner
 	return out, nil
 }
 
-type startGithubScanIn struct {
+type startGithubScanInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Body      RegistryScanOptions
 }
 
 // StartGithubScan starts a scan of a public image of the owner that the token is for.
 func (a *Handlers) StartGithubScan(ctx context.Context, sc tenant.Scope,
-	in *startGithubScanIn) (*startContainerScanOut, error) {
+	in *startGithubScanInput) (*startContainerScanOutput, error) {
 	c, account, err := a.githubAccount(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -344,7 +342,7 @@ func (a *Handlers) StartGithubScan(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	if reason := notPublic(*found); reason != "" {
+	if reason := unscannableReason(*found); reason != "" {
 		return nil, errs.E(errs.Forbidden, "%s", reason)
 	}
 	r, err := a.scanWith(ctx, sc, registryScan{account, string(c.ID), &in.Body})

@@ -7,27 +7,28 @@ import (
 	"merlon/internal/tenant"
 )
 
-// This file searches the public hub for images.
+// This file searches Docker Hub for public images.
 
-// ImageSearch searches the public hub.
+// ImageSearch searches Docker Hub.
 type ImageSearch interface {
 	Search(ctx context.Context, text string) (*catalog.Found, error)
 }
 
-type searchImagesIn struct {
+type searchImagesInput struct {
 	Query string `query:"query" maxLength:"100" doc:"Substring of the name or description. Without it the result is empty."`
 }
 
-type searchImagesOut struct {
+type searchImagesOutput struct {
 	Body *catalog.Found
 }
 
-// SearchImages answers public repositories of Docker Hub. The hub is told the text and
-// nothing of who asks.
-func (a *Handlers) SearchImages(ctx context.Context, _ tenant.Scope, in *searchImagesIn) (*searchImagesOut, error) {
+// SearchImages lists public repositories of Docker Hub. The hub gets the search text and nothing
+// about the caller.
+func (a *Handlers) SearchImages(ctx context.Context, _ tenant.Scope,
+	in *searchImagesInput) (*searchImagesOutput, error) {
 	found, err := a.Search.Search(ctx, in.Query)
 	if err != nil {
 		return nil, err
 	}
-	return &searchImagesOut{Body: found}, nil
+	return &searchImagesOutput{Body: found}, nil
 }

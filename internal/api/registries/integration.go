@@ -10,9 +10,9 @@ import (
 
 // This file gives an overview of what an organization is connected to.
 
-// repositoriesAnswer lists the repositories that an organization's connection to a
+// repositoriesOutput lists the repositories that an organization's connection to a
 // code host shows. No organization can be connected yet: the list is empty.
-type repositoriesAnswer struct {
+type repositoriesOutput struct {
 	Body struct {
 		Repositories   []struct{}            `json:"repositories" doc:"Empty if the organization is not connected."`
 		OrganizationID tenant.OrganizationID `json:"organizationId" format:"uuid"`
@@ -21,8 +21,8 @@ type repositoriesAnswer struct {
 
 // ListRepositories lists the repositories of a connected code host: none in this version.
 func (a *Handlers) ListRepositories(_ context.Context, sc tenant.Scope,
-	_ *endpoint.OrganizationPath) (*repositoriesAnswer, error) {
-	out := &repositoriesAnswer{}
+	_ *endpoint.OrganizationInput) (*repositoriesOutput, error) {
+	out := &repositoriesOutput{}
 	out.Body.Repositories, out.Body.OrganizationID = []struct{}{}, sc.Organization
 	return out, nil
 }
@@ -32,9 +32,9 @@ type registryCount struct {
 	Count int             `json:"count"`
 }
 
-// integrationsAnswer leaves hosts of code out that the organization has no
+// integrationsOutput leaves hosts of code out that the organization has no
 // installation of.
-type integrationsAnswer struct {
+type integrationsOutput struct {
 	Body struct {
 		Registries struct {
 			Total  int             `json:"total"`
@@ -45,12 +45,12 @@ type integrationsAnswer struct {
 
 // GetIntegrations counts the stored registry credentials by type.
 func (a *Handlers) GetIntegrations(ctx context.Context, sc tenant.Scope,
-	_ *endpoint.OrganizationPath) (*integrationsAnswer, error) {
+	_ *endpoint.OrganizationInput) (*integrationsOutput, error) {
 	all, err := a.Credentials.Credentials(ctx, sc, "")
 	if err != nil {
 		return nil, err
 	}
-	out := &integrationsAnswer{}
+	out := &integrationsOutput{}
 	r := &out.Body.Registries
 	r.Total, r.ByType = len(all), []registryCount{}
 	for _, c := range all { // sorted by kind

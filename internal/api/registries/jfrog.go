@@ -9,23 +9,23 @@ import (
 	"merlon/internal/tenant"
 )
 
-// This file answers for Artifactory, which keeps images in repositories.
+// This file serves the operations on Artifactory, which keeps images in repositories.
 
-// InRepository asks for a repository's part of what the registry holds.
-type InRepository struct {
-	ByPath
+// JfrogRepositoryInput asks for a repository's part of what the registry holds.
+type JfrogRepositoryInput struct {
+	RegistryInput
 	Key string `query:"repositoryKey" doc:"Repository of the registry. Default: that of the credential."`
 }
 
-func (q InRepository) group() string { return q.Key }
+func (q JfrogRepositoryInput) group() string { return q.Key }
 
-// ByImageName selects an image of an Artifactory repository.
-type ByImageName struct {
-	InRepository
+// JfrogImageInput selects an image of an Artifactory repository.
+type JfrogImageInput struct {
+	JfrogRepositoryInput
 	Image string `path:"imageName" doc:"Image name, with slashes percent-encoded."`
 }
 
-func (q ByImageName) image() (string, error) { return unescaped(q.Image) }
+func (q JfrogImageInput) image() (string, error) { return unescapeName(q.Image) }
 
 type jfrogRepository struct {
 	Key         string `json:"key"`
@@ -35,7 +35,7 @@ type jfrogRepository struct {
 	URL         string `json:"url"`
 }
 
-type jfrogRepositoriesAnswer struct {
+type jfrogRepositoriesOutput struct {
 	Body struct {
 		Repositories []jfrogRepository `json:"repositories"`
 		TotalCount   int               `json:"totalCount"`
@@ -46,8 +46,8 @@ type jfrogRepositoriesAnswer struct {
 
 // ListJfrogRepositories lists the Docker repositories of an Artifactory.
 func (a *Handlers) ListJfrogRepositories(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *ByPath) (*jfrogRepositoriesAnswer, error) {
-	account, err := a.account(ctx, sc, k, in.CredentialID)
+	in *RegistryInput) (*jfrogRepositoriesOutput, error) {
+	account, err := a.openAccount(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (a *Handlers) ListJfrogRepositories(ctx context.Context, sc tenant.Scope, k
 	if err != nil {
 		return nil, err
 	}
-	out := &jfrogRepositoriesAnswer{}
+	out := &jfrogRepositoriesOutput{}
 	out.Body.Repositories = endpoint.Convert(found.Items, func(g catalog.Group) jfrogRepository {
 		return jfrogRepository{g.Name, g.Type, "docker", g.Description, g.URL}
 	})

@@ -42,7 +42,7 @@ type Catalog interface {
 	PullToken(ctx context.Context, a *credential.Account, images []string, now time.Time) (*catalog.PullToken, error)
 }
 
-// credentialBody is a credential as every answer shows it: never the secret.
+// credentialBody is a credential as responses show it: never the secret.
 type credentialBody struct {
 	ID string `json:"id" format:"uuid"`
 	credential.Fields
@@ -50,14 +50,16 @@ type credentialBody struct {
 	CreatedAt   time.Time `json:"createdAt"`
 }
 
+// showCredential returns the credential without its secret.
 func showCredential(c credential.Credential) credentialBody {
 	return credentialBody{ID: string(c.ID), Fields: c.Fields, Description: c.Description, CreatedAt: c.CreatedAt}
 }
 
-type credentialAnswer struct{ Body credentialBody }
+type credentialOutput struct{ Body credentialBody }
 
-type storeCredentialIn struct {
-	endpoint.OrganizationPath
+// storeCredentialInput is a credential of any kind but Amazon's and GitHub's.
+type storeCredentialInput struct {
+	endpoint.OrganizationInput
 	Body struct {
 		ProjectID string `json:"projectId" format:"uuid" doc:"ID of a project in the organization that may use the credential."`
 		credential.Fields
@@ -68,14 +70,14 @@ type storeCredentialIn struct {
 
 // StoreCredential checks a credential against the registry and stores it.
 func (a *Handlers) StoreCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *storeCredentialIn) (*credentialAnswer, error) {
+	in *storeCredentialInput) (*credentialOutput, error) {
 	b := &in.Body
 	c, err := a.saveCredential(ctx, sc, stored{kind: k, fields: b.Fields, secrets: b.Secrets,
 		description: b.Description, projects: []string{b.ProjectID}})
 	if err != nil {
 		return nil, err
 	}
-	return &credentialAnswer{showCredential(c)}, nil
+	return &credentialOutput{showCredential(c)}, nil
 }
 
 // stored is what a request wants to be stored.
@@ -89,6 +91,8 @@ type stored struct {
 	title       string // what people call it; of Amazon's alone
 }
 
+// saveCredential checks the credential against the registry, seals its secret and stores it. The check
+// comes first: a credential that never worked is not stored.
 func (a *Handlers) saveCredential(ctx context.Context, sc tenant.Scope, s stored) (credential.Credential, error) {
 	account, err := credential.NewAccount(s.kind, s.fields, s.secrets)
 	if err != nil {
@@ -122,50 +126,52 @@ type CredentialPath struct {
 	CredentialID string `path:"credentialId" format:"uuid"`
 }
 
-type organizationCredentialIn struct {
-	endpoint.OrganizationPath
+// organizationCredentialInput names a credential of an organization.
+type organizationCredentialInput struct {
+	endpoint.OrganizationInput
 	CredentialPath
 }
 
 // DeleteCredential deletes a credential of an organization.
 func (a *Handlers) DeleteCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *organizationCredentialIn) (*struct{}, error) {
+	in *organizationCredentialInput) (*struct{}, error) {
 	return nil, a.Credentials.DeleteCredential(ctx, sc, k, credential.ID(in.CredentialID))
 }
 
-type projectPathIn struct {
+type projectPathInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 }
 
-type credentialsAnswer struct{ Body []credentialBody }
+type credentialsOutput struct{ Body []credentialBody }
 
 // ListCredentials lists the credentials of one kind that a project may use.
 func (a *Handlers) ListCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	_ *projectPathIn) (*credentialsAnswer, error) {
+	_ *projectPathInput) (*credentialsOutput, error) {
 	list, err := a.Credentials.Credentials(ctx, sc, k)
 	if err != nil {
 		return nil, err
 	}
-	return &credentialsAnswer{endpoint.Convert(list, showCredential)}, nil
+	return &credentialsOutput{endpoint.Convert(list, showCredential)}, nil
 }
 
-type projectCredentialIn struct {
+// projectCredentialInput names a credential that a project uses.
+type projectCredentialInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	CredentialPath
 }
 
 // GetCredential responds with a credential of a project, without its secret.
 func (a *Handlers) GetCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *projectCredentialIn) (*credentialAnswer, error) {
+	in *projectCredentialInput) (*credentialOutput, error) {
 	c, err := a.Credentials.Credential(ctx, sc, k, credential.ID(in.CredentialID))
 	if err != nil {
 		return nil, err
 	}
-	return &credentialAnswer{showCredential(c)}, nil
+	return &credentialOutput{showCredential(c)}, nil
 }
 
-// account opens a credential that the scope's project may use.
-func (a *Handlers) account(ctx context.Context, sc tenant.Scope, k credential.Kind,
+// openAccount opens a credential that the scope's project may use.
+func (a *Handlers) openAccount(ctx context.Context, sc tenant.Scope, k credential.Kind,
 	id string) (*credential.Account, error) {
 	c, err := a.Credentials.Credential(ctx, sc, k, credential.ID(id))
 	if err != nil {
@@ -182,16 +188,16 @@ type registryQuery interface {
 	page() catalog.Page
 }
 
-// ByQuery names the credential behind the question mark.
-type ByQuery struct {
+// CredentialQueryInput names the credential behind the question mark.
+type CredentialQueryInput struct {
 	ProjectID    string `path:"projectId" format:"uuid"`
 	CredentialID string `query:"credentialId" required:"true" format:"uuid"`
 	CatalogPage
 }
 
-func (q ByQuery) credential() string     { return q.CredentialID }
-func (q ByQuery) group() string          { return "" }
-func (q ByQuery) image() (string, error) { return "", nil }
+func (q CredentialQueryInput) credential() string     { return q.CredentialID }
+func (q CredentialQueryInput) group() string          { return "" }
+func (q CredentialQueryInput) image() (string, error) { return "", nil }
 
 // A CatalogPage selects a page of what a registry lists.
 type CatalogPage struct{ endpoint.ClampedPage }
@@ -201,51 +207,51 @@ func (p CatalogPage) page() catalog.Page {
 	return catalog.Page{Number: number, Size: size}
 }
 
-// ByRepositoryID selects a repository whose path parameter is named repositoryId.
-type ByRepositoryID struct {
-	ByQuery
+// RepositoryIDInput selects a repository whose path parameter is named repositoryId.
+type RepositoryIDInput struct {
+	CredentialQueryInput
 	Image string `path:"repositoryId" doc:"ID or name of the repository, with slashes percent-encoded."`
 }
 
-func (q ByRepositoryID) image() (string, error) { return unescaped(q.Image) }
+func (q RepositoryIDInput) image() (string, error) { return unescapeName(q.Image) }
 
-// ByRepositoryName selects a repository whose path parameter is named repositoryName.
-type ByRepositoryName struct {
-	ByQuery
+// RepositoryNameInput selects a repository whose path parameter is named repositoryName.
+type RepositoryNameInput struct {
+	CredentialQueryInput
 	Image string `path:"repositoryName" doc:"Repository name, with slashes percent-encoded."`
 }
 
-func (q ByRepositoryName) image() (string, error) { return unescaped(q.Image) }
+func (q RepositoryNameInput) image() (string, error) { return unescapeName(q.Image) }
 
-// ByPath names the credential in the path. Each kind of registry that is asked so has
+// RegistryInput names the credential in the path. Each kind of registry that is asked so has
 // its own word for what it keeps images in.
-type ByPath struct {
+type RegistryInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	CredentialPath
 	CatalogPage
 }
 
-func (q ByPath) credential() string     { return q.CredentialID }
-func (q ByPath) image() (string, error) { return "", nil }
+func (q RegistryInput) credential() string     { return q.CredentialID }
+func (q RegistryInput) image() (string, error) { return "", nil }
 
-// InHarborProject asks for a project's part of what the registry holds.
-type InHarborProject struct {
-	ByPath
+// HarborProjectInput asks for a project's part of what the registry holds.
+type HarborProjectInput struct {
+	RegistryInput
 	Project string `query:"harborProject" doc:"Project of the registry. Default: that of the credential."`
 }
 
-func (q InHarborProject) group() string { return q.Project }
+func (q HarborProjectInput) group() string { return q.Project }
 
-// ByRepository selects a repository of a Harbor project.
-type ByRepository struct {
-	InHarborProject
+// HarborRepositoryInput selects a repository of a Harbor project.
+type HarborRepositoryInput struct {
+	HarborProjectInput
 	Image string `path:"repository" doc:"Repository name, with slashes percent-encoded."`
 }
 
-func (q ByRepository) image() (string, error) { return unescaped(q.Image) }
+func (q HarborRepositoryInput) image() (string, error) { return unescapeName(q.Image) }
 
-// unescaped is a name that stood in one segment of an address.
-func unescaped(text string) (string, error) {
+// unescapeName is a name that stood in one segment of an address.
+func unescapeName(text string) (string, error) {
 	name, err := url.PathUnescape(text)
 	if err != nil {
 		return "", errs.E(errs.Invalid, "invalid percent-encoding of the image name")
@@ -253,7 +259,7 @@ func unescaped(text string) (string, error) {
 	return name, nil
 }
 
-type groupsAnswer struct {
+type registryGroupsOutput struct {
 	Body struct {
 		Projects   []catalog.Group `json:"projects"`
 		TotalCount int             `json:"totalCount"`
@@ -264,8 +270,8 @@ type groupsAnswer struct {
 
 // ListRegistryGroups lists the projects of a Harbor registry.
 func (a *Handlers) ListRegistryGroups(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *ByPath) (*groupsAnswer, error) {
-	account, err := a.account(ctx, sc, k, in.CredentialID)
+	in *RegistryInput) (*registryGroupsOutput, error) {
+	account, err := a.openAccount(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
 	}
@@ -273,13 +279,13 @@ func (a *Handlers) ListRegistryGroups(ctx context.Context, sc tenant.Scope, k cr
 	if err != nil {
 		return nil, err
 	}
-	out := &groupsAnswer{}
+	out := &registryGroupsOutput{}
 	out.Body.Projects, out.Body.TotalCount = endpoint.OrEmpty(found.Items), found.Total
 	out.Body.Page, out.Body.PageSize = in.Get()
 	return out, nil
 }
 
-type imagesAnswer struct {
+type registryImagesOutput struct {
 	Body struct {
 		Images     []catalog.Image `json:"images"`
 		TotalCount int             `json:"totalCount"`
@@ -291,8 +297,8 @@ type imagesAnswer struct {
 // ListRegistryImages lists the images of a registry. It is a function, because a method cannot
 // have type parameters.
 func ListRegistryImages[Q registryQuery](a *Handlers, ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in Q) (*imagesAnswer, error) {
-	account, err := a.account(ctx, sc, k, in.credential())
+	in Q) (*registryImagesOutput, error) {
+	account, err := a.openAccount(ctx, sc, k, in.credential())
 	if err != nil {
 		return nil, err
 	}
@@ -300,13 +306,13 @@ func ListRegistryImages[Q registryQuery](a *Handlers, ctx context.Context, sc te
 	if err != nil {
 		return nil, err
 	}
-	out := &imagesAnswer{}
+	out := &registryImagesOutput{}
 	out.Body.Images, out.Body.TotalCount = endpoint.OrEmpty(found.Items), found.Total
 	out.Body.Page, out.Body.PageSize = in.page().Number, in.page().Size
 	return out, nil
 }
 
-type tagsAnswer struct {
+type registryTagsOutput struct {
 	Body struct {
 		Repository string        `json:"repository"`
 		Name       string        `json:"repositoryName"`
@@ -320,12 +326,12 @@ type tagsAnswer struct {
 
 // ListRegistryTags lists the tags of an image of a registry.
 func ListRegistryTags[Q registryQuery](a *Handlers, ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in Q) (*tagsAnswer, error) {
+	in Q) (*registryTagsOutput, error) {
 	image, err := in.image()
 	if err != nil {
 		return nil, err
 	}
-	account, err := a.account(ctx, sc, k, in.credential())
+	account, err := a.openAccount(ctx, sc, k, in.credential())
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +339,7 @@ func ListRegistryTags[Q registryQuery](a *Handlers, ctx context.Context, sc tena
 	if err != nil {
 		return nil, err
 	}
-	out := &tagsAnswer{}
+	out := &registryTagsOutput{}
 	out.Body.Repository, out.Body.Name, out.Body.ImageName = image, image, image
 	out.Body.Tags, out.Body.TotalCount = endpoint.OrEmpty(found.Items), found.Total
 	out.Body.Page, out.Body.PageSize = in.page().Number, in.page().Size
@@ -405,6 +411,7 @@ type jfrogDetails struct {
 	Key string `json:"repositoryKey"`
 }
 
+// showOrganizationCredential returns the credential with the details of its kind.
 func showOrganizationCredential(c credential.Credential) organizationCredential {
 	account := credential.Account{Kind: c.Kind, Fields: c.Fields}
 	out := organizationCredential{
@@ -459,11 +466,11 @@ type organizationCredentials struct {
 	Scaleway  []organizationCredential `json:"scaleway"`
 }
 
-type organizationCredentialsAnswer struct{ Body organizationCredentials }
+type organizationCredentialsOutput struct{ Body organizationCredentials }
 
 // ListRegistryCredentials lists the credentials of an organization by registry type.
 func (a *Handlers) ListRegistryCredentials(ctx context.Context, sc tenant.Scope,
-	_ *endpoint.OrganizationPath) (*organizationCredentialsAnswer, error) {
+	_ *endpoint.OrganizationInput) (*organizationCredentialsOutput, error) {
 	all, err := a.Credentials.Credentials(ctx, sc, "")
 	if err != nil {
 		return nil, err
@@ -474,7 +481,7 @@ func (a *Handlers) ListRegistryCredentials(ctx context.Context, sc tenant.Scope,
 		}),
 			showOrganizationCredential)
 	}
-	out := &organizationCredentialsAnswer{organizationCredentials{
+	out := &organizationCredentialsOutput{organizationCredentials{
 		Gitlab: of(credential.GitLab), Dockerhub: of(credential.DockerHub), Acr: of(credential.Azure),
 		Gcr:  of(credential.Google),
 		Quay: of(credential.Quay), Harbor: of(credential.Harbor), Ecr: of(credential.Amazon),
@@ -486,28 +493,29 @@ func (a *Handlers) ListRegistryCredentials(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
-// CredentialLinksPath names a credential among all kinds.
-type CredentialLinksPath struct {
-	endpoint.OrganizationPath
+// CredentialLinksInput names a credential among all kinds.
+type CredentialLinksInput struct {
+	endpoint.OrganizationInput
 	Kind credential.Kind `path:"registryType" enum:"gcr,acr,dockerhub,gitlab,quay,harbor,jfrog,scaleway,ecr"`
 	CredentialPath
 }
 
-type linksAnswer struct {
+type credentialProjectsOutput struct {
 	Body struct {
 		ProjectIDs []string `json:"projectIds"`
 	}
 }
 
-func showLinks(list []tenant.ProjectID) *linksAnswer {
-	out := &linksAnswer{}
+// showLinks returns the projects that may use a credential.
+func showLinks(list []tenant.ProjectID) *credentialProjectsOutput {
+	out := &credentialProjectsOutput{}
 	out.Body.ProjectIDs = endpoint.Convert(list, func(p tenant.ProjectID) string { return string(p) })
 	return out
 }
 
 // ListCredentialProjects lists the projects that may use a credential.
 func (a *Handlers) ListCredentialProjects(ctx context.Context, sc tenant.Scope,
-	in *CredentialLinksPath) (*linksAnswer, error) {
+	in *CredentialLinksInput) (*credentialProjectsOutput, error) {
 	c, err := a.Credentials.Credential(ctx, sc, in.Kind, credential.ID(in.CredentialID))
 	if err != nil {
 		return nil, err
@@ -515,17 +523,19 @@ func (a *Handlers) ListCredentialProjects(ctx context.Context, sc tenant.Scope,
 	return showLinks(c.Projects), nil
 }
 
-type setLinksIn struct {
-	CredentialLinksPath
+type setCredentialProjectsInput struct {
+	CredentialLinksInput
 	Body linksBody
 }
 
+// linksBody is the complete list of projects that may use a credential.
 type linksBody struct {
 	ProjectIDs []string `json:"projectIds,omitempty" nullable:"true" maxItems:"1000" doc:"IDs of all projects that may use the credential. Required; may be empty."`
 }
 
 // SetCredentialProjects replaces the projects that may use a credential.
-func (a *Handlers) SetCredentialProjects(ctx context.Context, sc tenant.Scope, in *setLinksIn) (*linksAnswer, error) {
+func (a *Handlers) SetCredentialProjects(ctx context.Context, sc tenant.Scope,
+	in *setCredentialProjectsInput) (*credentialProjectsOutput, error) {
 	c, err := a.Credentials.Credential(ctx, sc, in.Kind, credential.ID(in.CredentialID))
 	if err != nil {
 		return nil, err
@@ -556,8 +566,9 @@ func projectIDs(list []string) (ids []tenant.ProjectID, bad string) {
 	return ids, ""
 }
 
-type bulkApplyIn struct {
-	endpoint.OrganizationPath
+// bulkApplyInput is a credential and the projects that may use it.
+type bulkApplyInput struct {
+	endpoint.OrganizationInput
 	Body struct {
 		RegistryType credential.Kind `json:"registryType" enum:"gcr,acr,dockerhub,gitlab,quay,harbor,jfrog,scaleway,ecr"`
 		ProjectIDs   []string        `json:"projectIds" maxItems:"1000"`
@@ -568,7 +579,8 @@ type bulkApplyIn struct {
 	}
 }
 
-type bulkApplyAnswer struct {
+// bulkApplyOutput reports the projects that were skipped, instead of failing for all.
+type bulkApplyOutput struct {
 	Body struct {
 		CredentialID string   `json:"credentialId" format:"uuid"`
 		Applied      []string `json:"applied" doc:"IDs of the projects that may now use the credential."`
@@ -577,7 +589,7 @@ type bulkApplyAnswer struct {
 }
 
 // ApplyCredential stores a credential for several projects at once.
-func (a *Handlers) ApplyCredential(ctx context.Context, sc tenant.Scope, in *bulkApplyIn) (*bulkApplyAnswer, error) {
+func (a *Handlers) ApplyCredential(ctx context.Context, sc tenant.Scope, in *bulkApplyInput) (*bulkApplyOutput, error) {
 	b := &in.Body
 	if len(b.ProjectIDs) == 0 {
 		return nil, errs.E(errs.Invalid, "projectIds must not be empty")
@@ -606,7 +618,7 @@ func (a *Handlers) ApplyCredential(ctx context.Context, sc tenant.Scope, in *bul
 	if err != nil {
 		return nil, err
 	}
-	out := &bulkApplyAnswer{}
+	out := &bulkApplyOutput{}
 	out.Body.CredentialID, out.Body.Applied, out.Body.Skipped = string(c.ID), showLinks(c.Projects).Body.ProjectIDs,
 		[]string{}
 	for _, id := range b.ProjectIDs {

@@ -11,11 +11,11 @@ import (
 	"merlon/internal/tenant"
 )
 
-// This file answers for registries whose lists have no pages by number: Google's go on
+// This file serves registries whose lists have no pages by number: Google's go on
 // with a token, Azure's with a link.
 
-// ByPageToken asks for a part of a list.
-type ByPageToken struct {
+// PageTokenInput asks for a part of a list.
+type PageTokenInput struct {
 	ProjectID    string `path:"projectId" format:"uuid"`
 	CredentialID string `query:"credentialId" required:"true" format:"uuid"`
 	PageSize     int    `query:"pageSize" doc:"Page size, at most 100. Default: 50. A page may have fewer items, or more if the registry does not support paging."`
@@ -25,7 +25,7 @@ type ByPageToken struct {
 // defaultPartSize is how many entries a part has that was not asked otherwise.
 const defaultPartSize = 50
 
-func (q ByPageToken) page() catalog.Page {
+func (q PageTokenInput) page() catalog.Page {
 	size := q.PageSize
 	if size == 0 {
 		size = defaultPartSize
@@ -33,9 +33,9 @@ func (q ByPageToken) page() catalog.Page {
 	return catalog.Page{Size: min(max(size, 1), endpoint.MaxPageSize), From: q.PageToken}
 }
 
-// link leads to the next part of the list below the project's address; empty when there
+// nextLink leads to the next part of the list below the project's address; empty when there
 // is none.
-func (q ByPageToken) link(k credential.Kind, list, next string) string {
+func (q PageTokenInput) nextLink(k credential.Kind, list, next string) string {
 	if next == "" {
 		return ""
 	}
@@ -45,7 +45,7 @@ func (q ByPageToken) link(k credential.Kind, list, next string) string {
 		query.Encode()
 }
 
-type googleImagesAnswer struct {
+type googleImagesOutput struct {
 	Body struct {
 		Images []catalog.Image `json:"images"`
 		Next   string          `json:"nextPageToken" doc:"Cursor of the next page; empty on the last page."`
@@ -54,26 +54,27 @@ type googleImagesAnswer struct {
 
 // ListGoogleImages lists images of a Google registry.
 func (a *Handlers) ListGoogleImages(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *ByPageToken) (*googleImagesAnswer, error) {
+	in *PageTokenInput) (*googleImagesOutput, error) {
 	found, err := a.partOfImages(ctx, sc, k, in)
 	if err != nil {
 		return nil, err
 	}
-	out := &googleImagesAnswer{}
+	out := &googleImagesOutput{}
 	out.Body.Images, out.Body.Next = endpoint.OrEmpty(found.Items), found.Next
 	return out, nil
 }
 
+// partOfImages reads the page of images that the token leads to.
 func (a *Handlers) partOfImages(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *ByPageToken) (*catalog.List[catalog.Image], error) {
-	account, err := a.account(ctx, sc, k, in.CredentialID)
+	in *PageTokenInput) (*catalog.List[catalog.Image], error) {
+	account, err := a.openAccount(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
 	}
 	return a.Catalog.Images(ctx, account, "", in.page())
 }
 
-type azureImagesAnswer struct {
+type azureImagesOutput struct {
 	Body struct {
 		Images []catalog.Image `json:"images"`
 		Link   string          `json:"link" doc:"Path of the next page in this API; empty on the last page."`
@@ -82,22 +83,22 @@ type azureImagesAnswer struct {
 
 // ListAzureImages lists images of an Azure registry.
 func (a *Handlers) ListAzureImages(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *ByPageToken) (*azureImagesAnswer, error) {
+	in *PageTokenInput) (*azureImagesOutput, error) {
 	found, err := a.partOfImages(ctx, sc, k, in)
 	if err != nil {
 		return nil, err
 	}
-	out := &azureImagesAnswer{}
-	out.Body.Images, out.Body.Link = endpoint.OrEmpty(found.Items), in.link(k, "images", found.Next)
+	out := &azureImagesOutput{}
+	out.Body.Images, out.Body.Link = endpoint.OrEmpty(found.Items), in.nextLink(k, "images", found.Next)
 	return out, nil
 }
 
-type azureTagsIn struct {
-	ByPageToken
+type azureTagsInput struct {
+	PageTokenInput
 	Image string `path:"repositoryId" doc:"Repository name, with slashes percent-encoded."`
 }
 
-type azureTagsAnswer struct {
+type azureTagsOutput struct {
 	Body struct {
 		Name string        `json:"repositoryName"`
 		Tags []catalog.Tag `json:"tags"`
@@ -107,12 +108,12 @@ type azureTagsAnswer struct {
 
 // ListAzureTags lists the tags of an image of an Azure registry.
 func (a *Handlers) ListAzureTags(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *azureTagsIn) (*azureTagsAnswer, error) {
-	image, err := unescaped(in.Image)
+	in *azureTagsInput) (*azureTagsOutput, error) {
+	image, err := unescapeName(in.Image)
 	if err != nil {
 		return nil, err
 	}
-	account, err := a.account(ctx, sc, k, in.CredentialID)
+	account, err := a.openAccount(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +121,8 @@ func (a *Handlers) ListAzureTags(ctx context.Context, sc tenant.Scope, k credent
 	if err != nil {
 		return nil, err
 	}
-	out := &azureTagsAnswer{}
+	out := &azureTagsOutput{}
 	out.Body.Name, out.Body.Tags = image, endpoint.OrEmpty(found.Items)
-	out.Body.Link = in.link(k, "images/"+url.PathEscape(image)+"/tags", found.Next)
+	out.Body.Link = in.nextLink(k, "images/"+url.PathEscape(image)+"/tags", found.Next)
 	return out, nil
 }

@@ -10,18 +10,19 @@ import (
 	"merlon/internal/tenant"
 )
 
-// This file answers for Scaleway's registry, whose answers stand in an envelope.
+// This file serves the operations on Scaleway's registry, whose responses have an envelope.
 
-// scalewayAnswer is the envelope.
-type scalewayAnswer[T any] struct {
+// scalewayOutput is the envelope.
+type scalewayOutput[T any] struct {
 	Body struct {
 		Success bool `json:"success"`
 		Data    T    `json:"data"`
 	}
 }
 
-func inEnvelope[T any](data T) *scalewayAnswer[T] {
-	out := &scalewayAnswer[T]{}
+// inEnvelope returns the data as clients of Scaleway's operations read it.
+func inEnvelope[T any](data T) *scalewayOutput[T] {
+	out := &scalewayOutput[T]{}
 	out.Body.Success, out.Body.Data = true, data
 	return out
 }
@@ -37,6 +38,7 @@ type scalewayCredential struct {
 	UpdatedAt     time.Time `json:"updatedAt"`
 }
 
+// showScaleway returns the credential without its secret.
 func showScaleway(c credential.Credential) scalewayCredential {
 	return scalewayCredential{string(c.ID), c.Fields.Region, c.Fields.NamespaceID, c.Fields.NamespaceName, c.Name,
 		c.Description, c.CreatedAt, c.UpdatedAt}
@@ -44,7 +46,7 @@ func showScaleway(c credential.Credential) scalewayCredential {
 
 // StoreScalewayCredential verifies a credential against the registry and stores it.
 func (a *Handlers) StoreScalewayCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *storeCredentialIn) (*scalewayAnswer[scalewayCredential], error) {
+	in *storeCredentialInput) (*scalewayOutput[scalewayCredential], error) {
 	b := &in.Body
 	c, err := a.saveCredential(ctx, sc, stored{kind: k, fields: b.Fields, secrets: b.Secrets,
 		description: b.Description, projects: []string{b.ProjectID}})
@@ -56,7 +58,7 @@ func (a *Handlers) StoreScalewayCredential(ctx context.Context, sc tenant.Scope,
 
 // GetScalewayCredential responds with a credential of a project, without its secret.
 func (a *Handlers) GetScalewayCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *projectCredentialIn) (*scalewayAnswer[scalewayCredential], error) {
+	in *projectCredentialInput) (*scalewayOutput[scalewayCredential], error) {
 	c, err := a.Credentials.Credential(ctx, sc, k, credential.ID(in.CredentialID))
 	if err != nil {
 		return nil, err
@@ -70,7 +72,7 @@ type scalewayCredentials struct {
 
 // ListScalewayCredentials lists the Scaleway credentials that a project may use.
 func (a *Handlers) ListScalewayCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	_ *projectPathIn) (*scalewayAnswer[scalewayCredentials], error) {
+	_ *projectPathInput) (*scalewayOutput[scalewayCredentials], error) {
 	found, err := a.Credentials.Credentials(ctx, sc, k)
 	if err != nil {
 		return nil, err
@@ -78,13 +80,13 @@ func (a *Handlers) ListScalewayCredentials(ctx context.Context, sc tenant.Scope,
 	return inEnvelope(scalewayCredentials{endpoint.Convert(found, showScaleway)}), nil
 }
 
-// InNamespace asks for a namespace's part of what the registry holds.
-type InNamespace struct {
-	ByPath
+// NamespaceInput asks for a namespace's part of what the registry holds.
+type NamespaceInput struct {
+	RegistryInput
 	Namespace string `query:"namespaceId" doc:"Namespace of the registry. Default: that of the credential."`
 }
 
-// ScalewayPage says which part of a list an answer holds.
+// ScalewayPage says which page of a list a response has.
 type ScalewayPage struct {
 	TotalCount int `json:"totalCount"`
 	Page       int `json:"page"`
@@ -110,8 +112,8 @@ type scalewayNamespaces struct {
 
 // ListScalewayNamespaces lists the namespaces of a Scaleway registry.
 func (a *Handlers) ListScalewayNamespaces(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *ByPath) (*scalewayAnswer[scalewayNamespaces], error) {
-	account, err := a.account(ctx, sc, k, in.CredentialID)
+	in *RegistryInput) (*scalewayOutput[scalewayNamespaces], error) {
+	account, err := a.openAccount(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +147,8 @@ type scalewayImages struct {
 
 // ListScalewayImages lists the images of a namespace.
 func (a *Handlers) ListScalewayImages(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *InNamespace) (*scalewayAnswer[scalewayImages], error) {
-	account, err := a.account(ctx, sc, k, in.CredentialID)
+	in *NamespaceInput) (*scalewayOutput[scalewayImages], error) {
+	account, err := a.openAccount(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +163,8 @@ func (a *Handlers) ListScalewayImages(ctx context.Context, sc tenant.Scope, k cr
 	}), ScalewayPage{found.Total, p.Number, p.Size}}), nil
 }
 
-type scalewayTagsIn struct {
-	ByPath
+type scalewayTagsInput struct {
+	RegistryInput
 	Image string `path:"imageId" format:"uuid"`
 }
 
@@ -184,8 +186,8 @@ type scalewayTags struct {
 
 // ListScalewayTags lists the tags of an image.
 func (a *Handlers) ListScalewayTags(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *scalewayTagsIn) (*scalewayAnswer[scalewayTags], error) {
-	account, err := a.account(ctx, sc, k, in.CredentialID)
+	in *scalewayTagsInput) (*scalewayOutput[scalewayTags], error) {
+	account, err := a.openAccount(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
 	}

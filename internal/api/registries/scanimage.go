@@ -25,10 +25,11 @@ type Images interface {
 	FindPrivate(ctx context.Context, a *credential.Account, name string) (run.Image, error)
 }
 
-// findTime bounds how long a registry may take to tell of an image.
+// findTime bounds how long a registry may take to respond with an image.
 const findTime = 30 * time.Second
 
-type startContainerScanIn struct {
+// startContainerScanInput is the reference of a public image.
+type startContainerScanInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Body      struct {
 		Image  string   `json:"imageToScan" minLength:"1" maxLength:"1000" doc:"Reference of a public image: repository, host/repository:tag or …@sha256:…. Default host: Docker Hub; default tag: latest."`
@@ -45,26 +46,28 @@ type ContainerScan struct {
 	DetectedLanguages []string `json:"detectedLanguages" doc:"Always empty: images are not analyzed per language."`
 }
 
+// showContainerScan returns the started scan as responses show it.
 func showContainerScan(r run.Run) ContainerScan {
 	return ContainerScan{string(r.ID), "Scan of " + r.Image.Reference + " queued", []string{}}
 }
 
-type startContainerScanOut struct {
+type startContainerScanOutput struct {
 	Body struct {
 		Success bool `json:"success"`
 		ContainerScan
 	}
 }
 
-func startedContainerScan(r run.Run) *startContainerScanOut {
-	out := &startContainerScanOut{}
+// startedContainerScan returns the response to a scan that was started.
+func startedContainerScan(r run.Run) *startContainerScanOutput {
+	out := &startContainerScanOutput{}
 	out.Body.Success, out.Body.ContainerScan = true, showContainerScan(r)
 	return out
 }
 
 // StartContainerScan starts a scan of a public image. Nothing is uploaded.
 func (a *Handlers) StartContainerScan(ctx context.Context, sc tenant.Scope,
-	in *startContainerScanIn) (*startContainerScanOut, error) {
+	in *startContainerScanInput) (*startContainerScanOutput, error) {
 	asking, cancel := context.WithTimeout(ctx, findTime)
 	defer cancel()
 	image, err := a.Images.Find(asking, strings.TrimSpace(in.Body.Image))
@@ -79,7 +82,7 @@ func (a *Handlers) StartContainerScan(ctx context.Context, sc tenant.Scope,
 	return startedContainerScan(r), nil
 }
 
-// RegistryScanOptions are what a scan of an image in a registry may be told.
+// RegistryScanOptions are the options of a scan of an image in a registry.
 type RegistryScanOptions struct {
 	Image      string   `json:"imageName" minLength:"1" maxLength:"600" doc:"Image name from the image list, with or without the registry host: repository, repository:tag or …@sha256:…. Default tag: latest."`
 	Branch     string   `json:"branch,omitempty" doc:"Branch. Default: main."`
@@ -87,13 +90,13 @@ type RegistryScanOptions struct {
 	Severities []string `json:"severities,omitempty" nullable:"true" maxItems:"20" doc:"Severities that the scan opens and resolves findings of: CRITICAL, HIGH, MEDIUM, LOW. Default: all."`
 }
 
-// start is what of the options concerns every scan.
-func (o *RegistryScanOptions) start() run.Start {
+// startOptions is what of the options concerns every scan.
+func (o *RegistryScanOptions) startOptions() run.Start {
 	return run.Start{Branch: o.Branch, Private: o.Private}
 }
 
-// severities reads the list; nil stands for all.
-func (o *RegistryScanOptions) severities() ([]finding.Severity, error) {
+// parseSeverities reads the list; nil stands for all.
+func (o *RegistryScanOptions) parseSeverities() ([]finding.Severity, error) {
 	var out []finding.Severity
 	for _, text := range o.Severities {
 		s := finding.Severity(strings.ToLower(strings.TrimSpace(text)))
@@ -110,7 +113,8 @@ func (o *RegistryScanOptions) severities() ([]finding.Severity, error) {
 	return out, nil
 }
 
-type startRegistryScanIn struct {
+// startRegistryScanInput is an image and the credential that pulls it.
+type startRegistryScanInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Body      struct {
 		CredentialID string `json:"credentialId" format:"uuid" doc:"ID of a registry credential that the project may use."`
@@ -120,7 +124,7 @@ type startRegistryScanIn struct {
 
 // StartRegistryScan starts a scan of an image in a registry with a stored credential.
 func (a *Handlers) StartRegistryScan(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *startRegistryScanIn) (*startContainerScanOut, error) {
+	in *startRegistryScanInput) (*startContainerScanOutput, error) {
 	r, err := a.scanWithCredential(ctx, sc, k, in)
 	if err != nil {
 		return nil, err
@@ -130,7 +134,7 @@ func (a *Handlers) StartRegistryScan(ctx context.Context, sc tenant.Scope, k cre
 
 // StartScalewayScan does the same in Scaleway's envelope.
 func (a *Handlers) StartScalewayScan(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *startRegistryScanIn) (*scalewayAnswer[ContainerScan], error) {
+	in *startRegistryScanInput) (*scalewayOutput[ContainerScan], error) {
 	r, err := a.scanWithCredential(ctx, sc, k, in)
 	if err != nil {
 		return nil, err
@@ -138,9 +142,10 @@ func (a *Handlers) StartScalewayScan(ctx context.Context, sc tenant.Scope, k cre
 	return inEnvelope(showContainerScan(r)), nil
 }
 
+// scanWithCredential starts a scan with a credential that the project may use.
 func (a *Handlers) scanWithCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
-	in *startRegistryScanIn) (run.Run, error) {
-	account, err := a.account(ctx, sc, k, in.Body.CredentialID)
+	in *startRegistryScanInput) (run.Run, error) {
+	account, err := a.openAccount(ctx, sc, k, in.Body.CredentialID)
 	if err != nil {
 		return run.Run{}, err
 	}
@@ -157,7 +162,7 @@ type registryScan struct {
 // scanWith asks the registry for the image and starts the scan. The run keeps the
 // credential's identifier: the worker opens the credential itself when it fetches.
 func (a *Handlers) scanWith(ctx context.Context, sc tenant.Scope, s registryScan) (run.Run, error) {
-	severities, err := s.options.severities()
+	severities, err := s.options.parseSeverities()
 	if err != nil {
 		return run.Run{}, err
 	}
@@ -168,5 +173,5 @@ func (a *Handlers) scanWith(ctx context.Context, sc tenant.Scope, s registryScan
 		return run.Run{}, err
 	}
 	image.Credential, image.Severities = s.credential, severities
-	return a.Scans.StartImage(ctx, sc, s.options.start(), image)
+	return a.Scans.StartImage(ctx, sc, s.options.startOptions(), image)
 }

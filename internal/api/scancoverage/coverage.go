@@ -33,6 +33,7 @@ type CoverageBody struct {
 	Hidden     []finding.Severity      `json:"hiddenSeverities" doc:"Severities that the project settings exclude from all counts and lists."`
 }
 
+// coverageFailure is why the latest scan failed.
 type coverageFailure struct {
 	At      time.Time `json:"at"`
 	ScanID  string    `json:"scanId" format:"uuid"`
@@ -94,12 +95,12 @@ func (a *Reader) CoverageOf(ctx context.Context, sc tenant.Scope, p project.Proj
 	if err != nil {
 		return nil, err
 	}
-	return a.Coverage(ctx, sc, p, PlainBranch(branch), cells)
+	return a.Coverage(ctx, sc, p, BranchList(branch), cells)
 }
 
-// PlainBranch returns the branch as a list; nil, which stands for the reference branch,
+// BranchList returns the branch as a list; nil, which stands for the reference branch,
 // for none.
-func PlainBranch(name string) []string {
+func BranchList(name string) []string {
 	if name == "" {
 		return nil
 	}
@@ -145,8 +146,8 @@ func SumCoverage(counts []project.CoverageCount, total int, open map[finding.Ana
 	return out
 }
 
-// Looked returns the number, or nil for an analysis that has never looked.
-func Looked(coverage []CoverageBody, analysis finding.Analysis, n int) *int {
+// CountIfAnalyzed returns the number, or nil for an analysis that has never looked.
+func CountIfAnalyzed(coverage []CoverageBody, analysis finding.Analysis, n int) *int {
 	for _, c := range coverage {
 		if c.Analysis == analysis && c.AnalysedAt != nil {
 			return &n

@@ -21,8 +21,9 @@ import (
 // "sast=complete, sca=partial".
 const coverageHeader = "Merlon-Coverage"
 
-// Covered adds the coverage to an export.
-func Covered(coverage []triage.Coverage, analyses []finding.Analysis, r *huma.StreamResponse) *huma.StreamResponse {
+// AddCoverageHeader adds the coverage to an export.
+func AddCoverageHeader(coverage []triage.Coverage, analyses []finding.Analysis,
+	r *huma.StreamResponse) *huma.StreamResponse {
 	var states []string
 	for _, c := range coverage {
 		if slices.Contains(analyses, c.Analysis) {
@@ -39,7 +40,7 @@ func Covered(coverage []triage.Coverage, analyses []finding.Analysis, r *huma.St
 // CoverageFor reads the coverage of a branch of the scope's project; of the reference
 // branch when none is named.
 func (a *Reader) CoverageFor(ctx context.Context, sc tenant.Scope, branch string) ([]triage.Coverage, error) {
-	all, err := a.Stats.Coverages(ctx, sc, []tenant.ProjectID{sc.Project}, PlainBranch(branch))
+	all, err := a.Stats.Coverages(ctx, sc, []tenant.ProjectID{sc.Project}, BranchList(branch))
 	return all[sc.Project], err
 }
 

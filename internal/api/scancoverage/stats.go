@@ -8,7 +8,7 @@ import (
 	"merlon/internal/triage"
 )
 
-// ProjectStats says how projects stand on their reference branches.
+// ProjectStats reads the risk, counts and coverage of projects on their reference branches.
 type ProjectStats interface {
 	Standings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) (map[tenant.ProjectID]triage.Posture,
 		error)

@@ -7,10 +7,11 @@ import (
 	"merlon/internal/tenant"
 )
 
-// This file answers the questions about policies that clients ask after every
-// scan. There are no policies in this build, and the answers say so.
+// This file serves the policy operations that clients call after every scan. There are no
+// policies in this version, and the responses say so.
 
-type evaluationOut struct {
+// evaluationOutput is the progress of a policy evaluation.
+type evaluationOutput struct {
 	Body struct {
 		HasEvaluation bool   `json:"hasEvaluation"`
 		Status        string `json:"status" enum:"PENDING,IN_PROGRESS,COMPLETED,FAILED,NOT_STARTED"`
@@ -20,27 +21,27 @@ type evaluationOut struct {
 }
 
 // GetEvaluationStatus responds that no policy was evaluated for the scan.
-func (a *Handlers) GetEvaluationStatus(ctx context.Context, sc tenant.Scope, in *scanIn) (*evaluationOut, error) {
-	if _, err := a.scan(ctx, sc, in); err != nil {
+func (a *Handlers) GetEvaluationStatus(ctx context.Context, sc tenant.Scope, in *scanInput) (*evaluationOutput, error) {
+	if _, err := a.findScan(ctx, sc, in); err != nil {
 		return nil, err
 	}
-	out := &evaluationOut{}
+	out := &evaluationOutput{}
 	out.Body.Status, out.Body.Message = "NOT_STARTED", "no policies"
 	return out, nil
 }
 
-type scanViolationsIn struct {
+type scanViolationsInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	ScanID    string `path:"scanId" format:"uuid"`
 	endpoint.ClampedPage
 }
 
-type projectViolationsIn struct {
+type projectViolationsInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	endpoint.ClampedPage
 }
 
-type violationsOut struct {
+type violationsOutput struct {
 	Body struct {
 		Violations []struct{} `json:"violations"`
 		Total      int        `json:"total"`
@@ -51,8 +52,8 @@ type violationsOut struct {
 
 // ListScanViolations lists the policy violations of a scan: none.
 func (a *Handlers) ListScanViolations(ctx context.Context, sc tenant.Scope,
-	in *scanViolationsIn) (*violationsOut, error) {
-	if _, err := a.scan(ctx, sc, &scanIn{ProjectID: in.ProjectID, ScanID: in.ScanID}); err != nil {
+	in *scanViolationsInput) (*violationsOutput, error) {
+	if _, err := a.findScan(ctx, sc, &scanInput{ProjectID: in.ProjectID, ScanID: in.ScanID}); err != nil {
 		return nil, err
 	}
 	return noViolations(in.ClampedPage), nil
@@ -60,12 +61,13 @@ func (a *Handlers) ListScanViolations(ctx context.Context, sc tenant.Scope,
 
 // ListProjectViolations lists the policy violations of a project: none.
 func (a *Handlers) ListProjectViolations(_ context.Context, _ tenant.Scope,
-	in *projectViolationsIn) (*violationsOut, error) {
+	in *projectViolationsInput) (*violationsOutput, error) {
 	return noViolations(in.ClampedPage), nil
 }
 
-func noViolations(p endpoint.ClampedPage) *violationsOut {
-	out := &violationsOut{}
+// noViolations returns an empty page with the numbers that were requested.
+func noViolations(p endpoint.ClampedPage) *violationsOutput {
+	out := &violationsOutput{}
 	out.Body.Violations = []struct{}{}
 	out.Body.Page, out.Body.Limit = p.Get()
 	return out

@@ -10,7 +10,7 @@ import (
 func TestQueuedScansAreBounded(t *testing.T) {
 	apitest.EachWorld(t, func(t *testing.T, w *apitest.World) {
 		w.DB.MaxQueued = 2
-		start := func(status int) *apitest.Answer {
+		start := func(status int) *apitest.Response {
 			t.Helper()
 			return w.AsPerson("developer").Post(w.Project+"/scan/start", map[string]any{"branch": "main"}).Want(status)
 		}
@@ -34,7 +34,7 @@ func TestQueuedScansOfOneUserAreBounded(t *testing.T) {
 		team := admin.Post(org+"/team", map[string]any{"name": "Two"}).Want(200).Text("teamId")
 		elsewhere := "/project/" +
 			admin.Post("/team/"+team+"/project", map[string]any{"name": "P"}).Want(201).Text("id")
-		start := func(who, project string, status int) *apitest.Answer {
+		start := func(who, project string, status int) *apitest.Response {
 			t.Helper()
 			return w.AsPerson(who).Post(project+"/scan/start", map[string]any{"branch": "main"}).Want(status)
 		}

@@ -38,12 +38,12 @@ type TargetScans interface {
 	Resume(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
 }
 
-type startScanIn struct {
+type startScanInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	endpoint.Stream
 }
 
-type startScanOut struct {
+type startScanOutput struct {
 	Body struct {
 		Success           bool     `json:"success"`
 		Message           string   `json:"message"`
@@ -55,8 +55,8 @@ type startScanOut struct {
 
 // StartScan takes all three ways of starting: JSON, nothing at all, and a form
 // with the archive in it.
-func (a *Handlers) StartScan(ctx context.Context, sc tenant.Scope, in *startScanIn) (*startScanOut, error) {
-	out := &startScanOut{}
+func (a *Handlers) StartScan(ctx context.Context, sc tenant.Scope, in *startScanInput) (*startScanOutput, error) {
+	out := &startScanOutput{}
 	var started run.Started
 	kind, params, err := mime.ParseMediaType(in.Content.ContentType)
 	if err == nil && kind == "multipart/form-data" {
@@ -80,6 +80,7 @@ func (a *Handlers) StartScan(ctx context.Context, sc tenant.Scope, in *startScan
 // maxStartBody bounds a JSON body, and each field of a form, in bytes.
 const maxStartBody = 64 << 10
 
+// startFromJSON starts a scan whose archive is uploaded later. An empty body has all defaults.
 func (a *Handlers) startFromJSON(ctx context.Context, sc tenant.Scope, body io.Reader) (run.Started, error) {
 	text, err := readSmall(body)
 	if err != nil {
@@ -131,7 +132,7 @@ func (a *Handlers) startFromForm(ctx context.Context, sc tenant.Scope, form *mul
 			if err != nil {
 				return started, err
 			}
-			return started, a.nothingFollows(ctx, sc, started, form)
+			return started, a.checkNoFieldFollows(ctx, sc, started, form)
 		}
 		text, err := readSmall(part)
 		if err != nil {
@@ -147,10 +148,10 @@ func (a *Handlers) startFromForm(ctx context.Context, sc tenant.Scope, form *mul
 	return run.Started{}, errs.E(errs.Invalid, "missing file in the form: send the zip archive as the part named scan")
 }
 
-// nothingFollows makes sure that no field stands behind the file: it would have
+// checkNoFieldFollows makes sure that no field stands behind the file: it would have
 // come too late to count, and the findings would go to another branch than its
 // sender thinks. Such a scan is cancelled.
-func (a *Handlers) nothingFollows(ctx context.Context, sc tenant.Scope, started run.Started,
+func (a *Handlers) checkNoFieldFollows(ctx context.Context, sc tenant.Scope, started run.Started,
 	form *multipart.Reader) error {
 	part, err := form.NextPart()
 	if err != nil || part.FormName() != "branch" && part.FormName() != "sourceType" {
@@ -161,53 +162,47 @@ func (a *Handlers) nothingFollows(ctx context.Context, sc tenant.Scope, started 
 		err)
 }
 
-type uploadIn struct {
+// uploadInput has the signed token of the URL and the archive, unread.
+type uploadInput struct {
 	Token string `path:"token"`
 	endpoint.Stream
 }
 
-type uploadOut struct {
-	Body struct {
-		Success bool   `json:"success"`
-		Message string `json:"message"`
-	}
-}
-
 // PutUpload takes the source archive of a scan. The signed token in the URL authorizes it: the
 // client that uploads need not be the one that started the scan.
-func (a *Handlers) PutUpload(ctx context.Context, _ tenant.Scope, in *uploadIn) (*uploadOut, error) {
+func (a *Handlers) PutUpload(ctx context.Context, _ tenant.Scope, in *uploadInput) (*endpoint.OutcomeOutput, error) {
 	if err := a.Scans.Upload(ctx, in.Token, in.Content, in.Content.Size); err != nil {
 		return nil, err
 	}
-	out := &uploadOut{}
-	out.Body.Success, out.Body.Message = true, "Archive uploaded; scan queued"
-	return out, nil
+	return endpoint.NewOutcome("Archive uploaded; scan queued"), nil
 }
 
-type scanIn struct {
+// scanInput names a scan.
+type scanInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	ScanID    string `path:"scanId" format:"uuid"`
 }
 
-type scanOut struct{ Body ScanAnswer }
+type scanOutput struct{ Body ScanBody }
 
-// id returns the run that the address names.
-func (in *scanIn) id() (run.ID, error) {
+// runID returns the run that the address names.
+func (in *scanInput) runID() (run.ID, error) {
 	id, err := tenant.ParseID("scanId", in.ScanID)
 	return run.ID(id), err
 }
 
 // GetScan responds with a scan and the status of each analyzer.
-func (a *Handlers) GetScan(ctx context.Context, sc tenant.Scope, in *scanIn) (*scanOut, error) {
-	r, err := a.scan(ctx, sc, in)
+func (a *Handlers) GetScan(ctx context.Context, sc tenant.Scope, in *scanInput) (*scanOutput, error) {
+	r, err := a.findScan(ctx, sc, in)
 	if err != nil {
 		return nil, err
 	}
-	return &scanOut{Body: a.scanAnswer(r)}, nil
+	return &scanOutput{Body: a.showScan(r)}, nil
 }
 
-func (a *Handlers) scan(ctx context.Context, sc tenant.Scope, in *scanIn) (run.Run, error) {
-	id, err := in.id()
+// findScan reads the scan that the address names.
+func (a *Handlers) findScan(ctx context.Context, sc tenant.Scope, in *scanInput) (run.Run, error) {
+	id, err := in.runID()
 	if err != nil {
 		return run.Run{}, err
 	}
@@ -215,8 +210,8 @@ func (a *Handlers) scan(ctx context.Context, sc tenant.Scope, in *scanIn) (run.R
 }
 
 // CancelScan cancels a scan that has not ended.
-func (a *Handlers) CancelScan(ctx context.Context, sc tenant.Scope, in *scanIn) (*scanOut, error) {
-	id, err := in.id()
+func (a *Handlers) CancelScan(ctx context.Context, sc tenant.Scope, in *scanInput) (*scanOutput, error) {
+	id, err := in.runID()
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +219,7 @@ func (a *Handlers) CancelScan(ctx context.Context, sc tenant.Scope, in *scanIn) 
 	if err != nil {
 		return nil, err
 	}
-	return &scanOut{Body: a.scanAnswer(r)}, nil
+	return &scanOutput{Body: a.showScan(r)}, nil
 }
 
 // ScanSummary is a scan in a list.
@@ -266,12 +261,12 @@ type ScanSummary struct {
 	Changes    *run.Changes       `json:"changes,omitempty" doc:"Changes to the findings of the branch."`
 }
 
-// ScanAnswer is everything about a scan.
-type ScanAnswer struct {
+// ScanBody is everything about a scan.
+type ScanBody struct {
 	ScanSummary
-	Analyzers  []AnalyzerStatus `json:"analyzers" doc:"Status and coverage gaps of each analyzer."`
-	Warnings   []string         `json:"warnings" doc:"Warnings, such as unavailable sandbox protections."`
-	Advisories *AdvisoryAnswer  `json:"advisories,omitempty" doc:"Vulnerability data that the scan used."`
+	Analyzers  []AnalyzerStatus  `json:"analyzers" doc:"Status and coverage gaps of each analyzer."`
+	Warnings   []string          `json:"warnings" doc:"Warnings, such as unavailable sandbox protections."`
+	Advisories *AdvisoryDataBody `json:"advisories,omitempty" doc:"Vulnerability data that the scan used."`
 }
 
 // AnalyzerStatus says how one analyzer ended.
@@ -287,8 +282,8 @@ type AnalyzerStatus struct {
 	DurationMS int64            `json:"durationMs"`
 }
 
-// AdvisoryAnswer says which vulnerability data a scan used, and how old it was.
-type AdvisoryAnswer struct {
+// AdvisoryDataBody says which vulnerability data a scan used, and how old it was.
+type AdvisoryDataBody struct {
 	Digest   string         `json:"digest"`
 	Records  int            `json:"records"`
 	Imported time.Time      `json:"imported"`
@@ -336,8 +331,9 @@ func scanSummary(r *run.Run) ScanSummary {
 	return s
 }
 
-func (a *Handlers) scanAnswer(r run.Run) ScanAnswer {
-	out := ScanAnswer{ScanSummary: scanSummary(&r), Analyzers: []AnalyzerStatus{},
+// showScan returns the scan with the status of each analyzer and the data that it used.
+func (a *Handlers) showScan(r run.Run) ScanBody {
+	out := ScanBody{ScanSummary: scanSummary(&r), Analyzers: []AnalyzerStatus{},
 		Warnings: endpoint.OrEmpty(r.Outcome.Warnings)}
 	for _, s := range r.Outcome.Statuses {
 		out.Analyzers = append(out.Analyzers, AnalyzerStatus{
@@ -347,7 +343,7 @@ func (a *Handlers) scanAnswer(r run.Run) ScanAnswer {
 		})
 	}
 	if d := r.Outcome.Advisories; d != nil {
-		out.Advisories = &AdvisoryAnswer{
+		out.Advisories = &AdvisoryDataBody{
 			Digest: d.Digest, Records: d.Records, Imported: d.Imported, Newest: d.Newest,
 			AgeHours: int64(max(0, r.EndedAt.Sub(d.Imported)) / time.Hour), Ages: d.Freshness(r.EndedAt), EPSS: d.EPSS,
 			KEV: d.KEV,
@@ -356,13 +352,13 @@ func (a *Handlers) scanAnswer(r run.Run) ScanAnswer {
 	return out
 }
 
-type listScansIn struct {
+type listScansInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Branch    string `query:"branch" doc:"Only scans of this branch."`
 	endpoint.ClampedPage
 }
 
-type listScansOut struct {
+type listScansOutput struct {
 	Body struct {
 		Scans      []ScanSummary `json:"scans" doc:"Records, newest first."`
 		TotalScans int           `json:"totalScans"`
@@ -371,7 +367,7 @@ type listScansOut struct {
 }
 
 // ListScans lists the scans of a project, newest first.
-func (a *Handlers) ListScans(ctx context.Context, sc tenant.Scope, in *listScansIn) (*listScansOut, error) {
+func (a *Handlers) ListScans(ctx context.Context, sc tenant.Scope, in *listScansInput) (*listScansOutput, error) {
 	page, size := in.Get()
 	if page > 1<<31/endpoint.MaxPageSize {
 		return nil, errs.E(errs.Invalid, "page %d not found", page)
@@ -380,7 +376,7 @@ func (a *Handlers) ListScans(ctx context.Context, sc tenant.Scope, in *listScans
 	if err != nil {
 		return nil, err
 	}
-	out := &listScansOut{}
+	out := &listScansOutput{}
 	out.Body.Scans = []ScanSummary{}
 	for i := range runs {
 		out.Body.Scans = append(out.Body.Scans, scanSummary(&runs[i]))

@@ -17,8 +17,9 @@ import (
 // This file starts, pauses and resumes scans of running applications, and shows what
 // became of their operations.
 
-type startTargetScanIn struct {
-	targets.TargetPath
+// startTargetScanInput selects the profile of a scan, at most that of the target.
+type startTargetScanInput struct {
+	targets.TargetInput
 	Body struct {
 		Branch  string       `json:"branch,omitempty" doc:"Branch. Default: main."`
 		Source  string       `json:"sourceType,omitempty" doc:"Source of the scan. Default: manual."`
@@ -26,7 +27,7 @@ type startTargetScanIn struct {
 	}
 }
 
-type startTargetScanOut struct {
+type startTargetScanOutput struct {
 	Body struct {
 		Success bool   `json:"success"`
 		Message string `json:"message"`
@@ -37,8 +38,8 @@ type startTargetScanOut struct {
 // StartTargetScan starts a scan of a running application. Nothing is uploaded. What was
 // shown about its hosts is looked at again when the scan begins.
 func (a *Handlers) StartTargetScan(ctx context.Context, sc tenant.Scope,
-	in *startTargetScanIn) (*startTargetScanOut, error) {
-	t, err := a.Targets.TargetAt(ctx, sc, in.TargetPath)
+	in *startTargetScanInput) (*startTargetScanOutput, error) {
+	t, err := a.Targets.TargetAt(ctx, sc, in.TargetInput)
 	if err != nil {
 		return nil, err
 	}
@@ -66,24 +67,25 @@ func (a *Handlers) StartTargetScan(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	out := &startTargetScanOut{}
+	out := &startTargetScanOutput{}
 	out.Body.Success, out.Body.ScanID, out.Body.Message = true, string(r.ID), "Scan of "+t.Shown.URL+" queued"
 	return out, nil
 }
 
 // PauseScan pauses a scan of a running application: it sends no requests until it is resumed.
-func (a *Handlers) PauseScan(ctx context.Context, sc tenant.Scope, in *scanIn) (*scanOut, error) {
-	return a.changedScan(ctx, sc, in, a.Scans.Pause)
+func (a *Handlers) PauseScan(ctx context.Context, sc tenant.Scope, in *scanInput) (*scanOutput, error) {
+	return a.changeScan(ctx, sc, in, a.Scans.Pause)
 }
 
 // ResumeScan resumes a paused scan.
-func (a *Handlers) ResumeScan(ctx context.Context, sc tenant.Scope, in *scanIn) (*scanOut, error) {
-	return a.changedScan(ctx, sc, in, a.Scans.Resume)
+func (a *Handlers) ResumeScan(ctx context.Context, sc tenant.Scope, in *scanInput) (*scanOutput, error) {
+	return a.changeScan(ctx, sc, in, a.Scans.Resume)
 }
 
-func (a *Handlers) changedScan(ctx context.Context, sc tenant.Scope, in *scanIn,
-	change func(context.Context, tenant.Scope, run.ID) (run.Run, error)) (*scanOut, error) {
-	id, err := in.id()
+// changeScan applies a change to the scan that the address names.
+func (a *Handlers) changeScan(ctx context.Context, sc tenant.Scope, in *scanInput,
+	change func(context.Context, tenant.Scope, run.ID) (run.Run, error)) (*scanOutput, error) {
+	id, err := in.runID()
 	if err != nil {
 		return nil, err
 	}
@@ -91,17 +93,18 @@ func (a *Handlers) changedScan(ctx context.Context, sc tenant.Scope, in *scanIn,
 	if err != nil {
 		return nil, err
 	}
-	return &scanOut{Body: a.scanAnswer(r)}, nil
+	return &scanOutput{Body: a.showScan(r)}, nil
 }
 
-type operationsIn struct {
+// operationsInput selects operations by their outcome.
+type operationsInput struct {
 	ProjectID string          `path:"projectId" format:"uuid"`
 	ScanID    string          `path:"scanId" format:"uuid"`
 	Outcome   finding.Outcome `query:"outcome" enum:"reached,refused,not-reached,declared" doc:"Outcome filter: only operations with this outcome."`
 	endpoint.ClampedPage
 }
 
-type operationsOut struct {
+type operationsOutput struct {
 	Body struct {
 		ScanID     string              `json:"scanId" format:"uuid"`
 		Operations []finding.Operation `json:"operations"`
@@ -116,11 +119,12 @@ type operationsOut struct {
 	}
 }
 
-// ListOperations answers what became of each operation of a running application, or
-// which ones source code declares.
-func (a *Handlers) ListOperations(ctx context.Context, sc tenant.Scope, in *operationsIn) (*operationsOut, error) {
-	at := scanIn{ProjectID: in.ProjectID, ScanID: in.ScanID}
-	id, err := at.id()
+// ListOperations lists the outcome of each operation of a running application, or the operations
+// that source code declares.
+func (a *Handlers) ListOperations(ctx context.Context, sc tenant.Scope,
+	in *operationsInput) (*operationsOutput, error) {
+	at := scanInput{ProjectID: in.ProjectID, ScanID: in.ScanID}
+	id, err := at.runID()
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +134,7 @@ func (a *Handlers) ListOperations(ctx context.Context, sc tenant.Scope, in *oper
 	if err != nil {
 		return nil, err
 	}
-	out := &operationsOut{}
+	out := &operationsOutput{}
 	b := &out.Body
 	b.ScanID, b.Operations = string(id), found
 	b.Reached, b.Refused, b.NotReached = counts[finding.Reached], counts[finding.Refused], counts[finding.NotReached]

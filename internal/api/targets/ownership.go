@@ -18,6 +18,7 @@ type Owners interface {
 	Verify(ctx context.Context, sc tenant.Scope, t *scan.Target, m ownership.Method) ([]ownership.Status, error)
 }
 
+// ownershipBody is the ownership status of one origin.
 type ownershipBody struct {
 	Origin   string           `json:"origin" doc:"Origin: scheme, host and port."`
 	Verified bool             `json:"verified" doc:"Active scans are allowed. The published proof is verified again when a scan starts."`
@@ -26,6 +27,7 @@ type ownershipBody struct {
 	Places   []ownershipPlace `json:"places" doc:"Ways to prove ownership of the host; one of them is enough."`
 }
 
+// proofBody is a successful verification and when it expires.
 type proofBody struct {
 	Subject    string           `json:"subject" doc:"Domain including its subdomains, or host and port."`
 	Method     ownership.Method `json:"method" enum:"dns,file,header,meta"`
@@ -35,6 +37,7 @@ type proofBody struct {
 	Stale      bool             `json:"stale"`
 }
 
+// ownershipPlace is where to publish a token so that the ownership can be verified.
 type ownershipPlace struct {
 	Method  ownership.Method `json:"method" enum:"dns,file,header,meta" doc:"dns: a TXT record; file: a file with the value as its only content; header: a response header; meta: a meta element in the head of the page."`
 	Subject string           `json:"subject" doc:"Scope of the proof: a domain including its subdomains, or a host and port."`
@@ -42,15 +45,16 @@ type ownershipPlace struct {
 	Value   string           `json:"value"`
 }
 
-type ownershipAnswer struct {
+type ownershipOutput struct {
 	Body struct {
 		Verified bool            `json:"verified" doc:"The ownership of every origin is verified."`
 		Origins  []ownershipBody `json:"origins"`
 	}
 }
 
-func showOwnership(all []ownership.Status, now time.Time) *ownershipAnswer {
-	out := &ownershipAnswer{}
+// showOwnership returns the status of all origins; the target is verified when each of them is.
+func showOwnership(all []ownership.Status, now time.Time) *ownershipOutput {
+	out := &ownershipOutput{}
 	out.Body.Verified = true
 	for n := range all {
 		s := &all[n]
@@ -71,8 +75,8 @@ func showOwnership(all []ownership.Status, now time.Time) *ownershipAnswer {
 	return out
 }
 
-// GetOwnership answers how the hosts of a target stand.
-func (a *Handlers) GetOwnership(ctx context.Context, sc tenant.Scope, in *TargetPath) (*ownershipAnswer, error) {
+// GetOwnership responds with the ownership status of each origin of a target.
+func (a *Handlers) GetOwnership(ctx context.Context, sc tenant.Scope, in *TargetInput) (*ownershipOutput, error) {
 	t, err := a.TargetAt(ctx, sc, *in)
 	if err != nil {
 		return nil, err
@@ -84,8 +88,8 @@ func (a *Handlers) GetOwnership(ctx context.Context, sc tenant.Scope, in *Target
 	return showOwnership(all, a.Now()), nil
 }
 
-type verifyOwnershipIn struct {
-	TargetPath
+type verifyOwnershipInput struct {
+	TargetInput
 	Body struct {
 		Method ownership.Method `json:"method,omitempty" enum:"dns,file,header,meta" doc:"Verification method. Default: all of them in turn."`
 	}
@@ -94,10 +98,11 @@ type verifyOwnershipIn struct {
 // verifyTime bounds how long the hosts of a target may take to show their tokens.
 const verifyTime = 2 * time.Minute
 
-// VerifyOwnership looks for the organization's tokens.
+// VerifyOwnership fetches the organization's tokens from the hosts of a target. The time is
+// limited, because the hosts are not ours.
 func (a *Handlers) VerifyOwnership(ctx context.Context, sc tenant.Scope,
-	in *verifyOwnershipIn) (*ownershipAnswer, error) {
-	t, err := a.TargetAt(ctx, sc, in.TargetPath)
+	in *verifyOwnershipInput) (*ownershipOutput, error) {
+	t, err := a.TargetAt(ctx, sc, in.TargetInput)
 	if err != nil {
 		return nil, err
 	}

@@ -39,8 +39,8 @@ type TargetFields struct {
 	Requests    int                    `json:"requests,omitempty" minimum:"0" doc:"Maximum requests per scan. 0 for the default of 200,000."`
 }
 
-// targetIn is a target as it is entered.
-type targetIn struct {
+// createTargetBody is a target as it is entered.
+type createTargetBody struct {
 	TargetFields
 	Headers      []scan.Header      `json:"headers,omitempty" nullable:"true" maxItems:"50" doc:"Headers sent with every request to the target. Values are encrypted and never returned."`
 	Identities   []scan.Identity    `json:"identities,omitempty" nullable:"true" maxItems:"10" doc:"Test users that scans sign in as. Their secrets are encrypted and never returned."`
@@ -48,8 +48,8 @@ type targetIn struct {
 	Templates    []scan.Description `json:"templates,omitempty" nullable:"true" maxItems:"1000" doc:"Templates in the Nuclei format."`
 }
 
-// whole returns the target as scans know it.
-func (in *targetIn) whole() *scan.Target {
+// scanTarget returns the target as scans know it.
+func (in *createTargetBody) scanTarget() *scan.Target {
 	return &scan.Target{
 		URL: strings.TrimSpace(in.URL), Include: in.Include, Exclude: in.Exclude, Seeds: in.Seeds, Profile: in.Profile,
 		Rate: in.Rate, Parallel: in.Parallel,
@@ -58,7 +58,7 @@ func (in *targetIn) whole() *scan.Target {
 	}
 }
 
-// shownIdentity is an identity as every answer shows it: never a secret.
+// shownIdentity is an identity as responses show it: never a secret.
 type shownIdentity struct {
 	ShownIdentity
 	SecretsSet []string `json:"secretsSet" doc:"Names of the stored secrets."`
@@ -67,7 +67,7 @@ type shownIdentity struct {
 // ShownIdentity is the identity with its secrets left empty.
 type ShownIdentity = scan.Identity
 
-// targetBody is a target as every answer shows it.
+// targetBody is a target as responses show it.
 type targetBody struct {
 	ID        string           `json:"id" format:"uuid"`
 	ProjectID tenant.ProjectID `json:"projectId" format:"uuid"`
@@ -80,6 +80,8 @@ type targetBody struct {
 	UpdatedAt    time.Time          `json:"updatedAt"`
 }
 
+// showTarget returns the target without its secrets: of headers the names, of identities which secrets
+// are stored.
 func showTarget(t livetarget.Target) targetBody {
 	s := &t.Shown
 	profile := s.Profile
@@ -103,21 +105,21 @@ func showTarget(t livetarget.Target) targetBody {
 	return out
 }
 
-type targetAnswer struct{ Body targetBody }
+type targetOutput struct{ Body targetBody }
 
-type createTargetIn struct {
+type createTargetInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
-	Body      targetIn
+	Body      createTargetBody
 }
 
 // CreateTarget stores a target of a project.
-func (a *Handlers) CreateTarget(ctx context.Context, sc tenant.Scope, in *createTargetIn) (*targetAnswer, error) {
+func (a *Handlers) CreateTarget(ctx context.Context, sc tenant.Scope, in *createTargetInput) (*targetOutput, error) {
 	t := a.Targets.NewTarget(sc)
 	t.Name, t.Environment = strings.TrimSpace(in.Body.Name), in.Body.Environment
 	if t.Environment == "" {
 		t.Environment = livetarget.Environments[0]
 	}
-	whole := in.Body.whole()
+	whole := in.Body.scanTarget()
 	if err := livetarget.Validate(t.Name, t.Environment, whole); err != nil {
 		return nil, err
 	}
@@ -128,23 +130,24 @@ func (a *Handlers) CreateTarget(ctx context.Context, sc tenant.Scope, in *create
 	if err != nil {
 		return nil, err
 	}
-	return &targetAnswer{showTarget(t)}, nil
+	return &targetOutput{showTarget(t)}, nil
 }
 
-// TargetPath names a target of a project.
-type TargetPath struct {
+// TargetInput names a target of a project.
+type TargetInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	TargetID  string `path:"targetId" format:"uuid"`
 }
 
-func (p TargetPath) id() (livetarget.ID, error) {
+// targetID returns the identifier that the address names.
+func (p TargetInput) targetID() (livetarget.ID, error) {
 	id, err := tenant.ParseID("targetId", p.TargetID)
 	return livetarget.ID(id), err
 }
 
 // TargetAt returns the target that an address names.
-func (a *Handlers) TargetAt(ctx context.Context, sc tenant.Scope, p TargetPath) (livetarget.Target, error) {
-	id, err := p.id()
+func (a *Handlers) TargetAt(ctx context.Context, sc tenant.Scope, p TargetInput) (livetarget.Target, error) {
+	id, err := p.targetID()
 	if err != nil {
 		return livetarget.Target{}, err
 	}
@@ -152,20 +155,20 @@ func (a *Handlers) TargetAt(ctx context.Context, sc tenant.Scope, p TargetPath) 
 }
 
 // GetTarget responds with a target, without its secrets.
-func (a *Handlers) GetTarget(ctx context.Context, sc tenant.Scope, in *TargetPath) (*targetAnswer, error) {
+func (a *Handlers) GetTarget(ctx context.Context, sc tenant.Scope, in *TargetInput) (*targetOutput, error) {
 	t, err := a.TargetAt(ctx, sc, *in)
 	if err != nil {
 		return nil, err
 	}
-	return &targetAnswer{showTarget(t)}, nil
+	return &targetOutput{showTarget(t)}, nil
 }
 
-type listTargetsIn struct {
+type listTargetsInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	endpoint.ClampedPage
 }
 
-type targetsAnswer struct {
+type targetsOutput struct {
 	Body struct {
 		Targets      []targetBody `json:"targets"`
 		TotalTargets int          `json:"totalTargets"`
@@ -175,14 +178,14 @@ type targetsAnswer struct {
 	}
 }
 
-// ListTargets answers the targets of a project by name.
-func (a *Handlers) ListTargets(ctx context.Context, sc tenant.Scope, in *listTargetsIn) (*targetsAnswer, error) {
+// ListTargets lists the targets of a project by name.
+func (a *Handlers) ListTargets(ctx context.Context, sc tenant.Scope, in *listTargetsInput) (*targetsOutput, error) {
 	page, size := in.Get()
 	found, total, err := a.Targets.Targets(ctx, sc, page, size)
 	if err != nil {
 		return nil, err
 	}
-	out := &targetsAnswer{}
+	out := &targetsOutput{}
 	out.Body.Targets = endpoint.Convert(found, showTarget)
 	out.Body.TotalTargets, out.Body.TotalPages, out.Body.CurrentPage, out.Body.PageSize = total,
 		endpoint.Pages(total, size),
@@ -190,9 +193,9 @@ func (a *Handlers) ListTargets(ctx context.Context, sc tenant.Scope, in *listTar
 	return out, nil
 }
 
-// updateTargetIn changes what it names; what is left out stays.
-type updateTargetIn struct {
-	TargetPath
+// updateTargetInput changes what it names; what is left out stays.
+type updateTargetInput struct {
+	TargetInput
 	Body struct {
 		Name         *string                 `json:"name,omitempty"`
 		Environment  *livetarget.Environment `json:"environment,omitempty"`
@@ -211,8 +214,8 @@ type updateTargetIn struct {
 	}
 }
 
-// apply puts what the request names into the target.
-func (in *updateTargetIn) apply(t *livetarget.Target, whole *scan.Target) {
+// applyTo puts what the request names into the target.
+func (in *updateTargetInput) applyTo(t *livetarget.Target, whole *scan.Target) {
 	b := &in.Body
 	endpoint.Assign(&t.Name, b.Name)
 	endpoint.Assign(&t.Environment, b.Environment)
@@ -233,8 +236,8 @@ func (in *updateTargetIn) apply(t *livetarget.Target, whole *scan.Target) {
 
 // UpdateTarget changes a target. What was secret and is sent elsewhere now has to be
 // given again.
-func (a *Handlers) UpdateTarget(ctx context.Context, sc tenant.Scope, in *updateTargetIn) (*targetAnswer, error) {
-	id, err := in.id()
+func (a *Handlers) UpdateTarget(ctx context.Context, sc tenant.Scope, in *updateTargetInput) (*targetOutput, error) {
+	id, err := in.targetID()
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +256,7 @@ func (a *Handlers) UpdateTarget(ctx context.Context, sc tenant.Scope, in *update
 	if in.Body.Templates == nil {
 		next.Templates = slices.Clone(stored.Templates)
 	}
-	in.apply(&t, &next)
+	in.applyTo(&t, &next)
 	if err := livetarget.MergeSecrets(&next, stored); err != nil {
 		return nil, err
 	}
@@ -266,12 +269,13 @@ func (a *Handlers) UpdateTarget(ctx context.Context, sc tenant.Scope, in *update
 	if t, err = a.Targets.UpdateTarget(ctx, sc, t); err != nil {
 		return nil, err
 	}
-	return &targetAnswer{showTarget(t)}, nil
+	return &targetOutput{showTarget(t)}, nil
 }
 
 // DeleteTarget removes a target.
-func (a *Handlers) DeleteTarget(ctx context.Context, sc tenant.Scope, in *TargetPath) (*endpoint.OutcomeOutput, error) {
-	id, err := in.id()
+func (a *Handlers) DeleteTarget(ctx context.Context, sc tenant.Scope,
+	in *TargetInput) (*endpoint.OutcomeOutput, error) {
+	id, err := in.targetID()
 	if err != nil {
 		return nil, err
 	}

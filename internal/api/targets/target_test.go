@@ -12,7 +12,7 @@ import (
 func TestTargets(t *testing.T) {
 	apitest.EachWorld(t, func(t *testing.T, w *apitest.World) {
 		manager := w.AsPerson("team_manager")
-		silent := func(a *apitest.Answer) *apitest.Answer {
+		silent := func(a *apitest.Response) *apitest.Response {
 			t.Helper()
 			if bytes.Contains(a.Body, []byte("s3cret")) {
 				t.Errorf("an answer holds a secret: %s", a.Body)

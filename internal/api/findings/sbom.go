@@ -17,24 +17,25 @@ import (
 	"merlon/internal/triage"
 )
 
-// Content types of bills of materials, as IANA has them.
+// Content types of SBOMs, as IANA has them.
 const (
 	CycloneType = "application/vnd.cyclonedx+json"
 	SpdxType    = "application/spdx+json"
 )
 
-type billIn struct {
+// sbomInput selects the branch and the format of an SBOM.
+type sbomInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Branch    string `query:"branch" maxLength:"255" doc:"Branch. Default: the reference branch, then main, then master."`
 	Format    string `query:"format" doc:"cyclonedx (1.6, with vulnerabilities and their VEX analysis) or spdx (2.3). Default: cyclonedx."`
 }
 
-// billPage is how many packages or findings are read at a time.
-const billPage = 1000
+// batchSize is how many packages or findings are read at a time.
+const batchSize = 1000
 
-// GetBill answers the packages of a branch as a bill of materials. A branch of
+// GetSBOM responds with the packages of a branch as an SBOM. A branch of
 // which no scan saw a package has none.
-func (a *Handlers) GetBill(ctx context.Context, sc tenant.Scope, in *billIn) (*huma.StreamResponse, error) {
+func (a *Handlers) GetSBOM(ctx context.Context, sc tenant.Scope, in *sbomInput) (*huma.StreamResponse, error) {
 	var p queryParser
 	formats := endpoint.Enum(&p.Parser, "format", []string{"cyclonedx", "spdx"}, in.Format)
 	if err := p.Err(); err != nil {
@@ -56,7 +57,7 @@ func (a *Handlers) GetBill(ctx context.Context, sc tenant.Scope, in *billIn) (*h
 	}
 	d := &sbom.Document{Subject: of.Name, Tool: "merlon", ToolVersion: a.Version, Concluded: map[int]string{}}
 	if branch != "" {
-		if err := a.fillBill(ctx, sc, branch, d); err != nil {
+		if err := a.fillSBOM(ctx, sc, branch, d); err != nil {
 			return nil, err
 		}
 	}
@@ -70,19 +71,20 @@ func (a *Handlers) GetBill(ctx context.Context, sc tenant.Scope, in *billIn) (*h
 	if len(formats) > 0 && formats[0] == "spdx" {
 		write, contentType, suffix = sbom.SPDX, SpdxType, ".spdx.json"
 	}
-	return scancoverage.Covered(coverage, []finding.Analysis{finding.SCA}, a.Download("sbom-"+string(sc.Project)+suffix,
-		contentType,
-		func(w io.Writer) error {
-			return write(w, d)
-		})), nil
+	return scancoverage.AddCoverageHeader(coverage, []finding.Analysis{finding.SCA},
+		a.Download("sbom-"+string(sc.Project)+suffix,
+			contentType,
+			func(w io.Writer) error {
+				return write(w, d)
+			})), nil
 }
 
-// fillBill reads the packages and vulnerabilities of a branch. The bill is as old
+// fillSBOM reads the packages and vulnerabilities of a branch. The document is as old
 // as the latest change of a package.
-func (a *Handlers) fillBill(ctx context.Context, sc tenant.Scope, branch string, d *sbom.Document) error {
+func (a *Handlers) fillSBOM(ctx context.Context, sc tenant.Scope, branch string, d *sbom.Document) error {
 	for {
 		found, total, err := a.Results.Packages(ctx, sc, triage.PackageQuery{Branch: branch, Offset: len(d.Packages),
-			Limit: billPage})
+			Limit: batchSize})
 		if err != nil {
 			return err
 		}
@@ -103,7 +105,7 @@ func (a *Handlers) fillBill(ctx context.Context, sc tenant.Scope, branch string,
 	if len(d.Packages) == 0 {
 		return nil
 	}
-	q := triage.Query{Filter: triage.Filter{Analysis: finding.SCA, Branch: branch}, Limit: billPage, Uncounted: true}
+	q := triage.Query{Filter: triage.Filter{Analysis: finding.SCA, Branch: branch}, Limit: batchSize, Uncounted: true}
 	for {
 		page, err := a.Results.Findings(ctx, sc, q)
 		if err != nil {
@@ -113,7 +115,7 @@ func (a *Handlers) fillBill(ctx context.Context, sc tenant.Scope, branch string,
 			if f := &page.Findings[i]; f.Rule.Advisory != nil && f.Report.Package != nil {
 				d.Vulnerabilities = append(d.Vulnerabilities, sbom.Vulnerability{Advisory: f.Rule.Advisory,
 					Package: f.Report.Package.Package,
-					Upgrade: f.Report.Package.Upgrade, State: billState(f.Status), Comment: lastComment(f)})
+					Upgrade: f.Report.Package.Upgrade, State: sbomState(f.Status), Comment: lastComment(f)})
 			}
 		}
 		if page.Next == nil {
@@ -133,8 +135,8 @@ func lastComment(f *triage.Finding) string {
 	return ""
 }
 
-// billState says in the words of CycloneDX what was decided about a finding.
-func billState(s triage.Status) sbom.State {
+// sbomState says in the words of CycloneDX what was decided about a finding.
+func sbomState(s triage.Status) sbom.State {
 	switch s {
 	case triage.Confirmed:
 		return sbom.Exploitable
