@@ -27,27 +27,27 @@ func NormalizeEmail(email string) (string, error) {
 	email = strings.TrimSpace(email)
 	at := strings.LastIndexByte(email, '@')
 	if at < 1 || len(email) > 320 {
-		return "", invalid("body.email", "invalid e-mail address")
+		return "", invalidInput("body.email", "invalid e-mail address")
 	}
 	domain, err := idna.Lookup.ToASCII(email[at+1:])
 	if err == nil { // what the conversion made must itself be a domain
 		domain, err = idna.Lookup.ToASCII(domain)
 	}
 	if err != nil || !utf8.ValidString(email) {
-		return "", invalid("body.email", "invalid e-mail address: invalid domain")
+		return "", invalidInput("body.email", "invalid e-mail address: invalid domain")
 	}
 	email = strings.ToLower(email[:at]) + "@" + strings.ToLower(domain)
 	if err := mail.CheckAddress(email); err != nil {
-		return "", invalid("body.email", "invalid e-mail address")
+		return "", invalidInput("body.email", "invalid e-mail address")
 	}
 	return email, nil
 }
 
-// clean trims the names and checks them.
-func (n Names) clean() (Names, error) {
+// normalizeNames trims the names and checks them.
+func (n Names) normalizeNames() (Names, error) {
 	n = Names{FirstName: strings.TrimSpace(n.FirstName), LastName: strings.TrimSpace(n.LastName)}
 	if n.FirstName == "" {
-		return n, invalid("body.firstName", "first name is required")
+		return n, invalidInput("body.firstName", "first name is required")
 	}
 	for location, name := range map[string]string{"body.firstName": n.FirstName, "body.lastName": n.LastName} {
 		if err := checkLabel(location, name); err != nil {
@@ -60,17 +60,17 @@ func (n Names) clean() (Names, error) {
 // checkLabel refuses a text that does not fit on one line of maxName characters.
 func checkLabel(location, text string) error {
 	if len([]rune(text)) > maxName {
-		return invalid(location, "must be at most %d characters", maxName)
+		return invalidInput(location, "must be at most %d characters", maxName)
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
-		return invalid(location, "must not contain control characters")
+		return invalidInput(location, "must not contain control characters")
 	}
 	return nil
 }
 
-// plain returns at most n bytes of a text that a stranger sent, as any database
+// sanitizeText returns at most n bytes of a text that a stranger sent, as any database
 // can hold it and any terminal show it.
-func plain(s string, n int) string {
+func sanitizeText(s string, n int) string {
 	if len(s) > n {
 		s = s[:n]
 	}

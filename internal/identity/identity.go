@@ -139,7 +139,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		if err := s.Store.SweepIdentity(ctx, s.live()); err != nil && ctx.Err() == nil {
+		if err := s.Store.SweepIdentity(ctx, s.liveFilter()); err != nil && ctx.Err() == nil {
 			report(err)
 		}
 		select {
@@ -175,13 +175,13 @@ func (s *Service) ProvisionWith(ctx context.Context, email string, n Names, pass
 	if n.FirstName == "" {
 		n.FirstName, _, _ = strings.Cut(email, "@")
 	}
-	if n, err = n.clean(); err != nil {
+	if n, err = n.normalizeNames(); err != nil {
 		return User{}, err
 	}
 	if err := checkPassword(password, s.AuthURL, email, n.FirstName, n.LastName); err != nil {
 		return User{}, err
 	}
-	hash, err := s.hasher.hash(ctx, password)
+	hash, err := s.hasher.hashPassword(ctx, password)
 	if err != nil {
 		return User{}, err
 	}
@@ -201,8 +201,8 @@ func (s *Service) newUser(email string, n Names) User {
 
 func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
 
-// invalid returns an Invalid error about one part of a request.
-func invalid(location, format string, args ...any) error {
+// invalidInput returns an Invalid error about one part of a request.
+func invalidInput(location, format string, args ...any) error {
 	e := errs.E(errs.Invalid, format, args...)
 	e.Details = []errs.Detail{{Location: location, Message: e.Message}}
 	return e

@@ -84,8 +84,8 @@ func (l Limit) Hit(name, key string) Hit {
 	return Hit{Name: name, Key: hex.EncodeToString(sum[:16]), Limit: l}
 }
 
-// hit returns a hit at the present time, which can be refunded.
-func (s *Service) hit(l Limit, name, key string) Hit {
+// newHit returns a hit at the present time, which can be refunded.
+func (s *Service) newHit(l Limit, name, key string) Hit {
 	h := l.Hit(name, key)
 	h.At = s.now()
 	return h
@@ -141,14 +141,14 @@ func (h Hit) Beyond(present, earlier int) time.Duration {
 	// The first moment at which one more is allowed: in this window when the
 	// earlier hits are what is too much, else in the next one.
 	if float64(present)+1 <= limit {
-		return ceilSecond(fraction(window, limit-1-float64(present), earlier) - passed)
+		return ceilSecond(waitFraction(window, limit-1-float64(present), earlier) - passed)
 	}
-	return ceilSecond(window - passed + fraction(window, limit-1, present))
+	return ceilSecond(window - passed + waitFraction(window, limit-1, present))
 }
 
-// fraction returns how much of a window has to pass until its hits count for
+// waitFraction returns how much of a window has to pass until its hits count for
 // no more than free.
-func fraction(window time.Duration, free float64, hits int) time.Duration {
+func waitFraction(window time.Duration, free float64, hits int) time.Duration {
 	return time.Duration(float64(window) * min(1, max(0, 1-free/float64(hits))))
 }
 
@@ -187,7 +187,7 @@ func (l *Limiter) Allow(ctx context.Context, o Origin, hits ...Hit) error {
 		if hits[i].At.IsZero() {
 			hits[i].At = now
 		}
-		if wait := l.remembered(hits[i].Key, now); wait > 0 {
+		if wait := l.blockedFor(hits[i].Key, now); wait > 0 {
 			return tooMany(wait)
 		}
 	}
@@ -195,9 +195,9 @@ func (l *Limiter) Allow(ctx context.Context, o Origin, hits ...Hit) error {
 	if err != nil || over.Wait == 0 {
 		return err
 	}
-	l.remember(over.Hit.Key, now.Add(over.Wait), now)
+	l.rememberBlock(over.Hit.Key, now.Add(over.Wait), now)
 	e := audit.Event{Action: "limit.exceed", TargetKind: "limit", Target: over.Hit.Name}
-	if err := l.recorder.record(ctx, Use{Event: e.By(o.actor(User{}))}); err != nil {
+	if err := l.recorder.recordUse(ctx, Use{Event: e.By(o.actorOf(User{}))}); err != nil {
 		return err
 	}
 	return tooMany(over.Wait)
@@ -209,7 +209,7 @@ func (l *Limiter) Refund(ctx context.Context, hits ...Hit) error {
 	return l.store.UncountHits(ctx, hits)
 }
 
-func (l *Limiter) remembered(key string, now time.Time) time.Duration {
+func (l *Limiter) blockedFor(key string, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	until, ok := l.blocked[key]
@@ -220,7 +220,7 @@ func (l *Limiter) remembered(key string, now time.Time) time.Duration {
 	return until.Sub(now)
 }
 
-func (l *Limiter) remember(key string, until, now time.Time) {
+func (l *Limiter) rememberBlock(key string, until, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.blocked) >= maxBlocked {

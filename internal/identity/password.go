@@ -51,18 +51,18 @@ func checkPassword(password string, context ...string) error {
 	const at = "body.password"
 	switch {
 	case utf8.RuneCountInString(password) < minPassword:
-		return invalid(at, "password must have at least %d characters", minPassword)
+		return invalidInput(at, "password must have at least %d characters", minPassword)
 	case len(password) > maxPassword:
-		return invalid(at, "password must have at most %d bytes", maxPassword)
+		return invalidInput(at, "password must have at most %d bytes", maxPassword)
 	case !utf8.ValidString(password):
-		return invalid(at, "password must be valid UTF-8")
+		return invalidInput(at, "password must be valid UTF-8")
 	}
 	different := map[rune]bool{}
 	for _, r := range password {
 		different[r] = true
 	}
 	if len(different) < minDifferent {
-		return invalid(at, "password must have at least %d different characters", minDifferent)
+		return invalidInput(at, "password must have at least %d different characters", minDifferent)
 	}
 	context = contextWords(context)
 	// The order is how often a word is chosen, and zxcvbn judges by it.
@@ -71,7 +71,7 @@ func checkPassword(password string, context ...string) error {
 		return err
 	}
 	known := slices.Concat(context, moreWords, common)
-	judged := strings.ToLower(firstRunes(unrepeated(norm.NFKC.String(password)), maxJudged))
+	judged := strings.ToLower(firstRunes(repeatedUnit(norm.NFKC.String(password)), maxJudged))
 	undressed := undress.Replace(judged)
 	for _, form := range slices.Compact([]string{judged, undressed}) {
 		// Its own matcher for substitutions takes seconds for 64 characters.
@@ -79,10 +79,11 @@ func checkPassword(password string, context ...string) error {
 			continue
 		}
 		if containsAny(judged, context) || containsAny(undressed, context) {
-			return invalid(at, "password too weak: it contains your name, your e-mail address, or the name of this "+
+			return invalidInput(at, "password too weak: it contains your name, your e-mail address, or the name "+
+				"of this "+
 				"service")
 		}
-		return invalid(at, "password too weak: it consists of common passwords, words, names, dates or keyboard "+
+		return invalidInput(at, "password too weak: it consists of common passwords, words, names, dates or keyboard "+
 			"sequences")
 	}
 	return nil
@@ -106,8 +107,8 @@ func containsAny(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// unrepeated returns what a text repeats, and the text when it repeats nothing.
-func unrepeated(s string) string {
+// repeatedUnit returns what a text repeats, and the text when it repeats nothing.
+func repeatedUnit(s string) string {
 	if i := strings.Index((s + s)[1:], s); i+1 < len(s) {
 		return s[:i+1]
 	}
@@ -158,26 +159,26 @@ type hasher struct {
 
 func newHasher() *hasher {
 	salt, key := make([]byte, saltLength), make([]byte, keyLength)
-	return &hasher{turns: make(chan struct{}, runtime.NumCPU()), absent: presentParams.encode(salt, key)}
+	return &hasher{turns: make(chan struct{}, runtime.NumCPU()), absent: presentParams.encodeHash(salt, key)}
 }
 
-// hash returns the stored form of a password.
-func (h *hasher) hash(ctx context.Context, password string) (string, error) {
+// hashPassword returns the stored form of a password.
+func (h *hasher) hashPassword(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltLength)
 	if _, err := rand.Read(salt); err != nil {
 		return "", err
 	}
-	key, err := h.derive(ctx, presentParams, password, salt)
+	key, err := h.deriveKey(ctx, presentParams, password, salt)
 	if err != nil {
 		return "", err
 	}
-	return presentParams.encode(salt, key), nil
+	return presentParams.encodeHash(salt, key), nil
 }
 
-// verify reports whether the password is the stored one, and whether the stored
+// verifyPassword reports whether the password is the stored one, and whether the stored
 // form is outdated. An empty stored form costs as much as any other and is
 // never right.
-func (h *hasher) verify(ctx context.Context, password, stored string) (ok, outdated bool, err error) {
+func (h *hasher) verifyPassword(ctx context.Context, password, stored string) (ok, outdated bool, err error) {
 	if stored == "" {
 		stored = h.absent
 	}
@@ -185,7 +186,7 @@ func (h *hasher) verify(ctx context.Context, password, stored string) (ok, outda
 	if err != nil {
 		return false, false, err
 	}
-	got, err := h.derive(ctx, p, password, salt)
+	got, err := h.deriveKey(ctx, p, password, salt)
 	if err != nil {
 		return false, false, err
 	}
@@ -193,10 +194,10 @@ func (h *hasher) verify(ctx context.Context, password, stored string) (ok, outda
 	return ok, p != presentParams, nil
 }
 
-// derive waits for a turn and runs argon2id. A password is compared in Unicode's
+// deriveKey waits for a turn and runs argon2id. A password is compared in Unicode's
 // form NFKC, because keyboards differ (NIST SP 800-63B); one that is too long is
 // cut, which no stored one can match.
-func (h *hasher) derive(ctx context.Context, p argonParams, password string, salt []byte) ([]byte, error) {
+func (h *hasher) deriveKey(ctx context.Context, p argonParams, password string, salt []byte) ([]byte, error) {
 	wait := time.NewTimer(hashWait)
 	defer wait.Stop()
 	select {
@@ -213,8 +214,8 @@ func (h *hasher) derive(ctx context.Context, p argonParams, password string, sal
 	return argon2.IDKey(norm.NFKC.Bytes([]byte(password)), salt, p.time, p.memory, p.threads, keyLength), nil
 }
 
-// encode returns the PHC string form.
-func (p argonParams) encode(salt, key []byte) string {
+// encodeHash returns the PHC string form.
+func (p argonParams) encodeHash(salt, key []byte) string {
 	b64 := base64.RawStdEncoding
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, p.memory, p.time, p.threads,
 		b64.EncodeToString(salt), b64.EncodeToString(key))

@@ -119,7 +119,7 @@ func TestPasswordsAreJudgedInTime(t *testing.T) {
 
 func TestHash(t *testing.T) {
 	h := newHasher()
-	stored, err := h.hash(t.Context(), "Åse's correct password")
+	stored, err := h.hashPassword(t.Context(), "Åse's correct password")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestHash(t *testing.T) {
 		{"old parameters", "old", old, true, true},
 	}
 	for _, tt := range tests {
-		ok, outdated, err := h.verify(t.Context(), tt.password, tt.stored)
+		ok, outdated, err := h.verifyPassword(t.Context(), tt.password, tt.stored)
 		if err != nil || ok != tt.ok || outdated != tt.outdated {
 			t.Errorf("%s: got %v, %v, %v; want %v, %v", tt.name, ok, outdated, err, tt.ok, tt.outdated)
 		}
@@ -151,15 +151,15 @@ func TestHash(t *testing.T) {
 func mustHash(t *testing.T, p argonParams, password string) string {
 	t.Helper()
 	salt := []byte("0123456789abcdef")
-	key, err := newHasher().derive(t.Context(), p, password, salt)
+	key, err := newHasher().deriveKey(t.Context(), p, password, salt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.encode(salt, key)
+	return p.encodeHash(salt, key)
 }
 
 func TestStoredHashesAreBounded(t *testing.T) {
-	good := presentParams.encode(make([]byte, 16), make([]byte, 32))
+	good := presentParams.encodeHash(make([]byte, 16), make([]byte, 32))
 	for _, s := range []string{
 		"x", "$", "$argon2i$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AA",
 		strings.Replace(good, "m=19456", "m=99999999", 1),
@@ -170,7 +170,7 @@ func TestStoredHashesAreBounded(t *testing.T) {
 		strings.Replace(good, "v=19", "v=16", 1),
 		good + "AAAA", good + "!",
 	} {
-		if _, _, err := newHasher().verify(t.Context(), "x", s); err == nil {
+		if _, _, err := newHasher().verifyPassword(t.Context(), "x", s); err == nil {
 			t.Errorf("%s was accepted", s)
 		}
 	}
@@ -184,15 +184,15 @@ func TestHashesTakeTurns(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := h.hash(ctx, "x"); err != context.DeadlineExceeded {
+	if _, err := h.hashPassword(ctx, "x"); err != context.DeadlineExceeded {
 		t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
 	}
 	// Where there is no account the same work waits for the same turn.
-	if _, _, err := h.verify(ctx, "x", ""); err != context.DeadlineExceeded {
+	if _, _, err := h.verifyPassword(ctx, "x", ""); err != context.DeadlineExceeded {
 		t.Errorf("without an account: got %v, want %v", err, context.DeadlineExceeded)
 	}
 	<-h.turns
-	if _, err := h.hash(t.Context(), "x"); err != nil {
+	if _, err := h.hashPassword(t.Context(), "x"); err != nil {
 		t.Errorf("with a free turn: %v", err)
 	}
 }
@@ -240,11 +240,11 @@ func TestTokenForm(t *testing.T) {
 	}
 	// Computed apart, with Python's zlib.crc32, so that the form never changes.
 	const fixed = "mrl_pat_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg"
-	if got, want := checksum(fixed), "0cAGEB"; got != want {
+	if got, want := tokenChecksum(fixed), "0cAGEB"; got != want {
 		t.Errorf("the checksum is %s, want %s", got, want)
 	}
 	if diff := cmp.Diff("5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5",
-		digest("12345")); diff != "" {
+		secretDigest("12345")); diff != "" {
 		t.Errorf("digest (-want +got):\n%s", diff)
 	}
 }
@@ -286,7 +286,7 @@ func FuzzNormalizeEmail(f *testing.F) {
 }
 
 func FuzzStoredHash(f *testing.F) {
-	f.Add(presentParams.encode(make([]byte, 16), make([]byte, 32)))
+	f.Add(presentParams.encodeHash(make([]byte, 16), make([]byte, 32)))
 	f.Add("$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAA$")
 	f.Fuzz(func(t *testing.T, s string) {
 		p, salt, key, err := decodeHash(s)

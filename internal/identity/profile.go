@@ -26,13 +26,13 @@ type Membership struct {
 	Teams        []TeamMembership // by name; never nil
 }
 
-// refuses reports whether a personal access token of such an age is too old for
+// rejectsTokenAge reports whether a personal access token of such an age is too old for
 // the organization.
-func (m Membership) refuses(age time.Duration) bool {
-	return m.MaxTokenDays > 0 && age >= days(m.MaxTokenDays)
+func (m Membership) rejectsTokenAge(age time.Duration) bool {
+	return m.MaxTokenDays > 0 && age >= daysOf(m.MaxTokenDays)
 }
 
-func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
+func daysOf(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 
 // A TeamMembership is a team that a user belongs to.
 type TeamMembership struct {
@@ -50,7 +50,7 @@ func (s *Service) Profile(ctx context.Context, by tenant.Actor) (Profile, error)
 	}
 	m, err := s.Store.Memberships(ctx, by.UserID)
 	m = slices.DeleteFunc(m, func(m Membership) bool {
-		return !by.Limits.Reaches(m.Organization) || by.Limits != nil && m.refuses(by.Limits.Age)
+		return !by.Limits.Reaches(m.Organization) || by.Limits != nil && m.rejectsTokenAge(by.Limits.Age)
 	})
 	for i := range m {
 		if by.Limits.OnlyProjects() {
@@ -73,18 +73,18 @@ func (s *Service) UpdateProfile(ctx context.Context, by tenant.Actor, c Change) 
 		return User{}, err
 	}
 	names := Names{FirstName: u.FirstName, LastName: u.LastName}
-	set(&names.FirstName, c.FirstName)
-	set(&names.LastName, c.LastName)
-	if names, err = names.clean(); err != nil && (c.FirstName != nil || c.LastName != nil) {
+	assignIfSet(&names.FirstName, c.FirstName)
+	assignIfSet(&names.LastName, c.LastName)
+	if names, err = names.normalizeNames(); err != nil && (c.FirstName != nil || c.LastName != nil) {
 		return User{}, err
 	}
 	if c.Picture != nil && !validPicture(*c.Picture) {
-		return User{}, invalid("body.picture", "must be empty or an https URL of at most %d bytes", maxPicture)
+		return User{}, invalidInput("body.picture", "must be empty or an https URL of at most %d bytes", maxPicture)
 	}
 	u.FirstName, u.LastName = names.FirstName, names.LastName
-	set(&u.Picture, c.Picture)
-	set(&u.Notification, c.Notification)
-	set(&u.Onboarded, c.Onboarded)
+	assignIfSet(&u.Picture, c.Picture)
+	assignIfSet(&u.Notification, c.Notification)
+	assignIfSet(&u.Onboarded, c.Onboarded)
 	u.UpdatedAt = s.now()
 	return u, s.Store.UpdateUser(ctx, u, audit.Event{Action: "user.update", TargetKind: "user",
 		Target: string(u.ID)}.By(by))
@@ -102,8 +102,8 @@ func (s *Service) SetDisabled(ctx context.Context, by tenant.Actor, id tenant.Us
 	return s.Store.SetDisabled(ctx, id, at, e.By(by))
 }
 
-// set assigns *value where there is one.
-func set[T any](to, value *T) {
+// assignIfSet assigns *value where there is one.
+func assignIfSet[T any](to, value *T) {
 	if value != nil {
 		*to = *value
 	}

@@ -32,10 +32,10 @@ type group struct {
 
 func newRecorder(store Guard) *recorder { return &recorder{store: store} }
 
-// record returns when the use is stored. The use of a caller that stops waiting
+// recordUse returns when the use is stored. The use of a caller that stops waiting
 // is stored all the same.
-func (r *recorder) record(ctx context.Context, u Use) error {
-	g := r.join(u)
+func (r *recorder) recordUse(ctx context.Context, u Use) error {
+	g := r.joinGroup(u)
 	select {
 	case <-g.done:
 		return g.err
@@ -44,9 +44,9 @@ func (r *recorder) record(ctx context.Context, u Use) error {
 	}
 }
 
-// join adds the use to the group that gathers, and sees to it that somebody
+// joinGroup adds the use to the group that gathers, and sees to it that somebody
 // writes.
-func (r *recorder) join(u Use) *group {
+func (r *recorder) joinGroup(u Use) *group {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.next == nil {
@@ -55,14 +55,14 @@ func (r *recorder) join(u Use) *group {
 	r.next.uses = append(r.next.uses, u)
 	if !r.writing {
 		r.writing = true
-		go r.write()
+		go r.writeGroup()
 	}
 	return r.next
 }
 
-// write writes groups until nobody waits. It serves many callers, so it does not
+// writeGroup writes groups until nobody waits. It serves many callers, so it does not
 // end with the request of one.
-func (r *recorder) write() {
+func (r *recorder) writeGroup() {
 	for {
 		r.mu.Lock()
 		g := r.next

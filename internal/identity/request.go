@@ -38,22 +38,22 @@ func (s *Service) SignUp(ctx context.Context, email string, o Origin) error {
 	}
 	secret, now := newSecret(), s.now()
 	r := Request{
-		Hash: digest(secret), Kind: SignUpRequest, Email: email,
+		Hash: secretDigest(secret), Kind: SignUpRequest, Email: email,
 		CreatedAt: now, ExpiresAt: now.Add(SignUpLifetime),
 	}
 	invited, err := s.Store.Invited(ctx, email, now)
 	if err != nil {
 		return err
 	}
-	m := mail.Verification(email, s.link(VerifyPath, secret), r.ExpiresAt)
+	m := mail.Verification(email, s.requestLink(VerifyPath, secret), r.ExpiresAt)
 	switch {
 	case u.ID != "":
 		m = mail.AlreadyRegistered(email, s.AuthURL+SignInPath, s.AuthURL+ForgotPath)
 	case s.InvitedOnly && !invited:
 		m = mail.NotInvited(email)
 	}
-	return s.request(ctx, r, m, audit.Event{Action: "user.sign_up", TargetKind: "user",
-		Target: string(u.ID)}.By(o.actor(User{})))
+	return s.storeRequest(ctx, r, m, audit.Event{Action: "user.sign_up", TargetKind: "user",
+		Target: string(u.ID)}.By(o.actorOf(User{})))
 }
 
 // VerifyEmail makes the account that the link of a sign-up stands for, with the
@@ -61,24 +61,24 @@ func (s *Service) SignUp(ctx context.Context, email string, o Origin) error {
 // sign-up for the address ends. A link that is unknown, used or expired is a
 // NotFound error; a bad password or name is Invalid and leaves the link usable.
 func (s *Service) VerifyEmail(ctx context.Context, secret string, n NewUser, o Origin) (User, error) {
-	r, err := s.follow(ctx, secret, SignUpRequest, o)
+	r, err := s.findRequest(ctx, secret, SignUpRequest, o)
 	if err != nil {
 		return User{}, err
 	}
-	names, err := n.Names.clean()
+	names, err := n.Names.normalizeNames()
 	if err != nil {
 		return User{}, err
 	}
 	if err := checkPassword(n.Password, s.AuthURL, r.Email, names.FirstName, names.LastName); err != nil {
 		return User{}, err
 	}
-	password, err := s.hasher.hash(ctx, n.Password)
+	password, err := s.hasher.hashPassword(ctx, n.Password)
 	if err != nil {
 		return User{}, err
 	}
 	u := s.newUser(r.Email, names)
 	e := audit.Event{Action: "user.create", TargetKind: "user", Target: string(u.ID)}
-	err = s.Store.ConfirmSignUp(ctx, r.Hash, u, password, e.By(o.actor(u)))
+	err = s.Store.ConfirmSignUp(ctx, r.Hash, u, password, e.By(o.actorOf(u)))
 	if isNotFound(err) {
 		return User{}, errLink()
 	}
@@ -101,18 +101,18 @@ func (s *Service) StartRecovery(ctx context.Context, email string, o Origin) err
 	}
 	secret, now := newSecret(), s.now()
 	r := Request{
-		Hash: digest(secret), Kind: RecoveryRequest, Email: email, User: u.ID,
+		Hash: secretDigest(secret), Kind: RecoveryRequest, Email: email, User: u.ID,
 		CreatedAt: now, ExpiresAt: now.Add(RecoveryLifetime),
 	}
-	m := mail.Recovery(email, s.link(RecoveryPath, secret), r.ExpiresAt)
+	m := mail.Recovery(email, s.requestLink(RecoveryPath, secret), r.ExpiresAt)
 	if u.ID == "" || !u.DisabledAt.IsZero() {
 		// A request that nobody can follow is stored all the same: the work shows
 		// no difference.
 		r.User = ""
 		m = mail.NoAccount(email, s.AuthURL+SignUpPath)
 	}
-	return s.request(ctx, r, m, audit.Event{Action: "user.start_recovery", TargetKind: "user",
-		Target: string(u.ID)}.By(o.actor(User{})))
+	return s.storeRequest(ctx, r, m, audit.Event{Action: "user.start_recovery", TargetKind: "user",
+		Target: string(u.ID)}.By(o.actorOf(User{})))
 }
 
 // Recover sets a new password by the link of a recovery. In the same transaction
@@ -121,7 +121,7 @@ func (s *Service) StartRecovery(ctx context.Context, email string, o Origin) err
 // expired is a NotFound error; a bad password is Invalid and leaves the link
 // usable.
 func (s *Service) Recover(ctx context.Context, secret, password string, o Origin) (User, Ended, error) {
-	r, err := s.follow(ctx, secret, RecoveryRequest, o)
+	r, err := s.findRequest(ctx, secret, RecoveryRequest, o)
 	if err != nil {
 		return User{}, Ended{}, err
 	}
@@ -133,7 +133,7 @@ func (s *Service) Recover(ctx context.Context, secret, password string, o Origin
 		return User{}, Ended{}, err
 	}
 	e := audit.Event{Action: "user.recover", TargetKind: "user", Target: string(u.ID)}
-	ended, err := s.setPassword(ctx, u, password, PasswordSet{Request: r.Hash, Tokens: true}, e.By(o.actor(u)))
+	ended, err := s.setPassword(ctx, u, password, PasswordSet{Request: r.Hash, Tokens: true}, e.By(o.actorOf(u)))
 	if isNotFound(err) {
 		return User{}, Ended{}, errLink()
 	}
@@ -165,17 +165,17 @@ func (s *Service) ChangePassword(ctx context.Context, by tenant.Actor, c Passwor
 		return Ended{}, err
 	}
 	o := Origin{IP: by.IP, UserAgent: by.UserAgent, ClientID: by.ClientID}
-	hit := s.hit(s.Limits.Password, "password", string(u.ID))
+	hit := s.newHit(s.Limits.Password, "password", string(u.ID))
 	if err := s.limiter.Allow(ctx, o, hit); err != nil {
 		return Ended{}, err
 	}
-	ok, _, err := s.hasher.verify(ctx, c.Current, stored)
+	ok, _, err := s.hasher.verifyPassword(ctx, c.Current, stored)
 	if err != nil {
 		return Ended{}, err
 	}
 	if !ok {
 		e := audit.Event{Action: "user.refuse_password_change", TargetKind: "user", Target: string(u.ID)}
-		if err := s.recorder.record(ctx, Use{Event: e.By(by)}); err != nil {
+		if err := s.recorder.recordUse(ctx, Use{Event: e.By(by)}); err != nil {
 			return Ended{}, err
 		}
 		return Ended{}, errs.E(errs.Forbidden, "current password is wrong")
@@ -198,7 +198,7 @@ func (s *Service) setPassword(ctx context.Context, u User, password string, set 
 	if err := checkPassword(password, s.AuthURL, u.Email, u.FirstName, u.LastName); err != nil {
 		return Ended{}, err
 	}
-	hash, err := s.hasher.hash(ctx, password)
+	hash, err := s.hasher.hashPassword(ctx, password)
 	if err != nil {
 		return Ended{}, err
 	}
@@ -212,12 +212,13 @@ func (s *Service) setPassword(ctx context.Context, u User, password string, set 
 
 // allowMail counts a mail that somebody asks for.
 func (s *Service) allowMail(ctx context.Context, o Origin, email string) error {
-	return s.limiter.Allow(ctx, o, s.hit(s.Limits.MailAccount, "mail-account", email),
-		s.hit(s.Limits.MailAddress, "mail-address", o.Address()), s.hit(s.Limits.MailRecipient, MailRecipient, email))
+	return s.limiter.Allow(ctx, o, s.newHit(s.Limits.MailAccount, "mail-account", email),
+		s.newHit(s.Limits.MailAddress, "mail-address", o.Address()), s.newHit(s.Limits.MailRecipient, MailRecipient,
+			email))
 }
 
-// request stores a request together with its mail.
-func (s *Service) request(ctx context.Context, r Request, m mail.Message, e audit.Event) error {
+// storeRequest stores a request together with its mail.
+func (s *Service) storeRequest(ctx context.Context, r Request, m mail.Message, e audit.Event) error {
 	q, err := s.Post.Queue(m)
 	if err != nil {
 		return err
@@ -225,13 +226,13 @@ func (s *Service) request(ctx context.Context, r Request, m mail.Message, e audi
 	return s.Store.CreateRequest(ctx, r, q, e)
 }
 
-// follow returns the request of a link, or a NotFound error, and counts wrong
+// findRequest returns the request of a link, or a NotFound error, and counts wrong
 // ones.
-func (s *Service) follow(ctx context.Context, secret string, kind RequestKind, o Origin) (Request, error) {
+func (s *Service) findRequest(ctx context.Context, secret string, kind RequestKind, o Origin) (Request, error) {
 	var r Request
 	err := error(errLink())
 	if isSecret(secret) {
-		r, err = s.Store.RequestByHash(ctx, digest(secret), s.now())
+		r, err = s.Store.RequestByHash(ctx, secretDigest(secret), s.now())
 	}
 	if err == nil && r.Kind == kind && (r.User != "" || kind == SignUpRequest) {
 		return r, nil
@@ -239,7 +240,7 @@ func (s *Service) follow(ctx context.Context, secret string, kind RequestKind, o
 	if err != nil && !isNotFound(err) {
 		return Request{}, err
 	}
-	if err := s.limiter.Allow(ctx, o, s.hit(s.Limits.Link, "link", o.Address())); err != nil {
+	if err := s.limiter.Allow(ctx, o, s.newHit(s.Limits.Link, "link", o.Address())); err != nil {
 		return Request{}, err
 	}
 	return Request{}, errLink()
@@ -249,4 +250,6 @@ func errLink() *errs.Error {
 	return errs.E(errs.NotFound, "invalid link: already used, expired, or incomplete")
 }
 
-func (s *Service) link(path, secret string) string { return s.AuthURL + path + "?token=" + secret }
+func (s *Service) requestLink(path, secret string) string {
+	return s.AuthURL + path + "?token=" + secret
+}

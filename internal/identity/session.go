@@ -50,8 +50,8 @@ func (s *Service) SignIn(ctx context.Context, c Credentials) (Session, error) {
 	}
 	address := o.Address()
 	hits := []Hit{
-		s.hit(s.Limits.SignInPair, "sign-in-pair", email+" "+address),
-		s.hit(s.Limits.SignInAddress, "sign-in-address", address),
+		s.newHit(s.Limits.SignInPair, "sign-in-pair", email+" "+address),
+		s.newHit(s.Limits.SignInAddress, "sign-in-address", address),
 	}
 	if err := s.limiter.Allow(ctx, o, hits...); err != nil {
 		return Session{}, err
@@ -60,19 +60,19 @@ func (s *Service) SignIn(ctx context.Context, c Credentials) (Session, error) {
 	if err != nil && !isNotFound(err) {
 		return Session{}, err
 	}
-	origin := digest(string(u.ID) + " " + address)
+	origin := secretDigest(string(u.ID) + " " + address)
 	known, err := s.Store.KnownOrigin(ctx, u.ID, origin)
 	if err != nil {
 		return Session{}, err
 	}
 	if !known {
-		account := s.hit(s.Limits.SignInAccount, "sign-in-account", email)
+		account := s.newHit(s.Limits.SignInAccount, "sign-in-account", email)
 		if err := s.limiter.Allow(ctx, o, account); err != nil {
 			return Session{}, err
 		}
 		hits = append(hits, account)
 	}
-	ok, outdated, err := s.hasher.verify(ctx, c.Password, stored)
+	ok, outdated, err := s.hasher.verifyPassword(ctx, c.Password, stored)
 	if err != nil {
 		return Session{}, err
 	}
@@ -80,7 +80,7 @@ func (s *Service) SignIn(ctx context.Context, c Credentials) (Session, error) {
 		return Session{}, s.refuseSignIn(ctx, o, u, email)
 	}
 	if outdated {
-		if stored, err = s.rehash(ctx, u, c.Password, stored); err != nil {
+		if stored, err = s.rehashPassword(ctx, u, c.Password, stored); err != nil {
 			return Session{}, err
 		}
 	}
@@ -98,11 +98,12 @@ func (s *Service) signIn(ctx context.Context, u User, o Origin, in signedIn) (Se
 	now := s.now()
 	se := Session{
 		ID: SessionID(tenant.NewID(s.Region, now)), Token: newSecret(), UserID: u.ID, CreatedAt: now, LastUsedAt: now,
-		AuthTime: now, ExpiresAt: now.Add(s.SessionLifetime), IP: o.IP, UserAgent: plain(o.UserAgent, maxUserAgent),
+		AuthTime: now, ExpiresAt: now.Add(s.SessionLifetime), IP: o.IP,
+		UserAgent: sanitizeText(o.UserAgent, maxUserAgent),
 	}
 	e := audit.Event{Action: "session.create", TargetKind: "user", Target: string(u.ID)}
-	n := NewSession{Session: se, Hash: digest(se.Token), Origin: in.origin, Password: in.password}
-	if err := s.Store.CreateSession(ctx, n, e.By(o.actor(u))); err != nil {
+	n := NewSession{Session: se, Hash: secretDigest(se.Token), Origin: in.origin, Password: in.password}
+	if err := s.Store.CreateSession(ctx, n, e.By(o.actorOf(u))); err != nil {
 		return Session{}, err
 	}
 	return se, s.limiter.Refund(ctx, in.hits...)
@@ -113,18 +114,18 @@ func (s *Service) signIn(ctx context.Context, u User, o Origin, in signedIn) (Se
 func (s *Service) refuseSignIn(ctx context.Context, o Origin, u User, email string) error {
 	e := audit.Event{Action: "session.refuse", TargetKind: "user", Target: string(u.ID)}
 	if u.ID == "" {
-		e.Detail = map[string]any{"emailHash": digest(email)[:16]}
+		e.Detail = map[string]any{"emailHash": secretDigest(email)[:16]}
 	}
-	if err := s.recorder.record(ctx, Use{Event: e.By(o.actor(User{}))}); err != nil {
+	if err := s.recorder.recordUse(ctx, Use{Event: e.By(o.actorOf(User{}))}); err != nil {
 		return err
 	}
 	return errs.E(errs.Unauthenticated, "wrong e-mail address or password, or e-mail address not confirmed")
 }
 
-// rehash stores the password under the present parameters and returns its stored
+// rehashPassword stores the password under the present parameters and returns its stored
 // form.
-func (s *Service) rehash(ctx context.Context, u User, password, stored string) (string, error) {
-	hash, err := s.hasher.hash(ctx, password)
+func (s *Service) rehashPassword(ctx context.Context, u User, password, stored string) (string, error) {
+	hash, err := s.hasher.hashPassword(ctx, password)
 	if err != nil {
 		return "", err
 	}
@@ -137,7 +138,7 @@ func (s *Service) Session(ctx context.Context, token string) (Session, error) {
 	if !isSecret(token) {
 		return Session{}, errNoSession()
 	}
-	se, err := s.Store.SessionByHash(ctx, digest(token), s.live())
+	se, err := s.Store.SessionByHash(ctx, secretDigest(token), s.liveFilter())
 	if isNotFound(err) {
 		return Session{}, errNoSession()
 	}
@@ -153,8 +154,8 @@ func (s *Service) Session(ctx context.Context, token string) (Session, error) {
 	return se, nil
 }
 
-// live says which sessions hold now.
-func (s *Service) live() Live {
+// liveFilter says which sessions hold now.
+func (s *Service) liveFilter() Live {
 	now := s.now()
 	return Live{At: now, UsedSince: now.Add(-s.SessionIdle)}
 }
@@ -176,7 +177,7 @@ func (s *Service) SignOut(ctx context.Context, by tenant.Actor, id SessionID) er
 
 // Sessions returns the actor's sessions, latest use first.
 func (s *Service) Sessions(ctx context.Context, by tenant.Actor) ([]Session, error) {
-	return s.Store.Sessions(ctx, by.UserID, s.live())
+	return s.Store.Sessions(ctx, by.UserID, s.liveFilter())
 }
 
 // EndSession ends one of the actor's own sessions, with the access that was given

@@ -82,7 +82,7 @@ func randomText(n int, alphabet string) string {
 
 func newTokenValue() string {
 	body := tokenPrefix + newSecret()
-	return body + checksum(body)
+	return body + tokenChecksum(body)
 }
 
 // wellFormed reports whether the value can be one that newTokenValue made.
@@ -91,10 +91,10 @@ func wellFormed(value string) bool {
 		return false
 	}
 	body := value[:tokenLength-checksumLength]
-	return onlyDigits(value[len(tokenPrefix):]) && value[len(body):] == checksum(body)
+	return onlyDigits(value[len(tokenPrefix):]) && value[len(body):] == tokenChecksum(body)
 }
 
-func checksum(s string) string {
+func tokenChecksum(s string) string {
 	sum := crc32.ChecksumIEEE([]byte(s))
 	var out [checksumLength]byte
 	for i := range out {
@@ -113,9 +113,9 @@ func onlyDigits(s string) bool {
 	return true
 }
 
-// digest returns what is stored of a secret: 256 random bits need no salt and no
+// secretDigest returns what is stored of a secret: 256 random bits need no salt and no
 // slow hash.
-func digest(secret string) string {
+func secretDigest(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
@@ -147,13 +147,13 @@ func (s *Service) CreateToken(ctx context.Context, by tenant.Actor, n NewToken) 
 		return Token{}, "", err
 	}
 	if !n.ExpiresAt.IsZero() && !n.ExpiresAt.After(now) {
-		return Token{}, "", invalid("body.expiresAt", "must be in the future")
+		return Token{}, "", invalidInput("body.expiresAt", "must be in the future")
 	}
 	t := Token{
 		ID: TokenID(tenant.NewID(s.Region, now)), Owner: n.Owner, Name: name, CreatedAt: now, Scopes: n.Scopes.Whole(),
 		Organizations: n.Organizations, Projects: n.Projects, ExpiresAt: n.ExpiresAt.UTC().Truncate(time.Millisecond),
 	}
-	if err := t.within(by.Limits); err != nil {
+	if err := t.limitTo(by.Limits); err != nil {
 		return Token{}, "", err
 	}
 	if err := s.withinOrganizations(ctx, &t); err != nil {
@@ -165,22 +165,22 @@ func (s *Service) CreateToken(ctx context.Context, by tenant.Actor, n NewToken) 
 	}
 	if m.ID != "" {
 		// Counted apart from what others send to the address: they keep nobody from this.
-		if err := s.Allow(ctx, by, s.hit(s.Limits.TokenMail, "token-mail", string(n.Owner))); err != nil {
+		if err := s.Allow(ctx, by, s.newHit(s.Limits.TokenMail, "token-mail", string(n.Owner))); err != nil {
 			return Token{}, "", err
 		}
 	}
 	value := newTokenValue()
 	e := tokenEvent("token.create", n.Owner, name)
 	e.Detail["scopes"] = t.Scopes.Names()
-	if err := s.Store.CreateToken(ctx, t, digest(value), m, e.By(by)); err != nil {
+	if err := s.Store.CreateToken(ctx, t, secretDigest(value), m, e.By(by)); err != nil {
 		return Token{}, "", err
 	}
 	return t, value, nil
 }
 
-// within gives the token as much as the token of its maker has where nothing was
+// limitTo gives the token as much as the token of its maker has where nothing was
 // asked for, and refuses more.
-func (t *Token) within(maker *tenant.TokenLimits) error {
+func (t *Token) limitTo(maker *tenant.TokenLimits) error {
 	if maker == nil {
 		maker = &tenant.TokenLimits{Scopes: tenant.AllTokenScopes}
 	}
@@ -223,12 +223,13 @@ func (s *Service) withinOrganizations(ctx context.Context, t *Token) error {
 		if m.MaxTokenDays == 0 || !limits.Reaches(m.Organization) {
 			continue
 		}
-		last := t.CreatedAt.Add(days(m.MaxTokenDays))
+		last := t.CreatedAt.Add(daysOf(m.MaxTokenDays))
 		switch {
 		case !asked && (t.ExpiresAt.IsZero() || last.Before(t.ExpiresAt)):
 			t.ExpiresAt = last
 		case t.ExpiresAt.After(last):
-			return invalid("body.expiresAt", "the organization %s limits token lifetime to %d days: set an expiry "+
+			return invalidInput("body.expiresAt", "the organization %s limits token lifetime to %d days: set an "+
+				"expiry "+
 				"before %s, or restrict the token to other organizations",
 				m.Name, m.MaxTokenDays, last.Format(time.RFC3339))
 		}
@@ -253,7 +254,7 @@ func (s *Service) tokenMail(ctx context.Context, t Token) (mail.Queued, error) {
 func tokenName(location, name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if name == "" {
-		return "", invalid(location, "name is required")
+		return "", invalidInput(location, "name is required")
 	}
 	return name, checkLabel(location, name)
 }
@@ -269,9 +270,9 @@ func (s *Service) Tokens(ctx context.Context, by tenant.Actor, owner tenant.User
 	return slices.DeleteFunc(list, func(t Token) bool { return !by.Limits.Cover(t.Limits(s.now())) }), err
 }
 
-// covered returns a NotFound error unless the actor's token covers the owner's
+// checkTokenCovered returns a NotFound error unless the actor's token covers the owner's
 // token with the name.
-func (s *Service) covered(ctx context.Context, by tenant.Actor, owner tenant.UserID, name string) error {
+func (s *Service) checkTokenCovered(ctx context.Context, by tenant.Actor, owner tenant.UserID, name string) error {
 	missing := errs.E(errs.NotFound, "token not found")
 	if checkLabel("", name) != nil {
 		return missing
@@ -292,7 +293,7 @@ func (s *Service) RenameToken(ctx context.Context, by tenant.Actor, owner tenant
 	if err != nil {
 		return err
 	}
-	if err := s.covered(ctx, by, owner, from); err != nil {
+	if err := s.checkTokenCovered(ctx, by, owner, from); err != nil {
 		return err
 	}
 	e := tokenEvent("token.rename", owner, from)
@@ -302,7 +303,7 @@ func (s *Service) RenameToken(ctx context.Context, by tenant.Actor, owner tenant
 
 // DeleteToken removes the owner's token: it does not work from now on.
 func (s *Service) DeleteToken(ctx context.Context, by tenant.Actor, owner tenant.UserID, name string) error {
-	if err := s.covered(ctx, by, owner, name); err != nil {
+	if err := s.checkTokenCovered(ctx, by, owner, name); err != nil {
 		return err
 	}
 	return s.Store.DeleteToken(ctx, owner, name, tokenEvent("token.delete", owner, name).By(by))
@@ -317,7 +318,7 @@ func (s *Service) VerifyToken(ctx context.Context, value string, o Origin) (Toke
 	if !wellFormed(value) {
 		return Token{}, User{}, s.refuseToken(ctx, o, "malformed", "")
 	}
-	t, u, old, err := s.Store.TokenByHash(ctx, digest(value))
+	t, u, old, err := s.Store.TokenByHash(ctx, secretDigest(value))
 	if isNotFound(err) {
 		return Token{}, User{}, s.refuseToken(ctx, o, "unknown", "")
 	}
@@ -335,11 +336,11 @@ func (s *Service) VerifyToken(ctx context.Context, value string, o Origin) (Toke
 			return Token{}, User{}, err
 		}
 	}
-	use := Use{Event: tokenEvent("token.exchange", u.ID, t.Name).By(o.actor(u)), At: now}
+	use := Use{Event: tokenEvent("token.exchange", u.ID, t.Name).By(o.actorOf(u)), At: now}
 	if now.Sub(t.LastUsedAt) >= usedEvery || now.Before(t.LastUsedAt) {
 		use.Token = t.ID
 	}
-	return t, u, s.recorder.record(ctx, use)
+	return t, u, s.recorder.recordUse(ctx, use)
 }
 
 // tooOld returns an Unauthenticated error when no organization that the token
@@ -355,7 +356,7 @@ func (s *Service) tooOld(ctx context.Context, o Origin, t Token) error {
 	for _, m := range list {
 		switch {
 		case !limits.Reaches(m.Organization):
-		case !m.refuses(limits.Age):
+		case !m.rejectsTokenAge(limits.Age):
 			return nil
 		default:
 			refusing = m.Name
@@ -373,20 +374,20 @@ func (s *Service) tooOld(ctx context.Context, o Origin, t Token) error {
 
 // refuseToken counts a failed exchange, records it, and returns the error.
 func (s *Service) refuseToken(ctx context.Context, o Origin, reason string, owner tenant.UserID) error {
-	if err := s.limiter.Allow(ctx, o, s.hit(s.Limits.Exchange, "exchange", o.Address())); err != nil {
+	if err := s.limiter.Allow(ctx, o, s.newHit(s.Limits.Exchange, "exchange", o.Address())); err != nil {
 		return err
 	}
 	e := audit.Event{
 		Action: "token.refuse", TargetKind: "user", Target: string(owner),
 		Detail: map[string]any{"reason": reason},
 	}
-	if err := s.recorder.record(ctx, Use{Event: e.By(o.actor(User{}))}); err != nil {
+	if err := s.recorder.recordUse(ctx, Use{Event: e.By(o.actorOf(User{}))}); err != nil {
 		return err
 	}
 	return errs.E(errs.Unauthenticated, "invalid personal access token: unknown, expired or deleted")
 }
 
-// actor returns the user as the one who acts.
-func (o Origin) actor(u User) tenant.Actor {
+// actorOf returns the user as the one who acts.
+func (o Origin) actorOf(u User) tenant.Actor {
 	return tenant.Actor{UserID: u.ID, Service: u.Service(), ClientID: o.ClientID, IP: o.IP, UserAgent: o.UserAgent}
 }

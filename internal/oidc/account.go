@@ -28,17 +28,18 @@ type signInView struct {
 
 func (p *Provider) getSignIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	q := r.URL.Query()
-	return v.show(w, http.StatusOK, "sign-in", signInView{Next: next(q.Get("next")), Email: q.Get("email")})
+	return v.renderPage(w, http.StatusOK, "sign-in", signInView{Next: localReturnPath(q.Get("next")),
+		Email: q.Get("email")})
 }
 
 func (p *Provider) postSignIn(w http.ResponseWriter, r *http.Request, v *visit) error {
-	view := signInView{Next: next(r.PostForm.Get("next")), Email: r.PostForm.Get("email")}
+	view := signInView{Next: localReturnPath(r.PostForm.Get("next")), Email: r.PostForm.Get("email")}
 	se, err := p.People.SignIn(r.Context(), identity.Credentials{
 		Email: view.Email, Password: r.PostForm.Get("password"), IP: remoteIP(r), UserAgent: r.UserAgent(),
 	})
 	if errs.Is(err, errs.Unauthenticated) {
 		view.Problem = "Wrong e-mail address or password, or the e-mail address is not confirmed yet."
-		return v.show(w, http.StatusUnauthorized, "sign-in", view)
+		return v.renderPage(w, http.StatusUnauthorized, "sign-in", view)
 	}
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func (p *Provider) getSignUp(w http.ResponseWriter, _ *http.Request, v *visit) e
 	if !p.SignUp {
 		return errs.E(errs.NotFound, "sign-up is disabled: ask an administrator for an invitation")
 	}
-	return v.show(w, http.StatusOK, "sign-up", signUpView{})
+	return v.renderPage(w, http.StatusOK, "sign-up", signUpView{})
 }
 
 // postSignUp sends a link to the address. It asks for nothing else: name and
@@ -73,12 +74,12 @@ func (p *Provider) postSignUp(w http.ResponseWriter, r *http.Request, v *visit) 
 	err := p.People.SignUp(r.Context(), view.Email, pageOrigin(r))
 	if errs.Is(err, errs.Invalid) {
 		view.Problem = problemText(err)
-		return v.show(w, http.StatusBadRequest, "sign-up", view)
+		return v.renderPage(w, http.StatusBadRequest, "sign-up", view)
 	}
 	if err != nil {
 		return err
 	}
-	return v.show(w, http.StatusOK, "message", message{Title: "Check your e-mail",
+	return v.renderPage(w, http.StatusOK, "message", message{Title: "Check your e-mail",
 		Text: "We have sent an e-mail to " + view.Email + ". Follow the link in it to choose your name and password."})
 }
 
@@ -89,7 +90,7 @@ type linkView struct {
 }
 
 func (p *Provider) getVerify(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return v.show(w, http.StatusOK, "verify", linkView{Token: r.URL.Query().Get("token")})
+	return v.renderPage(w, http.StatusOK, "verify", linkView{Token: r.URL.Query().Get("token")})
 }
 
 // postVerify makes the account with the name and the password that were chosen
@@ -102,17 +103,17 @@ func (p *Provider) postVerify(w http.ResponseWriter, r *http.Request, v *visit) 
 	}, pageOrigin(r))
 	if errs.Is(err, errs.Invalid) {
 		view.Problem = problemText(err)
-		return v.show(w, http.StatusBadRequest, "verify", view)
+		return v.renderPage(w, http.StatusBadRequest, "verify", view)
 	}
 	if err != nil {
 		return err
 	}
-	return v.show(w, http.StatusOK, "message", message{Title: "Your account is ready",
+	return v.renderPage(w, http.StatusOK, "message", message{Title: "Your account is ready",
 		Text: "Your e-mail address is confirmed.", Link: identity.SignInPath, LinkText: "Sign in"})
 }
 
 func (p *Provider) getForgot(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return v.show(w, http.StatusOK, "forgot", signInView{Email: r.URL.Query().Get("email")})
+	return v.renderPage(w, http.StatusOK, "forgot", signInView{Email: r.URL.Query().Get("email")})
 }
 
 func (p *Provider) postForgot(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -120,17 +121,17 @@ func (p *Provider) postForgot(w http.ResponseWriter, r *http.Request, v *visit) 
 	err := p.People.StartRecovery(r.Context(), view.Email, pageOrigin(r))
 	if errs.Is(err, errs.Invalid) {
 		view.Problem = problemText(err)
-		return v.show(w, http.StatusBadRequest, "forgot", view)
+		return v.renderPage(w, http.StatusBadRequest, "forgot", view)
 	}
 	if err != nil {
 		return err
 	}
-	return v.show(w, http.StatusOK, "message", message{Title: "Check your e-mail",
+	return v.renderPage(w, http.StatusOK, "message", message{Title: "Check your e-mail",
 		Text: "We have sent an e-mail to " + view.Email + ". Follow the link in it to choose a new password."})
 }
 
 func (p *Provider) getRecover(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return v.show(w, http.StatusOK, "recover", linkView{Token: r.URL.Query().Get("token")})
+	return v.renderPage(w, http.StatusOK, "recover", linkView{Token: r.URL.Query().Get("token")})
 }
 
 func (p *Provider) postRecover(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -138,25 +139,25 @@ func (p *Provider) postRecover(w http.ResponseWriter, r *http.Request, v *visit)
 	_, ended, err := p.People.Recover(r.Context(), view.Token, r.PostForm.Get("password"), pageOrigin(r))
 	if errs.Is(err, errs.Invalid) {
 		view.Problem = problemText(err)
-		return v.show(w, http.StatusBadRequest, "recover", view)
+		return v.renderPage(w, http.StatusBadRequest, "recover", view)
 	}
 	if err != nil {
 		return err
 	}
-	return v.show(w, http.StatusOK, "message", message{Title: "Password changed",
+	return v.renderPage(w, http.StatusOK, "message", message{Title: "Password changed",
 		Text: "All browsers, applications and devices are signed out, and all personal access tokens are deleted: " +
 			endedText(ended) + ".",
 		Link: identity.SignInPath, LinkText: "Sign in"})
 }
 
 func (p *Provider) getPassword(w http.ResponseWriter, r *http.Request, v *visit) error {
-	if _, err := p.session(r); errs.Is(err, errs.Unauthenticated) {
+	if _, err := p.currentSession(r); errs.Is(err, errs.Unauthenticated) {
 		v.signInFirst(w, r, "")
 		return nil
 	} else if err != nil {
 		return err
 	}
-	return v.show(w, http.StatusOK, "password", linkView{})
+	return v.renderPage(w, http.StatusOK, "password", linkView{})
 }
 
 // endedText says in numbers what a change of the password ended.
@@ -166,7 +167,7 @@ func endedText(n identity.Ended) string {
 }
 
 func (p *Provider) postPassword(w http.ResponseWriter, r *http.Request, v *visit) error {
-	se, err := p.session(r)
+	se, err := p.currentSession(r)
 	if err != nil {
 		return err
 	}
@@ -177,12 +178,12 @@ func (p *Provider) postPassword(w http.ResponseWriter, r *http.Request, v *visit
 	}
 	ended, err := p.People.ChangePassword(r.Context(), sessionActor(r, se), c)
 	if errs.Is(err, errs.Invalid) || errs.Is(err, errs.Forbidden) {
-		return v.show(w, pageStatus(err), "password", linkView{Problem: problemText(err)})
+		return v.renderPage(w, pageStatus(err), "password", linkView{Problem: problemText(err)})
 	}
 	if err != nil {
 		return err
 	}
-	return v.show(w, http.StatusOK, "message", message{Title: "Password changed",
+	return v.renderPage(w, http.StatusOK, "message", message{Title: "Password changed",
 		Text: changedText(c.Tokens, ended), Link: "/auth/account", LinkText: "Your account"})
 }
 
@@ -227,7 +228,7 @@ type sessionView struct {
 }
 
 func (p *Provider) getAccount(w http.ResponseWriter, r *http.Request, v *visit) error {
-	se, err := p.session(r)
+	se, err := p.currentSession(r)
 	if errs.Is(err, errs.Unauthenticated) {
 		v.signInFirst(w, r, "")
 		return nil
@@ -250,7 +251,7 @@ func (p *Provider) getAccount(w http.ResponseWriter, r *http.Request, v *visit) 
 	if view.Apps, err = p.appAccess(r.Context(), se.UserID); err != nil {
 		return err
 	}
-	if view.Consents, err = p.consents(r.Context(), se.UserID); err != nil {
+	if view.Consents, err = p.listConsents(r.Context(), se.UserID); err != nil {
 		return err
 	}
 	tokens, err := p.People.Tokens(r.Context(), sessionActor(r, se), se.UserID)
@@ -262,7 +263,7 @@ func (p *Provider) getAccount(w http.ResponseWriter, r *http.Request, v *visit) 
 			accessView{ID: t.Name, Name: t.Name, Scopes: strings.Join(t.Scopes.Names(), ", "),
 				Since: pageTime(t.CreatedAt), LastUsed: pageTime(t.LastUsedAt), Ends: pageTime(t.ExpiresAt)})
 	}
-	return v.show(w, http.StatusOK, "account", view)
+	return v.renderPage(w, http.StatusOK, "account", view)
 }
 
 // appAccess returns the person's grants that outlive a browser session, latest use
@@ -280,8 +281,8 @@ func (p *Provider) appAccess(ctx context.Context, user tenant.UserID) ([]accessV
 	return list, err
 }
 
-// consents returns the applications that do not ask the person again.
-func (p *Provider) consents(ctx context.Context, user tenant.UserID) ([]accessView, error) {
+// listConsents returns the applications that do not ask the person again.
+func (p *Provider) listConsents(ctx context.Context, user tenant.UserID) ([]accessView, error) {
 	consents, err := p.Store.Consents(ctx, user)
 	var list []accessView
 	for _, c := range consents {
@@ -303,7 +304,7 @@ func (p *Provider) appName(clientID string) string {
 // postAccount ends one of the person's sessions, with what was given in it, or
 // takes back an application's grant, a consent or a personal access token.
 func (p *Provider) postAccount(w http.ResponseWriter, r *http.Request, _ *visit) error {
-	se, err := p.session(r)
+	se, err := p.currentSession(r)
 	if err != nil {
 		return err
 	}
@@ -312,7 +313,7 @@ func (p *Provider) postAccount(w http.ResponseWriter, r *http.Request, _ *visit)
 	case f.Get("grant") != "":
 		err = p.takeBack(r.Context(), by, f.Get("grant"))
 	case f.Get("consent") != "":
-		err = p.withdraw(r.Context(), by, f.Get("consent"))
+		err = p.withdrawConsent(r.Context(), by, f.Get("consent"))
 	case f.Get("token") != "":
 		err = p.People.DeleteToken(r.Context(), by, se.UserID, f.Get("token"))
 	default:
@@ -338,13 +339,13 @@ func (p *Provider) takeBack(ctx context.Context, by tenant.Actor, id string) err
 		return errs.E(errs.NotFound, "application access revoked")
 	}
 	if c := p.clients[grants[i].ClientID]; c == nil || !c.native {
-		return p.withdraw(ctx, by, grants[i].ClientID)
+		return p.withdrawConsent(ctx, by, grants[i].ClientID)
 	}
 	return p.Store.RevokeGrant(ctx, id, tookBack)
 }
 
-// withdraw takes back the person's consent to an application, with every grant.
-func (p *Provider) withdraw(ctx context.Context, by tenant.Actor, clientID string) error {
+// withdrawConsent takes back the person's consent to an application, with every grant.
+func (p *Provider) withdrawConsent(ctx context.Context, by tenant.Actor, clientID string) error {
 	return p.Store.WithdrawConsent(ctx, grant.Consent{UserID: by.UserID, ClientID: clientID, IP: by.IP}, tookBack)
 }
 
@@ -352,16 +353,16 @@ func (p *Provider) withdraw(ctx context.Context, by tenant.Actor, clientID strin
 func problemText(err error) string {
 	var e *errs.Error
 	if errors.As(err, &e) {
-		return sentence(e.Message)
+		return toSentence(e.Message)
 	}
 	return "Some fields are invalid."
 }
 
-// renew answers /auth/renew: the session's cookie for an access token.
-func (p *Provider) renew(w http.ResponseWriter, r *http.Request) {
-	se, err := p.session(r)
+// handleRenew answers /auth/renew: the session's cookie for an access token.
+func (p *Provider) handleRenew(w http.ResponseWriter, r *http.Request) {
+	se, err := p.currentSession(r)
 	if err != nil {
-		op.WriteError(w, r, p.fail(r.Context(), err, "login_required"), nil)
+		op.WriteError(w, r, p.toClientError(r.Context(), err, "login_required"), nil)
 		return
 	}
 	token, _, err := p.accessToken(r.Context(), issue{
@@ -369,7 +370,7 @@ func (p *Provider) renew(w http.ResponseWriter, r *http.Request) {
 			tenant.AllTokenScopes), madeFor: string(se.ID), until: se.ExpiresAt,
 	})
 	if err != nil {
-		op.WriteError(w, r, p.fail(r.Context(), err, ""), nil)
+		op.WriteError(w, r, p.toClientError(r.Context(), err, ""), nil)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

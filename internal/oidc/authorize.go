@@ -74,7 +74,7 @@ func (p *Provider) openRequest(sealed string) (request, *client, error) {
 		return request{}, nil, over
 	}
 	c, now := p.clients[r.ClientID], p.Now()
-	if c == nil || c.redirect(r.RedirectURI) != nil || now.After(r.CreatedAt.Add(requestLife)) ||
+	if c == nil || c.checkRedirect(r.RedirectURI) != nil || now.After(r.CreatedAt.Add(requestLife)) ||
 		now.Before(r.CreatedAt.Add(-skew)) {
 		return request{}, nil, over
 	}
@@ -84,9 +84,9 @@ func (p *Provider) openRequest(sealed string) (request, *client, error) {
 // A refusal is what the authorization endpoint sends back to the application.
 type refusal struct{ code, description string }
 
-// authorize answers /oidc/auth. What is wrong with the application or its address
+// handleAuthorize answers /oidc/auth. What is wrong with the application or its address
 // is shown to the person; everything else goes back to the application.
-func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (p *Provider) handleAuthorize(w http.ResponseWriter, r *http.Request, v *visit) error {
 	form, err := v.authorizeForm(w, r)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, v *visit) e
 		return errs.E(errs.Invalid, "unknown client_id")
 	}
 	back := form.Get("redirect_uri")
-	if err := c.redirect(back); err != nil {
+	if err := c.checkRedirect(back); err != nil {
 		return errs.E(errs.Invalid, "%s", err)
 	}
 	req := request{
@@ -105,9 +105,9 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, v *visit) e
 		Hint: form.Get("login_hint"), CreatedAt: p.Now(),
 	}
 	prompts := strings.Fields(form.Get("prompt"))
-	no := p.refuse(form, &req, prompts)
+	no := p.completeRequest(form, &req, prompts)
 	if hint := form.Get("id_token_hint"); no == nil && hint != "" {
-		about, err := p.open(r.Context(), hint, "JWT") // an expired one will do
+		about, err := p.openToken(r.Context(), hint, "JWT") // an expired one will do
 		if err != nil || about.AuthorizedParty != c.id {
 			no = &refusal{"invalid_request", "invalid id_token_hint: not issued by this server or not to this " +
 				"application"}
@@ -130,7 +130,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, v *visit) e
 // have to be asked.
 func (p *Provider) authorizeSilently(w http.ResponseWriter, r *http.Request, c *client, req request) error {
 	no := refusal{"login_required", "user not signed in"}
-	se, err := p.session(r)
+	se, err := p.currentSession(r)
 	switch {
 	case errs.Is(err, errs.Unauthenticated):
 	case err != nil:
@@ -140,7 +140,7 @@ func (p *Provider) authorizeSilently(w http.ResponseWriter, r *http.Request, c *
 	case req.Subject != "" && req.Subject != se.UserID:
 		no.description = "a different user is signed in"
 	default:
-		agreed, err := p.agreed(r.Context(), c, req, se)
+		agreed, err := p.hasConsent(r.Context(), c, req, se)
 		if err != nil {
 			return err
 		}
@@ -153,10 +153,10 @@ func (p *Provider) authorizeSilently(w http.ResponseWriter, r *http.Request, c *
 	return nil
 }
 
-// agreed reports whether the person has agreed before to what the application asks
+// hasConsent reports whether the person has agreed before to what the application asks
 // for. Only an application with a secret may rely on that: any program on the
 // person's machine can pass for a native one (RFC 8252, section 8.6).
-func (p *Provider) agreed(ctx context.Context, c *client, req request, se identity.Session) (bool, error) {
+func (p *Provider) hasConsent(ctx context.Context, c *client, req request, se identity.Session) (bool, error) {
 	if c.native || req.Ask {
 		return false, nil
 	}
@@ -190,10 +190,10 @@ func (v *visit) authorizeForm(w http.ResponseWriter, r *http.Request) (url.Value
 	}
 	for name, values := range r.Form {
 		if len(values) > 1 && name != "resource" {
-			return nil, errs.E(errs.Invalid, "duplicate parameter %s (%d times)", label(name), len(values))
+			return nil, errs.E(errs.Invalid, "duplicate parameter %s (%d times)", safeParameterName(name), len(values))
 		}
 		for _, value := range values {
-			if err := checkText(label(name), value, maxForm); err != nil {
+			if err := checkText(safeParameterName(name), value, maxForm); err != nil {
 				return nil, errs.E(errs.Invalid, "%s", err)
 			}
 		}
@@ -201,36 +201,15 @@ func (v *visit) authorizeForm(w http.ResponseWriter, r *http.Request) (url.Value
 	return r.Form, nil
 }
 
-// refuse says what is wrong with a request, or completes it and returns nil.
-func (p *Provider) refuse(form url.Values, req *request, prompts []string) *refusal {
-	for _, name := range []string{"state", "nonce", "login_hint"} {
-		if len(form.Get(name)) > maxParam {
-			if name == "state" {
-				req.State = "" // what cannot be taken cannot be given back
-			}
-			return &refusal{"invalid_request", name + " exceeds " + strconv.Itoa(maxParam) + " bytes"}
-		}
+// completeRequest says what is wrong with a request, or completes it and returns nil.
+func (p *Provider) completeRequest(form url.Values, req *request, prompts []string) *refusal {
+	if no := checkLengths(form, req); no != nil {
+		return no
 	}
-	mode := form.Get("response_mode")
-	switch {
-	case form.Get("request") != "":
-		return &refusal{"request_not_supported", "unsupported parameter: request objects are not supported"}
-	case form.Get("request_uri") != "":
-		return &refusal{"request_uri_not_supported", "unsupported parameter: request objects are not supported"}
-	case form.Get("response_type") == "":
-		return &refusal{"invalid_request", "missing response_type"}
-	case form.Get("response_type") != "code":
-		return &refusal{"unsupported_response_type", "unsupported response_type: only code is supported"}
-	case mode != "" && mode != "query":
-		return &refusal{"invalid_request", "unsupported response_mode: only query is supported"}
-	case !isChallenge(req.Challenge) || form.Get("code_challenge_method") != "S256":
-		return &refusal{"invalid_request", "PKCE required: send code_challenge with code_challenge_method=S256"}
-	case len(req.Scopes) == 0 || !slices.Contains(req.Scopes, "openid"):
-		return &refusal{"invalid_scope", "missing scope openid"}
-	case slices.Contains(prompts, "none") && len(prompts) > 1:
-		return &refusal{"invalid_request", "invalid prompt: none cannot be combined with other values"}
+	if no := checkParameters(form, req, prompts); no != nil {
+		return no
 	}
-	if err := p.resource(form["resource"]); err != nil {
+	if err := p.checkResource(form["resource"]); err != nil {
 		return &refusal{"invalid_target", "invalid resource: must be " + p.BaseURL}
 	}
 	req.Scopes = withAPI(req.Scopes, form["resource"], tenant.AllTokenScopes)
@@ -251,6 +230,46 @@ func (p *Provider) refuse(form url.Values, req *request, prompts []string) *refu
 	req.Offline = slices.Contains(req.Scopes, "offline_access") && slices.Contains(prompts, "consent")
 	if !req.Offline {
 		req.Scopes = slices.DeleteFunc(req.Scopes, func(s string) bool { return s == "offline_access" })
+	}
+	return nil
+}
+
+// checkLengths bounds the parameters that are stored with the request or given back: anybody
+// can send a browser here with megabytes of them.
+func checkLengths(form url.Values, req *request) *refusal {
+	for _, name := range []string{"state", "nonce", "login_hint"} {
+		if len(form.Get(name)) <= maxParam {
+			continue
+		}
+		if name == "state" {
+			req.State = "" // what cannot be taken cannot be given back
+		}
+		return &refusal{"invalid_request", name + " exceeds " + strconv.Itoa(maxParam) + " bytes"}
+	}
+	return nil
+}
+
+// checkParameters refuses what this provider does not offer: request objects (OpenID Connect
+// Core 1.0, section 6), flows other than the code with PKCE (RFC 9700, section 2.1), and
+// requests that are not of OpenID Connect.
+func checkParameters(form url.Values, req *request, prompts []string) *refusal {
+	switch mode := form.Get("response_mode"); {
+	case form.Get("request") != "":
+		return &refusal{"request_not_supported", "unsupported parameter: request objects are not supported"}
+	case form.Get("request_uri") != "":
+		return &refusal{"request_uri_not_supported", "unsupported parameter: request objects are not supported"}
+	case form.Get("response_type") == "":
+		return &refusal{"invalid_request", "missing response_type"}
+	case form.Get("response_type") != "code":
+		return &refusal{"unsupported_response_type", "unsupported response_type: only code is supported"}
+	case mode != "" && mode != "query":
+		return &refusal{"invalid_request", "unsupported response_mode: only query is supported"}
+	case !isChallenge(req.Challenge) || form.Get("code_challenge_method") != "S256":
+		return &refusal{"invalid_request", "PKCE required: send code_challenge with code_challenge_method=S256"}
+	case len(req.Scopes) == 0 || !slices.Contains(req.Scopes, "openid"):
+		return &refusal{"invalid_scope", "missing scope openid"}
+	case slices.Contains(prompts, "none") && len(prompts) > 1:
+		return &refusal{"invalid_request", "invalid prompt: none cannot be combined with other values"}
 	}
 	return nil
 }
@@ -298,7 +317,7 @@ func (p *Provider) accessEnds(offline bool) string {
 			"account page."
 	}
 	return fmt.Sprintf("The access ends when you sign out in this browser, and after %d minutes at the "+
-		"latest.", int(p.longest().Minutes()))
+		"latest.", int(p.longestLifetime().Minutes()))
 }
 
 // getConsent asks a person who is signed in whether the application may act.
@@ -308,7 +327,7 @@ func (p *Provider) getConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	se, err := p.session(r)
+	se, err := p.currentSession(r)
 	if errs.Is(err, errs.Unauthenticated) || err == nil && se.AuthTime.Before(req.AuthAfter) {
 		v.signInFirst(w, r, req.Hint)
 		return nil
@@ -327,7 +346,7 @@ func (p *Provider) getConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 			"error_description": {"a different user signed in"}})
 		return nil
 	}
-	agreed, err := p.agreed(r.Context(), c, req, se)
+	agreed, err := p.hasConsent(r.Context(), c, req, se)
 	if err != nil {
 		return err
 	}
@@ -346,7 +365,7 @@ func (p *Provider) getConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 		Scopes: scopesInWords(req.Scopes),
 		Ends:   p.accessEnds(req.Offline), Kept: !c.native}
 	v.formAction = formAction(back)
-	return v.show(w, http.StatusOK, "consent", view)
+	return v.renderPage(w, http.StatusOK, "consent", view)
 }
 
 // formAction is the source that the content security policy of the consent page
@@ -365,7 +384,7 @@ func (p *Provider) postConsent(w http.ResponseWriter, r *http.Request, v *visit)
 	if err != nil {
 		return err
 	}
-	se, err := p.session(r)
+	se, err := p.currentSession(r)
 	if err != nil {
 		return err
 	}
@@ -420,7 +439,7 @@ func (p *Provider) endSession(w http.ResponseWriter, r *http.Request, v *visit) 
 	view := logoutView{Next: form.Get("post_logout_redirect_uri"), State: form.Get("state"), App: form.Get("client_id")}
 	var hinted string
 	if hint := form.Get("id_token_hint"); hint != "" {
-		about, err := p.open(r.Context(), hint, "JWT") // an expired one will do
+		about, err := p.openToken(r.Context(), hint, "JWT") // an expired one will do
 		if err != nil || view.App != "" && view.App != about.AuthorizedParty {
 			return errs.E(errs.Invalid, "invalid id_token_hint: not issued by this server or not to this application")
 		}
@@ -429,7 +448,7 @@ func (p *Provider) endSession(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err := p.checkLogout(view); err != nil {
 		return err
 	}
-	se, err := p.session(r)
+	se, err := p.currentSession(r)
 	if errs.Is(err, errs.Unauthenticated) {
 		return p.signedOut(w, r, v, view)
 	}
@@ -447,7 +466,7 @@ func (p *Provider) endSession(w http.ResponseWriter, r *http.Request, v *visit) 
 		return err
 	}
 	view.Email = u.Email
-	return v.show(w, http.StatusOK, "sign-out", view)
+	return v.renderPage(w, http.StatusOK, "sign-out", view)
 }
 
 // checkLogout refuses an address to go to that is not the application's.
@@ -483,7 +502,7 @@ func (p *Provider) postSignOut(w http.ResponseWriter, r *http.Request, v *visit)
 // send a form elsewhere.
 func (p *Provider) signedOut(w http.ResponseWriter, r *http.Request, v *visit, view logoutView) error {
 	if view.Next == "" {
-		return v.show(w, http.StatusOK, "signed-out", signedOutView{})
+		return v.renderPage(w, http.StatusOK, "signed-out", signedOutView{})
 	}
 	u, err := url.Parse(view.Next)
 	if err != nil {
@@ -498,6 +517,6 @@ func (p *Provider) signedOut(w http.ResponseWriter, r *http.Request, v *visit, v
 		http.Redirect(w, r, u.String(), http.StatusSeeOther)
 		return nil
 	}
-	return v.show(w, http.StatusOK, "signed-out",
+	return v.renderPage(w, http.StatusOK, "signed-out",
 		signedOutView{template.URL(u.String())}) //nolint:gosec // checkLogout knows it
 }

@@ -93,8 +93,8 @@ func (c *client) idTokenAlg() jose.SignatureAlgorithm {
 	return c.idAlg
 }
 
-// proves reports whether the secret is the application's.
-func (c *client) proves(secret string) bool {
+// verifySecret reports whether the secret is the application's.
+func (c *client) verifySecret(secret string) bool {
 	got := sha256.Sum256([]byte(secret))
 	return !c.native && subtle.ConstantTimeCompare(got[:], c.secretHash[:]) == 1
 }
@@ -159,12 +159,12 @@ func (p *Provider) sameApp(a, b string) bool {
 
 const maxRedirect = 2048
 
-// redirect checks that the application may send browsers back to the address.
+// checkRedirect checks that the application may send browsers back to the address.
 // Native applications may use the loopback interface on any port with any path
 // (RFC 8252, section 7.3), and their own schemes; others only what they registered.
 // The host of an editor's address names the extension that gets the code: only the
 // configured ones may, since any publisher could ask in the name of ours.
-func (c *client) redirect(address string) error {
+func (c *client) checkRedirect(address string) error {
 	if !c.native {
 		if !slices.Contains(c.redirects, address) {
 			return errors.New("redirect_uri is not registered for this client")
@@ -193,10 +193,10 @@ func (c *client) redirect(address string) error {
 		return nil
 	}
 	return errors.New("redirect_uri must be an http URL on the loopback interface (localhost, 127.0.0.1 " +
-		"or [::1])" + c.alternative())
+		"or [::1])" + c.allowedSchemesText())
 }
 
-func (c *client) alternative() string {
+func (c *client) allowedSchemesText() string {
 	text := ""
 	for _, scheme := range c.schemes {
 		text += " or begin with " + scheme + "://"
@@ -222,7 +222,7 @@ func isLoopback(u *url.URL) bool {
 // postLogout checks where a browser may go after signing out.
 func (c *client) postLogout(address string) error {
 	if c.native {
-		return c.redirect(address)
+		return c.checkRedirect(address)
 	}
 	if !slices.Contains(c.logouts, address) {
 		return errors.New("post_logout_redirect_uri is not registered for this client")
@@ -230,12 +230,12 @@ func (c *client) postLogout(address string) error {
 	return nil
 }
 
-// resource checks the resource parameters of a request (RFC 8707). Every accepted
+// checkResource checks the resource parameters of a request (RFC 8707). Every accepted
 // value stands for the API of this region.
-func (p *Provider) resource(values []string) error {
+func (p *Provider) checkResource(values []string) error {
 	for _, v := range values {
 		if !p.resources[strings.TrimSuffix(v, "/")] {
-			return failure(400, "invalid_target", "invalid resource: must be %s", p.BaseURL)
+			return oauthError(400, "invalid_target", "invalid resource: must be %s", p.BaseURL)
 		}
 	}
 	return nil

@@ -45,19 +45,19 @@ var deviceStarts = identity.Limit{Max: 60, Window: 15 * time.Minute}
 func (s *server) DeviceAuthorization(ctx context.Context,
 	r *op.ClientRequest[oidc.DeviceAuthorizationRequest]) (*op.Response, error) {
 	if !op.ValidateGrantType(r.Client, oidc.GrantTypeDeviceCode) {
-		return nil, failure(http.StatusBadRequest, "unauthorized_client", "client is not allowed to use the "+
+		return nil, oauthError(http.StatusBadRequest, "unauthorized_client", "client is not allowed to use the "+
 			"device flow")
 	}
-	if err := s.resource(r.Form["resource"]); err != nil {
+	if err := s.checkResource(r.Form["resource"]); err != nil {
 		return nil, err
 	}
 	scopes := withAPI(knownScopes(r.Data.Scopes), r.Form["resource"], tenant.AllTokenScopes)
 	if !slices.Contains(scopes, "openid") {
-		return nil, failure(http.StatusBadRequest, "invalid_scope", "missing scope openid")
+		return nil, oauthError(http.StatusBadRequest, "invalid_scope", "missing scope openid")
 	}
 	origin := originOf(ctx)
 	if err := s.People.Limiter().Allow(ctx, origin, deviceStarts.Hit("device-start", origin.Address())); err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
 	now := s.Now()
 	secret := rand.Text() + rand.Text()
@@ -68,12 +68,12 @@ func (s *server) DeviceAuthorization(ctx context.Context,
 	for range deviceAttempts {
 		code, err := op.NewUserCode([]rune(op.CharSetBase20), 8, 4)
 		if err != nil {
-			return nil, s.fail(ctx, err, "")
+			return nil, s.toClientError(ctx, err, "")
 		}
 		d.UserHash = s.userCodeHash(code)
 		added, err := s.Store.AddDevice(ctx, d)
 		if err != nil {
-			return nil, s.fail(ctx, err, "")
+			return nil, s.toClientError(ctx, err, "")
 		}
 		if added {
 			page := s.AuthURL + "/auth/device"
@@ -84,7 +84,7 @@ func (s *server) DeviceAuthorization(ctx context.Context,
 			}), nil
 		}
 	}
-	return nil, s.fail(ctx, errors.New("no free user code"), "")
+	return nil, s.toClientError(ctx, errors.New("no free user code"), "")
 }
 
 // userCodeHash is how a user code is kept, as typed with or without the dash.
@@ -102,17 +102,17 @@ func (p *Provider) userCodeHash(code string) string {
 // DeviceToken answers a poll.
 func (s *server) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.DeviceAccessTokenRequest]) (*op.Response,
 	error) {
-	if err := s.resource(r.Form["resource"]); err != nil {
+	if err := s.checkResource(r.Form["resource"]); err != nil {
 		return nil, err
 	}
-	invalid := failure(http.StatusBadRequest, "invalid_grant", "invalid device_code: unknown, used, or issued to "+
+	invalid := oauthError(http.StatusBadRequest, "invalid_grant", "invalid device_code: unknown, used, or issued to "+
 		"another client")
 	d, tooSoon, err := s.Store.PollDevice(ctx, grant.Hash(r.Data.DeviceCode), r.Client.GetID(), deviceSlower)
 	if errs.Is(err, errs.NotFound) {
 		return nil, invalid
 	}
 	if err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
 	switch {
 	case d.State == grant.Redeemed:
@@ -130,20 +130,20 @@ func (s *server) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.Devic
 	if err := s.checkGranted(r.Form["resource"], d.Scopes); err != nil {
 		return nil, err
 	}
-	if err := s.admitted(ctx, d.UserID, d.AuthTime); err != nil {
-		return nil, s.fail(ctx, err, "")
+	if err := s.checkUserAdmitted(ctx, d.UserID, d.AuthTime); err != nil {
+		return nil, s.toClientError(ctx, err, "")
 	}
-	t, refresh := s.begin(ctx, grant.Grant{UserID: d.UserID, ClientID: d.ClientID, SessionID: d.SessionID,
+	t, refresh := s.beginGrant(ctx, grant.Grant{UserID: d.UserID, ClientID: d.ClientID, SessionID: d.SessionID,
 		Scopes: d.Scopes, AuthTime: d.AuthTime},
 		slices.Contains(d.Scopes, "offline_access"))
 	fresh, err := s.Store.RedeemDevice(ctx, d.Hash, t)
 	if err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
 	if !fresh {
 		return nil, invalid
 	}
-	return s.tokens(ctx, issue{user: d.UserID, client: d.ClientID, scopes: d.Scopes, madeFor: t.Grant.ID,
+	return s.tokenResponse(ctx, issue{user: d.UserID, client: d.ClientID, scopes: d.Scopes, madeFor: t.Grant.ID,
 		until: t.Grant.ExpiresAt, authTime: d.AuthTime}, refresh)
 }
 
@@ -161,18 +161,18 @@ type deviceView struct {
 // getDevice shows the field for a code. That the address holds a code does not
 // save the person from looking at it (section 5.4: remote phishing).
 func (p *Provider) getDevice(w http.ResponseWriter, r *http.Request, v *visit) error {
-	if _, err := p.session(r); errs.Is(err, errs.Unauthenticated) {
+	if _, err := p.currentSession(r); errs.Is(err, errs.Unauthenticated) {
 		v.signInFirst(w, r, "")
 		return nil
 	} else if err != nil {
 		return err
 	}
-	return v.show(w, http.StatusOK, "device", deviceView{Code: r.URL.Query().Get("user_code")})
+	return v.renderPage(w, http.StatusOK, "device", deviceView{Code: r.URL.Query().Get("user_code")})
 }
 
 // postDevice looks a code up and asks, then records the answer.
 func (p *Provider) postDevice(w http.ResponseWriter, r *http.Request, v *visit) error {
-	se, err := p.session(r)
+	se, err := p.currentSession(r)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (p *Provider) postDevice(w http.ResponseWriter, r *http.Request, v *visit) 
 	}
 	if err != nil || d.State != grant.Pending || !p.Now().Before(d.ExpiresAt) || p.clients[d.ClientID] == nil {
 		view.Problem = "Invalid or expired code. Get a new one on the device."
-		return v.show(w, http.StatusBadRequest, "device", view)
+		return v.renderPage(w, http.StatusBadRequest, "device", view)
 	}
 	decision := r.PostForm.Get("decision")
 	if decision == "" {
@@ -198,7 +198,7 @@ func (p *Provider) postDevice(w http.ResponseWriter, r *http.Request, v *visit) 
 		}
 		view.Client, view.Email, view.Scopes = p.clients[d.ClientID].name, u.Email, scopesInWords(d.Scopes)
 		view.Ends = p.accessEnds(slices.Contains(d.Scopes, "offline_access"))
-		return v.show(w, http.StatusOK, "device", view)
+		return v.renderPage(w, http.StatusOK, "device", view)
 	}
 	d.State, view.Done, d.AuthTime, d.SessionID = grant.Denied, "Access denied to the device.", se.AuthTime,
 		string(se.ID)
@@ -212,5 +212,5 @@ func (p *Provider) postDevice(w http.ResponseWriter, r *http.Request, v *visit) 
 	if !decided {
 		return errs.E(errs.Conflict, "the code was already used by a different user")
 	}
-	return v.show(w, http.StatusOK, "device", view)
+	return v.renderPage(w, http.StatusOK, "device", view)
 }

@@ -28,8 +28,8 @@ type server struct {
 	*Provider
 }
 
-// routes puts every address of the provider into one handler.
-func (p *Provider) routes() http.Handler {
+// allRoutes puts every address of the provider into one handler.
+func (p *Provider) allRoutes() http.Handler {
 	endpoints := op.Endpoints{
 		Token: op.NewEndpoint("token"), JwksURI: op.NewEndpoint("jwks"), Userinfo: op.NewEndpoint("userinfo"),
 		Revocation: op.NewEndpoint("revoke"), Introspection: op.NewEndpoint("introspect"),
@@ -39,7 +39,7 @@ func (p *Provider) routes() http.Handler {
 	// instead.
 	library := op.RegisterServer(&server{Provider: p}, endpoints, op.WithServerCORSOptions(nil),
 		op.WithDecoder(newDecoder()))
-	machine := p.machine(http.StripPrefix("/oidc", library))
+	machine := p.handleMachine(http.StripPrefix("/oidc", library))
 
 	mux := http.NewServeMux()
 	for _, path := range []string{"token", "revoke", "introspect", "device_authorization", "userinfo"} {
@@ -49,19 +49,20 @@ func (p *Provider) routes() http.Handler {
 		mux.Handle("GET /oidc/"+path, machine)
 	}
 	for _, path := range openPaths {
-		mux.HandleFunc("OPTIONS "+path, preflight)
+		mux.HandleFunc("OPTIONS "+path, handlePreflight)
 	}
 	// RFC 8414, section 3: the path of the issuer stands behind the well-known one.
 	// The address at the root helps those who only know the host.
 	for _, path := range []string{"oauth-authorization-server/oidc", "openid-configuration"} {
-		mux.Handle("GET /.well-known/"+path, p.machine(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r.URL.Path = "/.well-known/openid-configuration"
-			library.ServeHTTP(w, r)
-		})))
+		mux.Handle("GET /.well-known/"+path,
+			p.handleMachine(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				r.URL.Path = "/.well-known/openid-configuration"
+				library.ServeHTTP(w, r)
+			})))
 	}
-	p.pages(mux)
-	mux.Handle("/", p.answerMachine(func(w http.ResponseWriter, r *http.Request) {
-		op.WriteError(w, r, failure(http.StatusNotFound, "invalid_request", "route not found"), nil)
+	p.registerPages(mux)
+	mux.Handle("/", p.wrapMachine(func(w http.ResponseWriter, r *http.Request) {
+		op.WriteError(w, r, oauthError(http.StatusNotFound, "invalid_request", "route not found"), nil)
 	}))
 	return p.refuseMethods(mux)
 }
@@ -70,9 +71,9 @@ func (p *Provider) routes() http.Handler {
 // (RFC 9110, section 15.5.6). The router would do so itself, but for the patterns of
 // addresses that do not exist, which match every method.
 func (p *Provider) refuseMethods(mux *http.ServeMux) http.Handler {
-	refuse := p.answerMachine(func(w http.ResponseWriter, r *http.Request) {
-		op.WriteError(w, r, failure(http.StatusMethodNotAllowed, "invalid_request", "method %s not allowed; "+
-			"allowed: %s", label(r.Method), w.Header().Get("Allow")), nil)
+	refuse := p.wrapMachine(func(w http.ResponseWriter, r *http.Request) {
+		op.WriteError(w, r, oauthError(http.StatusMethodNotAllowed, "invalid_request", "method %s not allowed; "+
+			"allowed: %s", safeParameterName(r.Method), w.Header().Get("Allow")), nil)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isRouted(mux, r) {
@@ -118,8 +119,8 @@ func allowOrigins(h http.Header, path string) {
 	}
 }
 
-// preflight answers what a browser asks before a script's request.
-func preflight(w http.ResponseWriter, r *http.Request) {
+// handlePreflight answers what a browser asks before a script's request.
+func handlePreflight(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	allowOrigins(h, r.URL.Path)
 	h.Set("Access-Control-Allow-Methods", "GET, POST")
@@ -150,7 +151,7 @@ func (s *server) Discovery(context.Context, *op.Request[struct{}]) (*op.Response
 	for _, sc := range scopeNames {
 		scopes = append(scopes, sc.scope)
 	}
-	return cached(discovery{oidc.DiscoveryConfiguration{
+	return cacheableResponse(discovery{oidc.DiscoveryConfiguration{
 		Issuer:                      s.issuer,
 		AuthorizationEndpoint:       s.issuer + "/auth",
 		TokenEndpoint:               s.issuer + "/token",
@@ -178,15 +179,15 @@ func (s *server) Discovery(context.Context, *op.Request[struct{}]) (*op.Response
 
 // Keys returns the public keys.
 func (s *server) Keys(ctx context.Context, _ *op.Request[struct{}]) (*op.Response, error) {
-	set, life, err := s.keys.public(ctx)
+	set, life, err := s.keys.publicKeySet(ctx)
 	if err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
-	return cached(set, life), nil
+	return cacheableResponse(set, life), nil
 }
 
-// cached answers with what anybody may keep for a while.
-func cached(data any, life time.Duration) *op.Response {
+// cacheableResponse answers with what anybody may keep for a while.
+func cacheableResponse(data any, life time.Duration) *op.Response {
 	resp := op.NewResponse(data)
 	resp.Header.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(life.Seconds())))
 	return resp
@@ -200,7 +201,7 @@ func (s *server) VerifyClient(_ context.Context, r *op.Request[op.ClientCredenti
 		return nil, err
 	}
 	if !c.exchanges && oidc.GrantType(r.Form.Get("grant_type")) == oidc.GrantTypeTokenExchange {
-		return nil, failure(http.StatusBadRequest, "unauthorized_client",
+		return nil, oauthError(http.StatusBadRequest, "unauthorized_client",
 			errExchangeNotAllowed+": only the cli client may exchange a personal access token; get its client ID "+
 				"from %s/client-apps", s.BaseURL)
 	}
@@ -211,24 +212,25 @@ func (s *server) authenticateClient(cc *op.ClientCredentials) (*client, error) {
 	c := s.clients[cc.ClientID]
 	switch {
 	case cc.ClientAssertion != "" || cc.ClientAssertionType != "":
-		return nil, failure(http.StatusBadRequest, "invalid_client", "client_assertion is not supported")
+		return nil, oauthError(http.StatusBadRequest, "invalid_client", "client_assertion is not supported")
 	case c == nil:
-		return nil, failure(http.StatusUnauthorized, "invalid_client", "unknown client_id: get it from %s/client-apps",
+		return nil, oauthError(http.StatusUnauthorized, "invalid_client", "unknown client_id: get it from "+
+			"%s/client-apps",
 			s.BaseURL)
 	case c.native && cc.ClientSecret != "":
-		return nil, failure(http.StatusUnauthorized, "invalid_client", "client_secret not allowed: the client "+
+		return nil, oauthError(http.StatusUnauthorized, "invalid_client", "client_secret not allowed: the client "+
 			"is public")
-	case !c.native && !c.proves(cc.ClientSecret):
-		return nil, failure(http.StatusUnauthorized, "invalid_client", "invalid client_secret")
+	case !c.native && !c.verifySecret(cc.ClientSecret):
+		return nil, oauthError(http.StatusUnauthorized, "invalid_client", "invalid client_secret")
 	}
 	return c, nil
 }
 
-// tokens writes the answer of a grant: an access token, and what goes with it.
-func (s *server) tokens(ctx context.Context, i issue, refresh string) (*op.Response, error) {
+// tokenResponse writes the answer of a grant: an access token, and what goes with it.
+func (s *server) tokenResponse(ctx context.Context, i issue, refresh string) (*op.Response, error) {
 	token, seconds, err := s.accessToken(ctx, i)
 	if err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
 	resp := &oidc.AccessTokenResponse{
 		AccessToken: token, TokenType: oidc.BearerToken, ExpiresIn: uint64(seconds),
@@ -236,17 +238,17 @@ func (s *server) tokens(ctx context.Context, i issue, refresh string) (*op.Respo
 	}
 	if slices.Contains(i.scopes, "openid") {
 		if resp.IDToken, err = s.idToken(ctx, i, token); err != nil {
-			return nil, s.fail(ctx, err, "")
+			return nil, s.toClientError(ctx, err, "")
 		}
 	}
 	return op.NewResponse(resp), nil
 }
 
-// begin returns a new grant, with its first refresh token if it is to outlive the
+// beginGrant returns a new grant, with its first refresh token if it is to outlive the
 // access token.
-func (p *Provider) begin(ctx context.Context, g grant.Grant, offline bool) (t grant.Tokens, refresh string) {
+func (p *Provider) beginGrant(ctx context.Context, g grant.Grant, offline bool) (t grant.Tokens, refresh string) {
 	now := p.Now()
-	g.ID, g.CreatedAt, g.LastUsedAt, g.ExpiresAt = rand.Text(), now, now, now.Add(p.longest()+time.Second)
+	g.ID, g.CreatedAt, g.LastUsedAt, g.ExpiresAt = rand.Text(), now, now, now.Add(p.longestLifetime()+time.Second)
 	t.Grant, t.IP = g, originOf(ctx).IP
 	if offline {
 		refresh = rand.Text() + rand.Text()
@@ -257,15 +259,15 @@ func (p *Provider) begin(ctx context.Context, g grant.Grant, offline bool) (t gr
 	return t, refresh
 }
 
-// admitted refuses a user who was disabled, and what was made before the user's
+// checkUserAdmitted refuses a user who was disabled, and what was made before the user's
 // password changed.
-func (p *Provider) admitted(ctx context.Context, user tenant.UserID, made time.Time) error {
+func (p *Provider) checkUserAdmitted(ctx context.Context, user tenant.UserID, made time.Time) error {
 	_, admitted, err := p.Store.Admit(ctx, grant.Admission{User: user, Since: made})
 	if err != nil && !errs.Is(err, errs.NotFound) {
 		return fmt.Errorf("check user: %w", err)
 	}
 	if err != nil || !admitted {
-		return failure(http.StatusBadRequest, "invalid_grant", "account disabled or access revoked")
+		return oauthError(http.StatusBadRequest, "invalid_grant", "account disabled or access revoked")
 	}
 	return nil
 }
@@ -278,15 +280,15 @@ func (s *server) Introspect(ctx context.Context, r *op.Request[op.IntrospectionR
 		return nil, err
 	}
 	if c.native {
-		return nil, failure(http.StatusUnauthorized, "invalid_client", "only confidential clients may "+
+		return nil, oauthError(http.StatusUnauthorized, "invalid_client", "only confidential clients may "+
 			"introspect tokens")
 	}
-	about, _, err := s.authenticate(ctx, r.Data.IntrospectionRequest.Token)
+	about, _, err := s.authenticateBearer(ctx, r.Data.IntrospectionRequest.Token)
 	if errs.Is(err, errs.Unauthenticated) {
 		return s.introspectRefresh(ctx, r.Data.IntrospectionRequest.Token)
 	}
 	if err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
 	return op.NewResponse(&oidc.IntrospectionResponse{
 		Active: true, Scope: strings.Fields(about.Scope), ClientID: about.ClientID, TokenType: oidc.BearerToken,
@@ -303,7 +305,7 @@ func (s *server) introspectRefresh(ctx context.Context, token string) (*op.Respo
 		return inactive, nil
 	}
 	if err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
 	g := t.Grant
 	if !g.RevokedAt.IsZero() || !t.Refresh.UsedAt.IsZero() || !s.Now().Before(t.Refresh.ExpiresAt) {
@@ -319,17 +321,17 @@ func (s *server) introspectRefresh(ctx context.Context, token string) (*op.Respo
 // UserInfo returns what an access token's scopes open of its user (OpenID Connect
 // Core 1.0, section 5.3).
 func (s *server) UserInfo(ctx context.Context, r *op.Request[oidc.UserInfoRequest]) (*op.Response, error) {
-	about, actor, err := s.authenticate(ctx, r.Data.AccessToken)
+	about, actor, err := s.authenticateBearer(ctx, r.Data.AccessToken)
 	if err != nil {
-		return nil, s.fail(ctx, err, "invalid_token")
+		return nil, s.toClientError(ctx, err, "invalid_token")
 	}
 	scopes := strings.Fields(about.Scope)
 	if !slices.Contains(scopes, "openid") {
-		return nil, failure(http.StatusForbidden, "insufficient_scope", "missing scope openid in the access token")
+		return nil, oauthError(http.StatusForbidden, "insufficient_scope", "missing scope openid in the access token")
 	}
-	who, err := s.person(ctx, actor.UserID, scopes)
+	who, err := s.personClaims(ctx, actor.UserID, scopes)
 	if err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
 	return op.NewResponse(struct {
 		Subject string `json:"sub"`
@@ -340,15 +342,15 @@ func (s *server) UserInfo(ctx context.Context, r *op.Request[oidc.UserInfoReques
 // Revocation takes a token back (RFC 7009). A refresh token takes the whole grant
 // with it. That there is no such token is a success.
 func (s *server) Revocation(ctx context.Context, r *op.ClientRequest[oidc.RevocationRequest]) (*op.Response, error) {
-	err := s.revoke(ctx, r.Data.Token, r.Client.GetID())
+	err := s.revokeToken(ctx, r.Data.Token, r.Client.GetID())
 	if err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
 	return op.NewResponse(nil), nil
 }
 
-func (s *server) revoke(ctx context.Context, token, clientID string) error {
-	foreign := failure(http.StatusBadRequest, "unauthorized_client", "token was issued to another client")
+func (s *server) revokeToken(ctx context.Context, token, clientID string) error {
+	foreign := oauthError(http.StatusBadRequest, "unauthorized_client", "token was issued to another client")
 	t, err := s.Store.Refresh(ctx, grant.Hash(token))
 	if err == nil {
 		if !s.sameApp(t.Grant.ClientID, clientID) {
@@ -359,7 +361,7 @@ func (s *server) revoke(ctx context.Context, token, clientID string) error {
 	if !errs.Is(err, errs.NotFound) {
 		return err
 	}
-	c, err := s.verify(ctx, token)
+	c, err := s.verifyAccessToken(ctx, token)
 	if errs.Is(err, errs.Unauthenticated) {
 		return nil
 	}

@@ -26,9 +26,9 @@ const maxForm = 64 << 10 // bytes of a request's body
 // wrong application for an exchange.
 const errExchangeNotAllowed = "token_exchange_not_allowed"
 
-// failure returns an error as OAuth 2.0 writes it (RFC 6749, section 5.2). The
+// oauthError returns an error as OAuth 2.0 writes it (RFC 6749, section 5.2). The
 // description is for people.
-func failure(status int, code, description string, args ...any) error {
+func oauthError(status int, code, description string, args ...any) error {
 	e := &oidc.Error{Description: fmt.Sprintf(description, args...)}
 	// The type of the member has no name outside of the library.
 	switch code {
@@ -58,9 +58,9 @@ func failure(status int, code, description string, args ...any) error {
 	return op.NewStatusError(e, status)
 }
 
-// fail turns an error of a service into one for the client. What is our fault is
+// toClientError turns an error of a service into one for the client. What is our fault is
 // logged, and the client learns nothing of it.
-func (p *Provider) fail(ctx context.Context, err error, unauthenticated string) error {
+func (p *Provider) toClientError(ctx context.Context, err error, unauthenticated string) error {
 	var known op.StatusError
 	if errors.As(err, &known) {
 		return err
@@ -69,24 +69,24 @@ func (p *Provider) fail(ctx context.Context, err error, unauthenticated string) 
 	if errors.As(err, &e) {
 		switch e.Kind {
 		case errs.Unauthenticated:
-			return failure(http.StatusUnauthorized, unauthenticated, "%s", e.Message)
+			return oauthError(http.StatusUnauthorized, unauthenticated, "%s", e.Message)
 		case errs.Invalid, errs.Forbidden, errs.NotFound:
-			return failure(http.StatusBadRequest, "invalid_request", "%s", e.Message)
+			return oauthError(http.StatusBadRequest, "invalid_request", "%s", e.Message)
 		case errs.TooMany:
 			if o, ok := ctx.Value(originKey{}).(origin); ok && e.Members["retryAfter"] != "" {
 				o.header.Set("Retry-After", e.Members["retryAfter"])
 			}
-			return failure(http.StatusTooManyRequests, "temporarily_unavailable", "%s", e.Message)
+			return oauthError(http.StatusTooManyRequests, "temporarily_unavailable", "%s", e.Message)
 		case errs.Unavailable:
 			p.Log.ErrorContext(ctx, "identity request failed", "error", err)
-			return failure(http.StatusServiceUnavailable, "temporarily_unavailable", "%s", e.Message)
+			return oauthError(http.StatusServiceUnavailable, "temporarily_unavailable", "%s", e.Message)
 		}
 	}
 	if ctx.Err() != nil {
-		return failure(http.StatusServiceUnavailable, "temporarily_unavailable", "the request was cancelled")
+		return oauthError(http.StatusServiceUnavailable, "temporarily_unavailable", "the request was cancelled")
 	}
 	p.Log.ErrorContext(ctx, "identity request failed", "error", err)
-	return failure(http.StatusInternalServerError, "server_error", "internal error")
+	return oauthError(http.StatusInternalServerError, "server_error", "internal error")
 }
 
 type originKey struct{}
@@ -104,9 +104,9 @@ func originOf(ctx context.Context) identity.Origin {
 	return o.Origin
 }
 
-// machine wraps a machine endpoint: it checks the form, and does what answerMachine does.
-func (p *Provider) machine(next http.Handler) http.Handler {
-	return p.answerMachine(func(w http.ResponseWriter, r *http.Request) {
+// handleMachine wraps a machine endpoint: it checks the form, and does what wrapMachine does.
+func (p *Provider) handleMachine(next http.Handler) http.Handler {
+	return p.wrapMachine(func(w http.ResponseWriter, r *http.Request) {
 		if err := checkForm(w, r); err != nil {
 			op.WriteError(w, r, err, nil)
 			return
@@ -115,9 +115,9 @@ func (p *Provider) machine(next http.Handler) http.Handler {
 	})
 }
 
-// answerMachine remembers the origin of a request, forbids caching of the response, and
+// wrapMachine remembers the origin of a request, forbids caching of the response, and
 // completes the bodies of errors.
-func (p *Provider) answerMachine(next http.HandlerFunc) http.Handler {
+func (p *Provider) wrapMachine(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
@@ -127,7 +127,7 @@ func (p *Provider) answerMachine(next http.HandlerFunc) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		allowOrigins(h, r.URL.Path)
 		aw := &answer{ResponseWriter: w}
-		defer aw.finish(r)
+		defer aw.sendFailure(r)
 		o := origin{identity.Origin{IP: remoteIP(r), UserAgent: r.UserAgent()}, h}
 		next.ServeHTTP(aw, r.WithContext(context.WithValue(r.Context(), originKey{}, o)))
 	})
@@ -138,7 +138,7 @@ func (p *Provider) answerMachine(next http.HandlerFunc) http.Handler {
 // twice (RFC 6749, section 3.2).
 func checkForm(w http.ResponseWriter, r *http.Request) error {
 	bad := func(format string, args ...any) error {
-		return failure(http.StatusBadRequest, "invalid_request", format, args...)
+		return oauthError(http.StatusBadRequest, "invalid_request", format, args...)
 	}
 	if r.URL.RawQuery != "" {
 		return bad("send parameters in the body, not in the query string")
@@ -150,7 +150,7 @@ func checkForm(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return failure(http.StatusRequestEntityTooLarge, "invalid_request", "body exceeds %d bytes", maxForm)
+			return oauthError(http.StatusRequestEntityTooLarge, "invalid_request", "body exceeds %d bytes", maxForm)
 		}
 		return bad("malformed form body")
 	}
@@ -160,10 +160,10 @@ func checkForm(w http.ResponseWriter, r *http.Request) error {
 	}
 	for name, values := range r.PostForm {
 		if len(values) > 1 && name != "resource" && name != "audience" {
-			return bad("duplicate parameter %s (%d times)", label(name), len(values))
+			return bad("duplicate parameter %s (%d times)", safeParameterName(name), len(values))
 		}
 		for _, v := range values {
-			if err := checkText(label(name), v, maxForm); err != nil {
+			if err := checkText(safeParameterName(name), v, maxForm); err != nil {
 				return bad("%s", err)
 			}
 		}
@@ -171,8 +171,8 @@ func checkForm(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// label is a parameter's name as an error may repeat it.
-func label(name string) string {
+// safeParameterName is a parameter's name as an error may repeat it.
+func safeParameterName(name string) string {
 	if len(name) > 40 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "a parameter"
 	}
@@ -224,8 +224,8 @@ type problem struct {
 	Message     string `json:"message"` // the description again, where clients of the API look
 }
 
-// finish sends the body of a failure.
-func (a *answer) finish(r *http.Request) {
+// sendFailure sends the body of a failure.
+func (a *answer) sendFailure(r *http.Request) {
 	if a.status < 400 {
 		return
 	}

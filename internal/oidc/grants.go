@@ -58,7 +58,7 @@ func (s *server) TokenExchange(ctx context.Context, r *op.ClientRequest[oidc.Tok
 	if len(r.Data.Scopes) > 0 {
 		scopes = slices.DeleteFunc(knownScopes(r.Data.Scopes), func(sc string) bool { return sc == "offline_access" })
 		if len(scopes) == 0 {
-			return nil, failure(http.StatusBadRequest, "invalid_scope", "invalid scope: none can be granted to an "+
+			return nil, oauthError(http.StatusBadRequest, "invalid_scope", "invalid scope: none can be granted to an "+
 				"exchanged token")
 		}
 	}
@@ -66,17 +66,17 @@ func (s *server) TokenExchange(ctx context.Context, r *op.ClientRequest[oidc.Tok
 	origin.ClientID = r.Client.GetID()
 	personal, user, err := s.People.VerifyToken(ctx, r.Data.SubjectToken, origin)
 	if err != nil {
-		return nil, s.fail(ctx, err, "invalid_grant")
+		return nil, s.toClientError(ctx, err, "invalid_grant")
 	}
 	if scopes = withAPI(scopes, r.Data.Resource, personal.Scopes); tenant.KnownTokenScopes(scopes) == 0 {
-		return nil, failure(http.StatusBadRequest, "invalid_scope", "invalid scope: the personal access token has "+
+		return nil, oauthError(http.StatusBadRequest, "invalid_scope", "invalid scope: the personal access token has "+
 			"none of the requested scopes")
 	}
 	token, seconds, err := s.accessToken(ctx, issue{
 		user: user.ID, client: r.Client.GetID(), scopes: scopes, token: personal.ID, until: personal.ExpiresAt,
 	})
 	if err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
 	return op.NewResponse(&oidc.TokenExchangeResponse{
 		AccessToken: token, IssuedTokenType: oidc.AccessTokenType, TokenType: oidc.BearerToken,
@@ -87,7 +87,7 @@ func (s *server) TokenExchange(ctx context.Context, r *op.ClientRequest[oidc.Tok
 // checkExchange refuses what an exchange cannot be about.
 func (s *server) checkExchange(r *op.ClientRequest[oidc.TokenExchangeRequest]) error {
 	bad := func(text string, args ...any) error {
-		return failure(http.StatusBadRequest, "invalid_request", text, args...)
+		return oauthError(http.StatusBadRequest, "invalid_request", text, args...)
 	}
 	switch {
 	case !s.tokenTypes[r.Form.Get("subject_token_type")]:
@@ -100,33 +100,34 @@ func (s *server) checkExchange(r *op.ClientRequest[oidc.TokenExchangeRequest]) e
 	case len(r.Data.Resource) == 0 || slices.Contains(r.Data.Resource, ""):
 		return bad("missing resource")
 	}
-	return s.resource(append(r.Data.Resource, r.Data.Audience...))
+	return s.checkResource(append(r.Data.Resource, r.Data.Audience...))
 }
 
 // CodeExchange turns an authorization code into tokens, once. A second time takes
 // back what the first one gave (RFC 6749, section 4.1.2).
 func (s *server) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.AccessTokenRequest]) (*op.Response, error) {
-	if err := s.resource(r.Form["resource"]); err != nil {
+	if err := s.checkResource(r.Form["resource"]); err != nil {
 		return nil, err
 	}
-	invalid := failure(http.StatusBadRequest, "invalid_grant", "invalid authorization code: unknown, expired, used, "+
+	invalid := oauthError(http.StatusBadRequest, "invalid_grant", "invalid authorization code: unknown, "+
+		"expired, used, "+
 		"or issued for another client, redirect_uri or code_verifier")
 	c, err := s.Store.Code(ctx, grant.Hash(r.Data.Code))
 	if errs.Is(err, errs.NotFound) {
 		return nil, invalid
 	}
 	if err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
 	// A code that was used twice is judged after who asks has proven to be who began:
 	// somebody who only saw the code must not end what it gave.
 	if c.ClientID != r.Client.GetID() || c.RedirectURI != r.Data.RedirectURI ||
-		!verifies(r.Data.CodeVerifier, c.Challenge) {
+		!verifyChallenge(r.Data.CodeVerifier, c.Challenge) {
 		return nil, invalid
 	}
 	if c.GrantID != "" {
 		if err := s.Store.RevokeGrant(ctx, c.GrantID, "authorization code reused"); err != nil {
-			return nil, s.fail(ctx, err, "")
+			return nil, s.toClientError(ctx, err, "")
 		}
 		return nil, invalid
 	}
@@ -136,24 +137,24 @@ func (s *server) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Acce
 	if err := s.checkGranted(r.Form["resource"], c.Scopes); err != nil {
 		return nil, err
 	}
-	if err := s.admitted(ctx, c.UserID, c.AuthTime); err != nil {
-		return nil, s.fail(ctx, err, "")
+	if err := s.checkUserAdmitted(ctx, c.UserID, c.AuthTime); err != nil {
+		return nil, s.toClientError(ctx, err, "")
 	}
-	t, refresh := s.begin(ctx, grant.Grant{UserID: c.UserID, ClientID: c.ClientID, SessionID: c.SessionID,
+	t, refresh := s.beginGrant(ctx, grant.Grant{UserID: c.UserID, ClientID: c.ClientID, SessionID: c.SessionID,
 		Scopes: c.Scopes, AuthTime: c.AuthTime}, c.Offline)
 	fresh, err := s.Store.RedeemCode(ctx, c.Hash, t)
 	if err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
 	if !fresh {
 		return nil, invalid
 	}
-	return s.tokens(ctx, issue{user: c.UserID, client: c.ClientID, scopes: c.Scopes, madeFor: t.Grant.ID,
+	return s.tokenResponse(ctx, issue{user: c.UserID, client: c.ClientID, scopes: c.Scopes, madeFor: t.Grant.ID,
 		until: t.Grant.ExpiresAt, authTime: c.AuthTime, nonce: c.Nonce}, refresh)
 }
 
-// verifies compares a PKCE verifier with its challenge (RFC 7636, section 4.6).
-func verifies(verifier, challenge string) bool {
+// verifyChallenge compares a PKCE verifier with its challenge (RFC 7636, section 4.6).
+func verifyChallenge(verifier, challenge string) bool {
 	sum := sha256.Sum256([]byte(verifier))
 	got := base64.RawURLEncoding.EncodeToString(sum[:])
 	return len(verifier) >= 43 && len(verifier) <= 128 &&
@@ -174,17 +175,17 @@ const maxFollowed = 16
 // checked before, so that nobody else can end the grant.
 func (s *server) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response,
 	error) {
-	if err := s.resource(r.Form["resource"]); err != nil {
+	if err := s.checkResource(r.Form["resource"]); err != nil {
 		return nil, err
 	}
-	invalid := failure(http.StatusBadRequest, "invalid_grant", "invalid refresh token: unknown, expired, revoked, "+
+	invalid := oauthError(http.StatusBadRequest, "invalid_grant", "invalid refresh token: unknown, expired, revoked, "+
 		"used, or issued to another client")
 	t, err := s.Store.Refresh(ctx, grant.Hash(r.Data.RefreshToken))
 	if errs.Is(err, errs.NotFound) {
 		return nil, invalid
 	}
 	if err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
 	g := t.Grant
 	if !s.sameApp(g.ClientID, r.Client.GetID()) || !g.RevokedAt.IsZero() || !s.Now().Before(t.Refresh.ExpiresAt) {
@@ -195,35 +196,35 @@ func (s *server) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.Refr
 		if scopes = knownScopes(r.Data.Scopes); slices.ContainsFunc(scopes, func(sc string) bool {
 			return !slices.Contains(g.Scopes, sc)
 		}) || len(scopes) == 0 {
-			return nil, failure(http.StatusBadRequest, "invalid_scope", "invalid scope: exceeds the granted scope")
+			return nil, oauthError(http.StatusBadRequest, "invalid_scope", "invalid scope: exceeds the granted scope")
 		}
 		scopes = withAPI(scopes, r.Form["resource"], tenant.KnownTokenScopes(g.Scopes))
 	}
 	if err := s.checkGranted(r.Form["resource"], g.Scopes); err != nil {
 		return nil, err
 	}
-	if err := s.admitted(ctx, g.UserID, g.AuthTime); err != nil {
-		return nil, s.fail(ctx, err, "")
+	if err := s.checkUserAdmitted(ctx, g.UserID, g.AuthTime); err != nil {
+		return nil, s.toClientError(ctx, err, "")
 	}
-	refresh, err := s.rotate(ctx, r.Data.RefreshToken, g)
+	refresh, err := s.rotateRefreshToken(ctx, r.Data.RefreshToken, g)
 	if err != nil {
-		return nil, s.fail(ctx, err, "")
+		return nil, s.toClientError(ctx, err, "")
 	}
 	if refresh == "" {
 		return nil, invalid
 	}
-	return s.tokens(ctx, issue{
+	return s.tokenResponse(ctx, issue{
 		user: g.UserID, client: r.Client.GetID(), scopes: scopes, madeFor: g.ID, until: g.ExpiresAt,
 		authTime: g.AuthTime,
 	}, refresh)
 }
 
-// rotate uses a refresh token up and returns its successor; empty when it gives
+// rotateRefreshToken uses a refresh token up and returns its successor; empty when it gives
 // none. Of one that was used within the window it returns the successor that is
 // unused: whoever comes second gets what the first one got.
-func (s *server) rotate(ctx context.Context, token string, g grant.Grant) (string, error) {
+func (s *server) rotateRefreshToken(ctx context.Context, token string, g grant.Grant) (string, error) {
 	for range maxFollowed {
-		next := s.successor(token)
+		next := s.successorToken(token)
 		outcome, err := s.Store.RotateRefresh(ctx, grant.Hash(token), grant.Refresh{
 			Hash: grant.Hash(next), GrantID: g.ID, CreatedAt: s.Now(), ExpiresAt: g.ExpiresAt,
 		}, reuseWindow)
@@ -247,10 +248,10 @@ func (s *server) rotate(ctx context.Context, token string, g grant.Grant) (strin
 	return "", nil
 }
 
-// successor returns the refresh token that follows another one: the same each
+// successorToken returns the refresh token that follows another one: the same each
 // time, without keeping it, and unknown to everybody who has not both the token
 // and our key.
-func (p *Provider) successor(token string) string {
+func (p *Provider) successorToken(token string) string {
 	mac := hmac.New(sha256.New, p.refreshKey)
 	mac.Write([]byte(token))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))

@@ -58,9 +58,9 @@ func (k signingKey) idSigner(alg jose.SignatureAlgorithm) jose.Signer {
 	return k.ids[jose.ES256]
 }
 
-// public returns the public key that verifies signatures made under the kid, or
+// publicKey returns the public key that verifies signatures made under the kid, or
 // nil.
-func (k signingKey) public(kid string) crypto.PublicKey {
+func (k signingKey) publicKey(kid string) crypto.PublicKey {
 	switch {
 	case kid == k.ID:
 		return k.private.Public()
@@ -84,9 +84,9 @@ func newKeyring(p *Provider) *keyring {
 	return &keyring{p: p, lead: min(maxLead, p.KeyPeriod/4)}
 }
 
-// current returns the key that signs now: the newest active one.
-func (r *keyring) current(ctx context.Context) (signingKey, error) {
-	keys, err := r.load(ctx, keysFresh)
+// currentKey returns the key that signs now: the newest active one.
+func (r *keyring) currentKey(ctx context.Context) (signingKey, error) {
+	keys, err := r.loadKeys(ctx, keysFresh)
 	if err != nil {
 		return signingKey{}, err
 	}
@@ -99,16 +99,16 @@ func (r *keyring) current(ctx context.Context) (signingKey, error) {
 	return keys[0], nil // the clock went back behind the first key
 }
 
-// find returns the public key with the kid, nil if there is none. One that is not
+// findPublicKey returns the public key with the kid, nil if there is none. One that is not
 // known may have been made by another process a moment ago.
-func (r *keyring) find(ctx context.Context, kid string) (crypto.PublicKey, error) {
+func (r *keyring) findPublicKey(ctx context.Context, kid string) (crypto.PublicKey, error) {
 	for _, fresh := range []time.Duration{keysFresh, keysReload} {
-		keys, err := r.load(ctx, fresh)
+		keys, err := r.loadKeys(ctx, fresh)
 		if err != nil {
 			return nil, err
 		}
 		for _, k := range keys {
-			if public := k.public(kid); public != nil {
+			if public := k.publicKey(kid); public != nil {
 				return public, nil
 			}
 		}
@@ -116,9 +116,9 @@ func (r *keyring) find(ctx context.Context, kid string) (crypto.PublicKey, error
 	return nil, nil
 }
 
-// public returns the keys as JWKS (RFC 7517) and how long they may be cached.
-func (r *keyring) public(ctx context.Context) (jose.JSONWebKeySet, time.Duration, error) {
-	keys, err := r.load(ctx, keysFresh)
+// publicKeySet returns the keys as JWKS (RFC 7517) and how long they may be cached.
+func (r *keyring) publicKeySet(ctx context.Context) (jose.JSONWebKeySet, time.Duration, error) {
+	keys, err := r.loadKeys(ctx, keysFresh)
 	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
 	for _, k := range keys {
 		set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.private.Public(), KeyID: k.ID, Algorithm: string(jose.ES256),
@@ -131,16 +131,16 @@ func (r *keyring) public(ctx context.Context) (jose.JSONWebKeySet, time.Duration
 	return set, min(maxJWKSLife, r.lead/2), err
 }
 
-// load returns the keys, read again when they are older than fresh. While the
+// loadKeys returns the keys, read again when they are older than fresh. While the
 // database is away, what was read before holds.
-func (r *keyring) load(ctx context.Context, fresh time.Duration) ([]signingKey, error) {
+func (r *keyring) loadKeys(ctx context.Context, fresh time.Duration) ([]signingKey, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.p.Now()
 	if age := now.Sub(r.loadedAt); len(r.keys) > 0 && age >= 0 && age < fresh {
 		return r.keys, nil
 	}
-	keys, err := r.read(ctx, now)
+	keys, err := r.readKeys(ctx, now)
 	if err != nil {
 		if len(r.keys) > 0 && errs.Is(err, errs.Unavailable) {
 			return r.keys, nil
@@ -151,19 +151,19 @@ func (r *keyring) load(ctx context.Context, fresh time.Duration) ([]signingKey, 
 	return keys, nil
 }
 
-// read reads the keys, makes the next one when it is time, and removes those
+// readKeys reads the keys, makes the next one when it is time, and removes those
 // that nothing valid is signed with.
-func (r *keyring) read(ctx context.Context, now time.Time) ([]signingKey, error) {
+func (r *keyring) readKeys(ctx context.Context, now time.Time) ([]signingKey, error) {
 	stored, err := r.p.Store.SigningKeys(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read signing keys: %w", err)
 	}
-	due, err := r.due(stored, now)
+	due, err := r.isGenerationDue(stored, now)
 	if err != nil {
 		return nil, err
 	}
 	if due {
-		if err := r.add(ctx, stored, now); err != nil {
+		if err := r.addGeneration(ctx, stored, now); err != nil {
 			return nil, err
 		}
 		if stored, err = r.p.Store.SigningKeys(ctx); err != nil {
@@ -172,13 +172,13 @@ func (r *keyring) read(ctx context.Context, now time.Time) ([]signingKey, error)
 	}
 	var keys []signingKey
 	for i, k := range stored {
-		if i+1 < len(stored) && stored[i+1].ActiveAt.Add(r.p.longest()+skew+keysFresh).Before(now) {
+		if i+1 < len(stored) && stored[i+1].ActiveAt.Add(r.p.longestLifetime()+skew+keysFresh).Before(now) {
 			if err := r.p.Store.DropSigningKey(ctx, k.ID); err != nil {
 				return nil, fmt.Errorf("remove signing key: %w", err)
 			}
 			continue
 		}
-		key, err := r.opened(k)
+		key, err := r.cachedGeneration(k)
 		if err != nil {
 			return nil, err
 		}
@@ -187,26 +187,26 @@ func (r *keyring) read(ctx context.Context, now time.Time) ([]signingKey, error)
 	return keys, nil
 }
 
-// due reports whether the next generation has to be published: when the newest
+// isGenerationDue reports whether the next generation has to be published: when the newest
 // one comes to its end, or has no RSA key.
-func (r *keyring) due(stored []grant.Key, now time.Time) (bool, error) {
+func (r *keyring) isGenerationDue(stored []grant.Key, now time.Time) (bool, error) {
 	if len(stored) == 0 {
 		return true, nil
 	}
-	newest, err := r.opened(stored[len(stored)-1])
+	newest, err := r.cachedGeneration(stored[len(stored)-1])
 	return newest.rsa == nil || !now.Before(newest.ActiveAt.Add(r.p.KeyPeriod-r.lead)), err
 }
 
-// add makes and stores the next generation. That another process did so meanwhile
+// addGeneration makes and stores the next generation. That another process did so meanwhile
 // is as good.
-func (r *keyring) add(ctx context.Context, stored []grant.Key, now time.Time) error {
-	der, err := r.generate()
+func (r *keyring) addGeneration(ctx context.Context, stored []grant.Key, now time.Time) error {
+	der, err := r.generateKeys()
 	if err != nil {
 		return fmt.Errorf("make signing key: %w", err)
 	}
 	k := grant.Key{Generation: 1, ID: rand.Text(), CreatedAt: now, ActiveAt: now}
 	if n := len(stored); n > 0 {
-		newest, err := r.opened(stored[n-1])
+		newest, err := r.cachedGeneration(stored[n-1])
 		if err != nil {
 			return err
 		}
@@ -223,9 +223,9 @@ func (r *keyring) add(ctx context.Context, stored []grant.Key, now time.Time) er
 	return nil
 }
 
-// generate returns a new EC key and a new RSA key, each as PKCS #8, one after the
+// generateKeys returns a new EC key and a new RSA key, each as PKCS #8, one after the
 // other. Versions that know no RSA key read the first and ignore the rest.
-func (r *keyring) generate() ([]byte, error) {
+func (r *keyring) generateKeys() ([]byte, error) {
 	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
@@ -245,20 +245,20 @@ func (r *keyring) generate() ([]byte, error) {
 	return der, nil
 }
 
-// opened returns a stored generation as this process knows it, or opens it.
-func (r *keyring) opened(k grant.Key) (signingKey, error) {
+// cachedGeneration returns a stored generation as this process knows it, or opens it.
+func (r *keyring) cachedGeneration(k grant.Key) (signingKey, error) {
 	if i := slices.IndexFunc(r.keys, func(known signingKey) bool { return known.ID == k.ID }); i >= 0 {
 		return r.keys[i], nil
 	}
-	key, err := r.open(k)
+	key, err := r.openGeneration(k)
 	if err != nil {
 		return signingKey{}, fmt.Errorf("open signing key %s: %w", k.ID, err)
 	}
 	return key, nil
 }
 
-// open opens a stored generation.
-func (r *keyring) open(k grant.Key) (signingKey, error) {
+// openGeneration opens a stored generation.
+func (r *keyring) openGeneration(k grant.Key) (signingKey, error) {
 	rest, err := r.p.Box.Open(k.Sealed, k.Label())
 	if err != nil {
 		return signingKey{}, err
@@ -273,7 +273,7 @@ func (r *keyring) open(k grant.Key) (signingKey, error) {
 		if err != nil {
 			return signingKey{}, err
 		}
-		if err := key.take(private); err != nil {
+		if err := key.addPrivateKey(private); err != nil {
 			return signingKey{}, err
 		}
 	}
@@ -283,8 +283,8 @@ func (r *keyring) open(k grant.Key) (signingKey, error) {
 	return key, nil
 }
 
-// take adds a private key and its signers.
-func (k *signingKey) take(private any) (err error) {
+// addPrivateKey adds a private key and its signers.
+func (k *signingKey) addPrivateKey(private any) (err error) {
 	switch private := private.(type) {
 	case *ecdsa.PrivateKey:
 		if private.Curve != elliptic.P256() {

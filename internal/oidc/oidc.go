@@ -136,7 +136,7 @@ type Provider struct {
 // New returns a provider. It makes the first signing key and the application
 // identifiers when the database holds none.
 func New(c Config) (*Provider, error) {
-	if err := c.check(); err != nil {
+	if err := c.validateConfig(); err != nil {
 		return nil, err
 	}
 	p := &Provider{
@@ -157,15 +157,15 @@ func New(c Config) (*Provider, error) {
 		return nil, err
 	}
 	p.keys = newKeyring(p)
-	if _, err := p.keys.current(ctx); err != nil {
+	if _, err := p.keys.currentKey(ctx); err != nil {
 		return nil, err
 	}
-	p.handler = p.routes()
+	p.handler = p.allRoutes()
 	return p, nil
 }
 
-// check fills in defaults and refuses what cannot work.
-func (c *Config) check() error {
+// validateConfig fills in defaults and refuses what cannot work.
+func (c *Config) validateConfig() error {
 	if c.Box == nil || c.Store == nil || c.People == nil {
 		return errors.New("oidc: Box, Store and People are required")
 	}
@@ -202,14 +202,14 @@ func (c *Config) check() error {
 			return errors.New("oidc: a lifetime is shorter than a second: " + d.String())
 		}
 	}
-	if c.KeyPeriod < c.longest() {
+	if c.KeyPeriod < c.longestLifetime() {
 		return errors.New("oidc: keys must sign for longer than a token lives")
 	}
 	return nil
 }
 
-// longest is the longest lifetime of an access token.
-func (c *Config) longest() time.Duration { return max(c.AccessLifetime, c.CLILifetime) }
+// longestLifetime is the longest lifetime of an access token.
+func (c *Config) longestLifetime() time.Duration { return max(c.AccessLifetime, c.CLILifetime) }
 
 // Handler serves the addresses that begin with /oidc/, /auth/ or /.well-known/.
 func (p *Provider) Handler() http.Handler { return p.handler }

@@ -63,22 +63,23 @@ func withAPI(scopes, resources []string, may tenant.TokenScopes) []string {
 // checkGranted refuses the resource of a token request when the grant does not
 // open it.
 func (p *Provider) checkGranted(resources, scopes []string) error {
-	if err := p.resource(resources); err != nil {
+	if err := p.checkResource(resources); err != nil {
 		return err
 	}
 	if len(resources) > 0 && tenant.KnownTokenScopes(scopes) == 0 {
-		return failure(http.StatusBadRequest, "invalid_target", "access to %s was not granted: send the resource in "+
+		return oauthError(http.StatusBadRequest, "invalid_target", "access to %s was not granted: send the "+
+			"resource in "+
 			"the authorization request", p.BaseURL)
 	}
 	return nil
 }
 
-// audience returns whom an access token with the scopes is for.
-func (p *Provider) audience(scopes []string) string {
+// tokenAudience returns whom an access token with the scopes is for.
+func (p *Provider) tokenAudience(scopes []string) string {
 	if tenant.KnownTokenScopes(scopes) == 0 {
-		return p.userinfo()
+		return p.userinfoURL()
 	}
 	return p.BaseURL
 }
 
-func (p *Provider) userinfo() string { return p.issuer + "/userinfo" }
+func (p *Provider) userinfoURL() string { return p.issuer + "/userinfo" }

@@ -81,10 +81,10 @@ type issue struct {
 	nonce    string
 }
 
-// expiry returns the end of a token that is made at now, a full second, and its
+// tokenExpiry returns the end of a token that is made at now, a full second, and its
 // lifetime as a client may rely on it: the token holds for at least so long.
-func (p *Provider) expiry(now time.Time, i issue) (time.Time, int64) {
-	end := now.Add(p.lifetime(i.client))
+func (p *Provider) tokenExpiry(now time.Time, i issue) (time.Time, int64) {
+	end := now.Add(p.accessLifetimeOf(i.client))
 	if whole := end.Truncate(time.Second); whole.Before(end) {
 		end = whole.Add(time.Second)
 	}
@@ -94,9 +94,9 @@ func (p *Provider) expiry(now time.Time, i issue) (time.Time, int64) {
 	return end, int64(end.Sub(now) / time.Second)
 }
 
-// lifetime is how long the tokens of an application are valid. The command line
+// accessLifetimeOf is how long the tokens of an application are valid. The command line
 // asks for one and may work for a long time without a browser.
-func (p *Provider) lifetime(clientID string) time.Duration {
+func (p *Provider) accessLifetimeOf(clientID string) time.Duration {
 	if c := p.clients[clientID]; c != nil && c.exchanges {
 		return p.CLILifetime
 	}
@@ -106,14 +106,14 @@ func (p *Provider) lifetime(clientID string) time.Duration {
 // accessToken writes an access token, for the API or for the userinfo endpoint,
 // and returns its lifetime in seconds.
 func (p *Provider) accessToken(ctx context.Context, i issue) (token string, seconds int64, err error) {
-	key, err := p.keys.current(ctx)
+	key, err := p.keys.currentKey(ctx)
 	if err != nil {
 		return "", 0, err
 	}
 	now := p.Now()
-	end, seconds := p.expiry(now, i)
-	token, err = sign(key.access, claims{
-		Issuer: p.issuer, Subject: string(i.user), Audience: audience{p.audience(i.scopes)},
+	end, seconds := p.tokenExpiry(now, i)
+	token, err = signClaims(key.access, claims{
+		Issuer: p.issuer, Subject: string(i.user), Audience: audience{p.tokenAudience(i.scopes)},
 		Expires: end.Unix(), IssuedAt: now.Unix(), ID: rand.Text(),
 		ClientID: i.client, Scope: strings.Join(i.scopes, " "), GrantID: i.madeFor, TokenID: string(i.token),
 	})
@@ -123,25 +123,25 @@ func (p *Provider) accessToken(ctx context.Context, i issue) (token string, seco
 // idToken writes an ID token (OpenID Connect Core 1.0, section 2) beside an
 // access token.
 func (p *Provider) idToken(ctx context.Context, i issue, access string) (string, error) {
-	key, err := p.keys.current(ctx)
+	key, err := p.keys.currentKey(ctx)
 	if err != nil {
 		return "", err
 	}
-	about, err := p.person(ctx, i.user, i.scopes)
+	about, err := p.personClaims(ctx, i.user, i.scopes)
 	if err != nil {
 		return "", err
 	}
 	now := p.Now()
-	end, _ := p.expiry(now, i)
+	end, _ := p.tokenExpiry(now, i)
 	half := sha256.Sum256([]byte(access)) // section 3.1.3.6: the left half
-	return sign(key.idSigner(p.clients[i.client].idTokenAlg()), claims{
+	return signClaims(key.idSigner(p.clients[i.client].idTokenAlg()), claims{
 		Issuer: p.issuer, Subject: string(i.user), Audience: audience{i.client}, AuthorizedParty: i.client,
 		Expires: end.Unix(), IssuedAt: now.Unix(), AuthTime: i.authTime.Unix(), Nonce: i.nonce,
 		AccessTokenHash: base64.RawURLEncoding.EncodeToString(half[:16]), person: *about,
 	})
 }
 
-func sign(signer jose.Signer, c claims) (string, error) {
+func signClaims(signer jose.Signer, c claims) (string, error) {
 	body, err := json.Marshal(c)
 	if err != nil {
 		return "", fmt.Errorf("write token: %w", err)
@@ -158,9 +158,9 @@ func errToken(why string) error {
 	return errs.E(errs.Unauthenticated, "invalid access token: %s", why)
 }
 
-// open checks the signature and the header of a token and returns its content:
+// openToken checks the signature and the header of a token and returns its content:
 // nothing of it is believed, or even parsed, before.
-func (p *Provider) open(ctx context.Context, token, typ string) (claims, error) {
+func (p *Provider) openToken(ctx context.Context, token, typ string) (claims, error) {
 	if len(token) > maxToken {
 		return claims{}, errToken("too long")
 	}
@@ -179,7 +179,7 @@ func (p *Provider) open(ctx context.Context, token, typ string) (claims, error) 
 	if got, _ := header.ExtraHeaders[jose.HeaderType].(string); got != typ {
 		return claims{}, errToken("wrong token type")
 	}
-	key, err := p.keys.find(ctx, header.KeyID)
+	key, err := p.keys.findPublicKey(ctx, header.KeyID)
 	if err != nil {
 		return claims{}, err
 	}
@@ -200,16 +200,16 @@ func (p *Provider) open(ctx context.Context, token, typ string) (claims, error) 
 	return c, nil
 }
 
-// verify checks an access token, for the API or the userinfo endpoint, without
+// verifyAccessToken checks an access token, for the API or the userinfo endpoint, without
 // looking at whose it is.
-func (p *Provider) verify(ctx context.Context, token string) (claims, error) {
-	c, err := p.open(ctx, token, accessTokenType)
+func (p *Provider) verifyAccessToken(ctx context.Context, token string) (claims, error) {
+	c, err := p.openToken(ctx, token, accessTokenType)
 	if err != nil {
 		return claims{}, err
 	}
 	now := p.Now()
 	switch {
-	case !slices.Contains(c.Audience, p.BaseURL) && !slices.Contains(c.Audience, p.userinfo()):
+	case !slices.Contains(c.Audience, p.BaseURL) && !slices.Contains(c.Audience, p.userinfoURL()):
 		return claims{}, errToken("wrong audience")
 	case !now.Before(time.Unix(c.Expires, 0).Add(skew)):
 		return claims{}, errToken("expired")
@@ -225,7 +225,7 @@ func (p *Provider) verify(ctx context.Context, token string) (claims, error) {
 // is an Unauthenticated error: one of another region, expired or revoked, or of a
 // user who is disabled or gone.
 func (p *Provider) Authenticate(ctx context.Context, bearer string) (tenant.Actor, error) {
-	c, actor, err := p.authenticate(ctx, bearer)
+	c, actor, err := p.authenticateBearer(ctx, bearer)
 	if err != nil {
 		return tenant.Actor{}, err
 	}
@@ -236,8 +236,8 @@ func (p *Provider) Authenticate(ctx context.Context, bearer string) (tenant.Acto
 	return actor, nil
 }
 
-func (p *Provider) authenticate(ctx context.Context, bearer string) (claims, tenant.Actor, error) {
-	c, err := p.verify(ctx, bearer)
+func (p *Provider) authenticateBearer(ctx context.Context, bearer string) (claims, tenant.Actor, error) {
+	c, err := p.verifyAccessToken(ctx, bearer)
 	if err != nil {
 		return claims{}, tenant.Actor{}, err
 	}
@@ -274,8 +274,8 @@ type person struct {
 	EmailVerified *bool  `json:"email_verified,omitempty"`
 }
 
-// person returns what the scopes open of a user.
-func (p *Provider) person(ctx context.Context, id tenant.UserID, scopes []string) (*person, error) {
+// personClaims returns what the scopes open of a user.
+func (p *Provider) personClaims(ctx context.Context, id tenant.UserID, scopes []string) (*person, error) {
 	about := &person{}
 	if !slices.Contains(scopes, "profile") && !slices.Contains(scopes, "email") {
 		return about, nil

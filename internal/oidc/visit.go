@@ -63,8 +63,8 @@ type visit struct {
 // A page answers a visit. An error is shown in place of it.
 type page func(*Provider, http.ResponseWriter, *http.Request, *visit) error
 
-// pages is the table of pages.
-func (p *Provider) pages(mux *http.ServeMux) {
+// registerPages is the table of pages.
+func (p *Provider) registerPages(mux *http.ServeMux) {
 	cop := http.NewCrossOriginProtection()
 	if err := cop.AddTrustedOrigin(p.AuthURL); err != nil {
 		panic("oidc: a checked address is no origin: " + err.Error()) // impossible
@@ -85,36 +85,38 @@ func (p *Provider) pages(mux *http.ServeMux) {
 		{"/auth/account", (*Provider).getAccount, (*Provider).postAccount},
 		{"/auth/sign-out", (*Provider).endSession, (*Provider).postSignOut},
 	} {
-		mux.Handle("GET "+row.path, p.page(row.get))
-		mux.Handle("POST "+row.path, p.page(p.guarded(cop, row.post)))
+		mux.Handle("GET "+row.path, p.handlePage(row.get))
+		mux.Handle("POST "+row.path, p.handlePage(p.guardForm(cop, row.post)))
 	}
 	// OpenID Connect lets applications send these from their own pages; neither
 	// changes anything by itself.
 	for _, method := range []string{"GET", "POST"} {
-		mux.Handle(method+" /oidc/auth", p.page((*Provider).authorize))
-		mux.Handle(method+" /oidc/end_session", p.page((*Provider).endSession))
+		mux.Handle(method+" /oidc/auth", p.handlePage((*Provider).handleAuthorize))
+		mux.Handle(method+" /oidc/end_session", p.handlePage((*Provider).endSession))
 	}
 	mux.Handle("GET /auth/{$}", http.RedirectHandler("/auth/account", http.StatusSeeOther))
-	mux.Handle("GET /auth/style.css", p.page(func(_ *Provider, w http.ResponseWriter, r *http.Request, _ *visit) error {
-		w.Header().Set("Cache-Control", "public, max-age=3600")
-		http.ServeFileFS(w, r, files, "pages/style.css")
-		return nil
-	}))
-	mux.Handle("POST /auth/renew", p.machine(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux.Handle("GET /auth/style.css",
+		p.handlePage(func(_ *Provider, w http.ResponseWriter, r *http.Request, _ *visit) error {
+			w.Header().Set("Cache-Control", "public, max-age=3600")
+			http.ServeFileFS(w, r, files, "pages/style.css")
+			return nil
+		}))
+	mux.Handle("POST /auth/renew", p.handleMachine(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := cop.Check(r); err != nil {
-			op.WriteError(w, r, failure(http.StatusForbidden, "invalid_request", "cross-site session renewal rejected"),
+			op.WriteError(w, r, oauthError(http.StatusForbidden, "invalid_request", "cross-site session renewal "+
+				"rejected"),
 				nil)
 			return
 		}
-		p.renew(w, r)
+		p.handleRenew(w, r)
 	})))
-	mux.Handle("/auth/", p.page(func(*Provider, http.ResponseWriter, *http.Request, *visit) error {
+	mux.Handle("/auth/", p.handlePage(func(*Provider, http.ResponseWriter, *http.Request, *visit) error {
 		return errs.E(errs.NotFound, "page not found")
 	}))
 }
 
-// page wraps a page: headers, the browser's cookie, errors.
-func (p *Provider) page(show page) http.Handler {
+// handlePage wraps a page: headers, the browser's cookie, errors.
+func (p *Provider) handlePage(show page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
@@ -123,16 +125,16 @@ func (p *Provider) page(show page) http.Handler {
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		v := &visit{p: p}
-		v.csrf = p.formToken(v.browser(w, r), r)
-		h.Set("Content-Security-Policy", v.policy())
+		v.csrf = p.formToken(v.browserCookie(w, r), r)
+		h.Set("Content-Security-Policy", v.contentPolicy())
 		if err := show(p, w, r, v); err != nil {
 			p.showError(w, r, v, err)
 		}
 	})
 }
 
-// guarded refuses a form that was not filled in on our page in this browser.
-func (p *Provider) guarded(cop *http.CrossOriginProtection, next page) page {
+// guardForm refuses a form that was not filled in on our page in this browser.
+func (p *Provider) guardForm(cop *http.CrossOriginProtection, next page) page {
 	return func(p *Provider, w http.ResponseWriter, r *http.Request, v *visit) error {
 		if _, err := r.Cookie(browserCookie); err != nil {
 			return errs.E(errs.Forbidden, "missing cookie: allow cookies for this site, which must use https or be "+
@@ -151,8 +153,8 @@ func (p *Provider) guarded(cop *http.CrossOriginProtection, next page) page {
 	}
 }
 
-// browser returns the value of the browser's cookie, a new one if it has none.
-func (v *visit) browser(w http.ResponseWriter, r *http.Request) string {
+// browserCookie returns the value of the browser's cookie, a new one if it has none.
+func (v *visit) browserCookie(w http.ResponseWriter, r *http.Request) string {
 	if c, err := r.Cookie(browserCookie); err == nil && len(c.Value) == len(rand.Text()) {
 		return c.Value
 	}
@@ -182,13 +184,13 @@ func (p *Provider) formToken(browser string, r *http.Request) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-func (v *visit) policy() string {
+func (v *visit) contentPolicy() string {
 	return "default-src 'none'; style-src 'self'; form-action " + strings.TrimSpace("'self' "+v.formAction) +
 		"; frame-ancestors 'none'; base-uri 'none'"
 }
 
-// show writes a page.
-func (v *visit) show(w http.ResponseWriter, status int, name string, view any) error {
+// renderPage writes a page.
+func (v *visit) renderPage(w http.ResponseWriter, status int, name string, view any) error {
 	var b bytes.Buffer
 	err := templates[name].ExecuteTemplate(&b, "layout", struct {
 		CSRF   string
@@ -198,7 +200,7 @@ func (v *visit) show(w http.ResponseWriter, status int, name string, view any) e
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Security-Policy", v.policy())
+	w.Header().Set("Content-Security-Policy", v.contentPolicy())
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes()) // the browser may be gone
@@ -236,7 +238,7 @@ func (p *Provider) showError(w http.ResponseWriter, r *http.Request, v *visit, e
 	status, text := pageStatus(err), "Something went wrong on our side."
 	var e *errs.Error
 	if errors.As(err, &e) && e.Kind != errs.Internal {
-		text = sentence(e.Message)
+		text = toSentence(e.Message)
 		if wait := e.Members["retryAfter"]; wait != "" {
 			w.Header().Set("Retry-After", wait)
 		}
@@ -248,13 +250,13 @@ func (p *Provider) showError(w http.ResponseWriter, r *http.Request, v *visit, e
 	if errs.Is(err, errs.Unauthenticated) {
 		m.Link, m.LinkText = identity.SignInPath, "Sign in"
 	}
-	if err := v.show(w, status, "message", m); err != nil {
+	if err := v.renderPage(w, status, "message", m); err != nil {
 		p.Log.ErrorContext(r.Context(), "show error page", "error", err)
 	}
 }
 
-// sentence makes a sentence of an error's text.
-func sentence(s string) string {
+// toSentence makes a sentence of an error's text.
+func toSentence(s string) string {
 	if s == "" {
 		return s
 	}
@@ -270,8 +272,8 @@ func (v *visit) signInFirst(w http.ResponseWriter, r *http.Request, email string
 	http.Redirect(w, r, identity.SignInPath+"?"+q.Encode(), http.StatusSeeOther)
 }
 
-// next returns where to go after signing in: a page of ours, whatever was asked.
-func next(asked string) string {
+// localReturnPath returns where to go after signing in: a page of ours, whatever was asked.
+func localReturnPath(asked string) string {
 	u, err := url.Parse(asked)
 	if err != nil || len(asked) > maxForm || u.IsAbs() || u.Host != "" || strings.Contains(asked, "\\") {
 		return "/auth/account"
@@ -283,9 +285,9 @@ func next(asked string) string {
 	return "/auth/account"
 }
 
-// session returns the session of the request's cookie, or an Unauthenticated
+// currentSession returns the session of the request's cookie, or an Unauthenticated
 // error.
-func (p *Provider) session(r *http.Request) (identity.Session, error) {
+func (p *Provider) currentSession(r *http.Request) (identity.Session, error) {
 	c, err := r.Cookie(sessionCookie)
 	if err != nil {
 		return identity.Session{}, errs.E(errs.Unauthenticated, "user not signed in in this browser")
@@ -296,7 +298,7 @@ func (p *Provider) session(r *http.Request) (identity.Session, error) {
 // signOut ends the session; the access tokens that were made for it end with it.
 func (p *Provider) signOut(w http.ResponseWriter, r *http.Request) error {
 	setCookie(w, sessionCookie, "", -1)
-	se, err := p.session(r)
+	se, err := p.currentSession(r)
 	if errs.Is(err, errs.Unauthenticated) {
 		return nil
 	}

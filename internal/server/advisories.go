@@ -23,19 +23,19 @@ func ImportAdvisories(ctx context.Context, db *store.DB, sources []string) (*adv
 	if err != nil {
 		return nil, err
 	}
-	defer held.remove()
-	return held.build(ctx, sources, nil)
+	defer held.removeFolder()
+	return held.buildAndSave(ctx, sources, nil)
 }
 
-// held is the vulnerability data in force in a temporary folder.
-type held struct {
+// advisoryWorkspace is the vulnerability data in force in a temporary folder.
+type advisoryWorkspace struct {
 	db     *store.DB
 	dir    string
 	path   string // of the data file; empty when there is none
 	latest advisory.Snapshot
 }
 
-func holdAdvisories(ctx context.Context, db *store.DB) (*held, error) {
+func holdAdvisories(ctx context.Context, db *store.DB) (*advisoryWorkspace, error) {
 	latest, err := db.LatestAdvisories(ctx)
 	if err != nil && !errs.Is(err, errs.NotFound) {
 		return nil, err
@@ -44,19 +44,20 @@ func holdAdvisories(ctx context.Context, db *store.DB) (*held, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
-	h := &held{db: db, dir: dir, latest: latest}
+	h := &advisoryWorkspace{db: db, dir: dir, latest: latest}
 	cache := advisory.Cache{Dir: dir, Source: db}
 	if h.path, _, err = cache.Path(ctx); err != nil {
-		h.remove()
+		h.removeFolder()
 		return nil, err
 	}
 	return h, nil
 }
 
-func (h *held) remove() { _ = os.RemoveAll(h.dir) } // a temporary folder
+func (h *advisoryWorkspace) removeFolder() { _ = os.RemoveAll(h.dir) } // a temporary folder
 
-// build merges sources with the data and puts the result in force.
-func (h *held) build(ctx context.Context, sources []string, m *advisory.Mirror) (*advisory.Report, error) {
+// buildAndSave merges sources with the data and puts the result in force.
+func (h *advisoryWorkspace) buildAndSave(ctx context.Context, sources []string,
+	m *advisory.Mirror) (*advisory.Report, error) {
 	out := filepath.Join(h.dir, "new")
 	report, err := advisory.Build(ctx, advisory.BuildOptions{Sources: sources, Previous: h.path, Output: out, Mirror: m,
 		Now: h.db.Now()})
@@ -84,7 +85,7 @@ func UpdateAdvisories(ctx context.Context, db *store.DB, c config.Advisories, cl
 	if err != nil {
 		return nil, err
 	}
-	defer h.remove()
+	defer h.removeFolder()
 	fetched, err := fetchAdvisories(ctx, c, client, fetchTo{dir: h.dir, previous: h.path, known: h.latest.Mirror,
 		now: db.Now})
 	if err != nil {
@@ -92,7 +93,7 @@ func UpdateAdvisories(ctx context.Context, db *store.DB, c config.Advisories, cl
 	}
 	out := &Update{Fetched: fetched}
 	if len(fetched.Sources) > 0 {
-		out.Report, err = h.build(ctx, fetched.Sources, fetched.Mirror)
+		out.Report, err = h.buildAndSave(ctx, fetched.Sources, fetched.Mirror)
 		return out, err
 	}
 	h.latest.Mirror = fetched.Mirror

@@ -25,9 +25,9 @@ func TestServerKnowsWhereSealingBegan(t *testing.T) {
 		t.Fatalf("before the first server: %+v, %v", v, err)
 	}
 	start := func() error {
-		d, err := open(t.Context(), c)
+		d, err := openDeployment(t.Context(), c)
 		if err == nil {
-			d.close(slog.New(slog.DiscardHandler))
+			d.closeAll(slog.New(slog.DiscardHandler))
 		}
 		return err
 	}

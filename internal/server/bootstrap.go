@@ -42,7 +42,7 @@ func (b Bootstrap) Run(ctx context.Context, c config.Store) (*Bootstrapped, erro
 	}
 	defer func() { _ = db.Close() }() // everything is committed by then
 	service := identity.New(identity.Options{Store: db, Region: db.Region, Now: db.Now})
-	user, password, err := b.provision(ctx, service)
+	user, password, err := b.createAdministrator(ctx, service)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func (b Bootstrap) Run(ctx context.Context, c config.Store) (*Bootstrapped, erro
 	}, nil
 }
 
-// provision makes the administrator, and returns the password that was made.
-func (b Bootstrap) provision(ctx context.Context, service *identity.Service) (identity.User, string, error) {
+// createAdministrator makes the administrator, and returns the password that was made.
+func (b Bootstrap) createAdministrator(ctx context.Context, service *identity.Service) (identity.User, string, error) {
 	names := identity.Names{FirstName: "Administrator"}
 	if b.Password == "" {
 		return service.Provision(ctx, b.Email, names)

@@ -57,25 +57,25 @@ func TestBootstrapTakesAPassword(t *testing.T) {
 
 func TestADatabaseBelongsToARegionAndAKey(t *testing.T) {
 	c := config.Store{Data: t.TempDir(), Region: "eu"}
-	d, err := open(t.Context(), c)
+	d, err := openDeployment(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.close(slog.New(slog.DiscardHandler))
+	d.closeAll(slog.New(slog.DiscardHandler))
 
 	other := c
 	other.Region = "us"
-	if _, err := open(t.Context(), other); !errs.Is(err, errs.Invalid) {
+	if _, err := openDeployment(t.Context(), other); !errs.Is(err, errs.Invalid) {
 		t.Errorf("another region: %v, want an invalid error", err)
 	}
 	other = c
 	other.MasterKeyFile = filepath.Join(t.TempDir(), "other.key")
-	if _, err := open(t.Context(), other); !errs.Is(err, errs.Invalid) {
+	if _, err := openDeployment(t.Context(), other); !errs.Is(err, errs.Invalid) {
 		t.Errorf("another master key: %v, want an invalid error", err)
 	}
 	other = c
 	other.BlobURL = "file://" + t.TempDir()
-	if _, err := open(t.Context(), other); !errs.Is(err, errs.Invalid) {
+	if _, err := openDeployment(t.Context(), other); !errs.Is(err, errs.Invalid) {
 		t.Errorf("another blob storage: %v, want an invalid error", err)
 	}
 	if _, err := openWorker(t.Context(), other); !errs.Is(err, errs.Invalid) {
@@ -85,7 +85,7 @@ func TestADatabaseBelongsToARegionAndAKey(t *testing.T) {
 	if err != nil {
 		t.Fatalf("a worker at the server's storage: %v", err)
 	}
-	w.close(slog.New(slog.DiscardHandler))
+	w.closeAll(slog.New(slog.DiscardHandler))
 }
 
 func TestAWorkerNeedsAServerFirst(t *testing.T) {
@@ -94,9 +94,9 @@ func TestAWorkerNeedsAServerFirst(t *testing.T) {
 		t.Errorf("worker: %v, want an unavailable error", err)
 	}
 	// Asking has left nothing behind that would keep a server from starting.
-	d, err := open(t.Context(), c)
+	d, err := openDeployment(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.close(slog.New(slog.DiscardHandler))
+	d.closeAll(slog.New(slog.DiscardHandler))
 }

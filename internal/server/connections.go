@@ -85,25 +85,25 @@ func (l *connections) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if admitted := l.admit(c); admitted != nil {
+		if admitted := l.admitConnection(c); admitted != nil {
 			return admitted, nil
 		}
 		_ = c.Close() // there is no room, and nobody to close for it
 	}
 }
 
-// admit counts the connection and makes room for it; nil: there is none.
-func (l *connections) admit(c net.Conn) *connection {
+// admitConnection counts the connection and makes room for it; nil: there is none.
+func (l *connections) admitConnection(c net.Conn) *connection {
 	one := &connection{Conn: c, of: l, peer: addressOf(c.RemoteAddr().String()), phase: http.StateNew,
 		since: time.Now()}
 	l.mu.Lock()
 	var slow []*connection
 	room := true
-	if !within(l.trusted, one.peer) && l.by[one.peer] >= l.client {
-		slow, room = l.slowest(slow, func(o *connection) bool { return o.peer == one.peer })
+	if !containsAddress(l.trusted, one.peer) && l.by[one.peer] >= l.client {
+		slow, room = l.chooseSlowest(slow, func(o *connection) bool { return o.peer == one.peer })
 	}
 	if room && len(l.opened)-len(slow) >= l.open {
-		slow, room = l.slowest(slow, func(*connection) bool { return true })
+		slow, room = l.chooseSlowest(slow, func(*connection) bool { return true })
 	}
 	if room {
 		l.opened[one] = struct{}{}
@@ -119,9 +119,9 @@ func (l *connections) admit(c net.Conn) *connection {
 	return one
 }
 
-// slowest appends the slowest of the connections that are eligible, and reports whether
+// chooseSlowest appends the slowest of the connections that are eligible, and reports whether
 // there is one.
-func (l *connections) slowest(chosen []*connection, eligible func(*connection) bool) ([]*connection, bool) {
+func (l *connections) chooseSlowest(chosen []*connection, eligible func(*connection) bool) ([]*connection, bool) {
 	var found *connection
 	var least float64
 	now := time.Now()
@@ -129,19 +129,19 @@ func (l *connections) slowest(chosen []*connection, eligible func(*connection) b
 		if !eligible(c) {
 			continue
 		}
-		if rate, waits := c.pace(now); waits && (found == nil || rate < least) {
+		if rate, waits := c.transferRate(now); waits && (found == nil || rate < least) {
 			found, least = c, rate
 		}
 	}
 	if found == nil {
 		return chosen, false
 	}
-	l.forget(found)
+	l.removeConnection(found)
 	return append(chosen, found), true
 }
 
-// forget stops counting the connection; l.mu is locked.
-func (l *connections) forget(c *connection) {
+// removeConnection stops counting the connection; l.mu is locked.
+func (l *connections) removeConnection(c *connection) {
 	if _, open := l.opened[c]; !open {
 		return
 	}
@@ -166,8 +166,8 @@ type connection struct {
 	written int64         // in the phase
 }
 
-// enter begins a phase: a new connection, a request, or the pause between two.
-func (c *connection) enter(s http.ConnState) {
+// enterPhase begins a phase: a new connection, a request, or the pause between two.
+func (c *connection) enterPhase(s http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.phase, c.since, c.bytes, c.waited, c.written = s, time.Now(), 0, 0, 0
@@ -177,9 +177,9 @@ func (c *connection) enter(s http.ConnState) {
 // that one which has just been opened is not the slowest.
 const headStart = 1 << 10
 
-// pace returns how many bytes a second the connection has moved in its phase, and whether
+// transferRate returns how many bytes a second the connection has moved in its phase, and whether
 // it waits for its client.
-func (c *connection) pace(now time.Time) (float64, bool) {
+func (c *connection) transferRate(now time.Time) (float64, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	took := now.Sub(c.since)
@@ -189,9 +189,9 @@ func (c *connection) pace(now time.Time) (float64, bool) {
 	return float64(c.bytes+headStart) / max(took.Seconds(), 1e-6), true
 }
 
-// wait notes that the connection waits for its client until the returned function is
+// beginWait notes that the connection waits for its client until the returned function is
 // called.
-func (c *connection) wait() (done func()) {
+func (c *connection) beginWait() (done func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waits++
@@ -219,7 +219,7 @@ func (c *connection) Write(p []byte) (int, error) {
 	total := 0
 	for {
 		step := p[total:min(total+writeStep, len(p))]
-		n, err := c.write(step)
+		n, err := c.writeChunk(step)
 		total += n
 		if err != nil || total == len(p) {
 			return total, err
@@ -227,10 +227,10 @@ func (c *connection) Write(p []byte) (int, error) {
 	}
 }
 
-func (c *connection) write(p []byte) (int, error) {
-	defer c.wait()()
+func (c *connection) writeChunk(p []byte) (int, error) {
+	defer c.beginWait()()
 	c.mu.Lock()
-	patience := c.of.patience(c.written, c.waited)
+	patience := c.of.nextTimeout(c.written, c.waited)
 	c.mu.Unlock()
 	began := time.Now()
 	if err := c.SetWriteDeadline(began.Add(patience)); err != nil {
@@ -245,9 +245,9 @@ func (c *connection) write(p []byte) (int, error) {
 	return n, err
 }
 
-// patience is how long to wait for a client's next step when it has moved so many bytes
+// nextTimeout is how long to wait for a client's next step when it has moved so many bytes
 // and was waited for so long already.
-func (l limits) patience(bytes int64, waited time.Duration) time.Duration {
+func (l limits) nextTimeout(bytes int64, waited time.Duration) time.Duration {
 	earned := l.first + time.Duration(float64(bytes)/float64(l.rate)*float64(time.Second)) - waited
 	return max(min(earned, l.pause), time.Millisecond) // the end has come, but not before the attempt
 }
@@ -255,7 +255,7 @@ func (l limits) patience(bytes int64, waited time.Duration) time.Duration {
 // Close implements net.Conn.
 func (c *connection) Close() error {
 	c.of.mu.Lock()
-	c.of.forget(c)
+	c.of.removeConnection(c)
 	c.of.mu.Unlock()
 	return c.Conn.Close()
 }
@@ -271,11 +271,11 @@ func connectionOf(c net.Conn) *connection {
 
 type connectionKey struct{}
 
-// watch has the server say which phase its connections are in, and requests know theirs.
-func (l *connections) watch(srv *http.Server) {
+// trackPhases has the server say which phase its connections are in, and requests know theirs.
+func (l *connections) trackPhases(srv *http.Server) {
 	srv.ConnState = func(c net.Conn, s http.ConnState) {
 		if counted := connectionOf(c); counted != nil {
-			counted.enter(s)
+			counted.enterPhase(s)
 		}
 	}
 	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {

@@ -28,7 +28,7 @@ func serveWith(t *testing.T, most limits, trusted []netip.Prefix, h http.Handler
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- listen(ctx, newConnections(l, most, trusted), h, certificate{}) }()
+	go func() { served <- serveHTTP(ctx, newConnections(l, most, trusted), h, certificate{}) }()
 	t.Cleanup(func() {
 		stop()
 		<-served
@@ -176,8 +176,8 @@ func TestRequestsOfOneClient(t *testing.T) {
 	most := someLimits()
 	most.client = 2
 	networks := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	at := serveWith(t, most, networks, forwarded(proxies{networks, "x-forwarded-for"},
-		shared(most, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	at := serveWith(t, most, networks, resolveClientAddress(proxies{networks, "x-forwarded-for"},
+		limitClientRequests(most, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/block" {
 				started <- struct{}{}
 				<-block

@@ -41,7 +41,8 @@ func newOwners(d *deployment, c config.Dast, closed []string, log *slog.Logger,
 	if err != nil {
 		return nil, err
 	}
-	return ownership.New(ownership.Verifier{Store: d.db, Client: client, Key: d.box.Derive("ownership"), Now: d.db.Now}),
+	return ownership.New(ownership.Verifier{Store: d.db, Client: client, Key: d.box.Derive("ownership"),
+			Now: d.db.Now}),
 		nil
 }
 
@@ -115,11 +116,11 @@ func newTargets(d *deployment, owners *ownership.Verifier) func(context.Context,
 	if owners == nil {
 		return nil
 	}
-	return (&targets{d.db, d.box, owners}).open
+	return (&targets{d.db, d.box, owners}).openTarget
 }
 
-// open returns the run's target after it has looked again at whose it is.
-func (t *targets) open(ctx context.Context, r *run.Run) (*worker.Target, error) {
+// openTarget returns the run's target after it has looked again at whose it is.
+func (t *targets) openTarget(ctx context.Context, r *run.Run) (*worker.Target, error) {
 	sc := tenant.System(r.OrganizationID, r.TeamID, r.ProjectID)
 	stored, err := t.db.SealedTarget(ctx, sc, livetarget.ID(r.Target.ID))
 	if err != nil {
@@ -144,14 +145,15 @@ func (t *targets) open(ctx context.Context, r *run.Run) (*worker.Target, error) 
 	if err != nil {
 		return nil, fmt.Errorf("what scan %s has kept: %w", r.ID, err)
 	}
-	reasons := restrain(whole, grounds)
+	reasons := restrictUnverified(whole, grounds)
 	return &worker.Target{Whole: whole, Reasons: reasons, Resume: kept,
-		Dial: newGate(t.owners.Client, whole, grounds).dial, Keep: (&keeper{targets: t, run: r}).keep}, nil
+		Dial: newGate(t.owners.Client, whole, grounds).dialTarget,
+		Keep: (&checkpointStore{targets: t, run: r}).saveCheckpoint}, nil
 }
 
-// restrain limits a scan of hosts that the organization has not shown to control: it is slow
+// restrictUnverified limits a scan of hosts that the organization has not shown to control: it is slow
 // and short, whatever the target says, and nobody signs in.
-func restrain(t *scan.Target, grounds []ownership.Authorization) []scan.Reason {
+func restrictUnverified(t *scan.Target, grounds []ownership.Authorization) []scan.Reason {
 	if t.Profile != scan.Passive || len(grounds) == len(livetarget.ScopeOrigins(t)) {
 		return nil
 	}
@@ -170,9 +172,9 @@ func restrain(t *scan.Target, grounds []ownership.Authorization) []scan.Reason {
 
 func keptLabel(r *run.Run) string { return "kept/" + string(r.ID) }
 
-// A keeper stores what a scan has kept, at most once in keepEvery: who asks more often
+// A checkpointStore stores what a scan has kept, at most once in keepEvery: who asks more often
 // waits.
-type keeper struct {
+type checkpointStore struct {
 	*targets
 	run  *run.Run
 	mu   sync.Mutex
@@ -181,7 +183,7 @@ type keeper struct {
 
 const keepEvery = 2 * time.Second
 
-func (k *keeper) keep(ctx context.Context, kept []byte) error {
+func (k *checkpointStore) saveCheckpoint(ctx context.Context, kept []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	select {
@@ -230,7 +232,7 @@ func newGate(client *outbound.Client, t *scan.Target, grounds []ownership.Author
 	return g
 }
 
-func (g gate) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (g gate) dialTarget(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, errs.E(errs.Forbidden, "%q is no host with a port", address)

@@ -59,7 +59,7 @@ func TestGate(t *testing.T) {
 		"an unusual port": {"127.0.0.1:444", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn, err := newGate(client, whole, listed).dial(t.Context(), "tcp", c.address)
+			conn, err := newGate(client, whole, listed).dialTarget(t.Context(), "tcp", c.address)
 			if conn != nil {
 				_ = conn.Close()
 			}
@@ -137,9 +137,9 @@ func TestNoKeyNoTargets(t *testing.T) {
 // A keeper that nobody waits for keeps nothing.
 func TestKeeperEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	k := &keeper{last: time.Now().Add(time.Hour)}
+	k := &checkpointStore{last: time.Now().Add(time.Hour)}
 	cancel()
-	if err := k.keep(ctx, []byte("x")); err == nil {
+	if err := k.saveCheckpoint(ctx, []byte("x")); err == nil {
 		t.Error("it was kept")
 	}
 }
@@ -162,7 +162,7 @@ func TestRestrain(t *testing.T) {
 		"both shown":        {wish(scan.Passive), append(one, ownership.Authorization{}), false},
 		"an attack is held": {wish(scan.Safe), append(one, ownership.Authorization{}), false},
 	} {
-		reasons := restrain(c.target, c.grounds)
+		reasons := restrictUnverified(c.target, c.grounds)
 		got := c.target
 		if c.restrained != (got.Rate == 10 && got.Requests == 1000 && got.Parallel == 1 && len(got.Identities) == 0 &&
 			len(reasons) == 1) || !c.restrained && (got.Rate != 1000 || len(got.Identities) != 1 || reasons != nil) {
@@ -171,12 +171,12 @@ func TestRestrain(t *testing.T) {
 	}
 	headers := &scan.Target{URL: "https://a.example/", Profile: scan.Passive,
 		Headers: []scan.Header{{Name: "authorization", Value: "Bearer t"}, {Name: "X-Team", Value: "blue"}}}
-	if reasons := restrain(headers, nil); len(headers.Headers) != 1 || headers.Headers[0].Name != "X-Team" ||
+	if reasons := restrictUnverified(headers, nil); len(headers.Headers) != 1 || headers.Headers[0].Name != "X-Team" ||
 		len(reasons) != 1 {
 		t.Errorf("headers: %+v, %v", headers, reasons)
 	}
 	small := &scan.Target{URL: "https://a.example/", Profile: scan.Passive, Rate: 2, Requests: 50}
-	if reasons := restrain(small, nil); small.Rate != 2 || small.Requests != 50 || reasons != nil {
+	if reasons := restrictUnverified(small, nil); small.Rate != 2 || small.Requests != 50 || reasons != nil {
 		t.Errorf("what asks for less gets more: %+v, %v", small, reasons)
 	}
 }

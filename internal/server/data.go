@@ -71,7 +71,7 @@ func checkData(c config.Store) error {
 		if err != nil {
 			return errs.Wrap(errs.Invalid, err, "data folder")
 		}
-		if !private(info) {
+		if !isPrivateFile(info) {
 			return open(path, info)
 		}
 		if d.IsDir() && path == c.Path(scratchFolder) {
@@ -84,9 +84,9 @@ func checkData(c config.Store) error {
 // nobody is the group that scans run as when the service is root.
 const nobody = 65534
 
-// private reports whether nobody but the owner may use the file. The group of scans may
+// isPrivateFile reports whether nobody but the owner may use the file. The group of scans may
 // read what the worker gives them.
-func private(info fs.FileInfo) bool {
+func isPrivateFile(info fs.FileInfo) bool {
 	perm := info.Mode().Perm()
 	if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Gid == nobody && os.Geteuid() == 0 {
 		perm &^= 0o070

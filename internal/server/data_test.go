@@ -16,11 +16,11 @@ import (
 // with each of its files and folders open to others.
 func TestDataFolderIsPrivate(t *testing.T) {
 	c := config.Store{Data: filepath.Join(t.TempDir(), "data"), Region: "test"}
-	d, err := open(t.Context(), c)
+	d, err := openDeployment(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close(slog.New(slog.DiscardHandler))
+	defer d.closeAll(slog.New(slog.DiscardHandler))
 	if _, _, err := d.blobs.Put(t.Context(), "a/b", strings.NewReader("x"), 10); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestDataFolderThatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, start := range map[string]func() error{
-		"server":    func() error { _, err := open(t.Context(), c); return err },
+		"server":    func() error { _, err := openDeployment(t.Context(), c); return err },
 		"worker":    func() error { _, err := openWorker(t.Context(), c); return err },
 		"bootstrap": func() error { _, err := (Bootstrap{Email: "a@example.com"}).Run(t.Context(), c); return err },
 	} {

@@ -28,8 +28,8 @@ const (
 	blobIdentityName = "blob-identity"
 )
 
-// open opens a server's deployment. The first server decides where blobs are.
-func open(ctx context.Context, c config.Store) (*deployment, error) {
+// openDeployment opens a server's deployment. The first server decides where blobs are.
+func openDeployment(ctx context.Context, c config.Store) (*deployment, error) {
 	ownFiles()
 	db, err := OpenStore(ctx, c)
 	if err != nil {
@@ -129,10 +129,10 @@ func (d *deployment) findBlobs(ctx context.Context, c config.Store) error {
 	return nil
 }
 
-// post seals mails for the queue.
-func (d *deployment) post() mail.Post { return mail.Post{Box: d.box, Now: d.db.Now} }
+// mailPost seals mails for the queue.
+func (d *deployment) mailPost() mail.Post { return mail.Post{Box: d.box, Now: d.db.Now} }
 
-func (d *deployment) close(log *slog.Logger) {
+func (d *deployment) closeAll(log *slog.Logger) {
 	if err := errors.Join(d.blobs.Close(), d.db.Close()); err != nil {
 		log.Error("close the deployment", "error", err)
 	}

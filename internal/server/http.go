@@ -17,17 +17,17 @@ import (
 // drain is how long running requests may take to end after the stop signal.
 const drain = 20 * time.Second
 
-// listen answers requests until ctx ends, then lets the running ones finish.
-func listen(ctx context.Context, l *connections, h http.Handler, tls certificate) error {
+// serveHTTP answers requests until ctx ends, then lets the running ones finish.
+func serveHTTP(ctx context.Context, l *connections, h http.Handler, tls certificate) error {
 	srv := &http.Server{
-		Handler: endDoubtful(paced(l.limits, h)),
+		Handler: endDoubtful(limitSlowClients(l.limits, h)),
 		// Bodies and responses have deadlines that move (pace.go). Headers must come at once.
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
-	l.watch(srv)
+	l.trackPhases(srv)
 	failed := make(chan error, 1)
 	go func() {
 		if tls.cert != "" {
@@ -67,8 +67,8 @@ func endDoubtful(next http.Handler) http.Handler {
 // certificate names the files of a certificate; empty means plain HTTP.
 type certificate struct{ cert, key string }
 
-// observe logs one record a request and turns a panic into an answer.
-func observe(log *slog.Logger, next http.Handler) http.Handler {
+// logRequests logs one record a request and turns a panic into an answer.
+func logRequests(log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		rec := &recorder{ResponseWriter: w}
@@ -129,8 +129,8 @@ func (r *recorder) Write(b []byte) (int, error) {
 // Unwrap gives http.ResponseController the writer below, for flushing streams.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// secure sets the headers that no answer of the service is without.
-func secure(https bool, next http.Handler) http.Handler {
+// setSecurityHeaders sets the headers that no answer of the service is without.
+func setSecurityHeaders(https bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")

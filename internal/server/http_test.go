@@ -15,9 +15,10 @@ import (
 
 func TestPanicBecomesAnAnswerAndARecord(t *testing.T) {
 	var log bytes.Buffer
-	h := observe(slog.New(slog.NewTextHandler(&log, nil)), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		panic("kaput")
-	}))
+	h := logRequests(slog.New(slog.NewTextHandler(&log, nil)),
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			panic("kaput")
+		}))
 	rec := httptest.NewRecorder()
 	h.ServeHTTP(rec, httptest.NewRequest("GET", "/x", nil))
 	if rec.Code != http.StatusInternalServerError || strings.Contains(rec.Body.String(), "kaput") {
@@ -30,7 +31,7 @@ func TestPanicBecomesAnAnswerAndARecord(t *testing.T) {
 
 func TestTheLogHoldsNoUploadToken(t *testing.T) {
 	var log bytes.Buffer
-	h := observe(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	h := logRequests(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }))
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("PUT", "/uploads/t0ken?x=1", nil))
 	if strings.Contains(log.String(), "t0ken") || !strings.Contains(log.String(), "status=200") {
@@ -51,7 +52,9 @@ func TestListenLetsRunningRequestsFinish(t *testing.T) {
 		_, _ = io.WriteString(w, "done")
 	})
 	served := make(chan error, 1)
-	go func() { served <- listen(ctx, newConnections(l, someLimits(), nil), secure(false, h), certificate{}) }()
+	go func() {
+		served <- serveHTTP(ctx, newConnections(l, someLimits(), nil), setSecurityHeaders(false, h), certificate{})
+	}()
 	type answer struct {
 		body string
 		csp  string
@@ -84,7 +87,7 @@ func TestListenLetsRunningRequestsFinish(t *testing.T) {
 func TestEveryResponseIsGuarded(t *testing.T) {
 	for _, https := range []bool{false, true} {
 		rec := httptest.NewRecorder()
-		secure(https, http.NotFoundHandler()).ServeHTTP(rec, httptest.NewRequest("GET", "/x", nil))
+		setSecurityHeaders(https, http.NotFoundHandler()).ServeHTTP(rec, httptest.NewRequest("GET", "/x", nil))
 		want := map[string]string{
 			"Content-Security-Policy": "default-src 'none'; form-action 'none'; frame-ancestors 'none'; " +
 				"base-uri 'none'",
@@ -112,7 +115,7 @@ func TestDoubtfulBodiesEndTheConnection(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Path) })
-	go func() { served <- listen(ctx, newConnections(l, someLimits(), nil), h, certificate{}) }()
+	go func() { served <- serveHTTP(ctx, newConnections(l, someLimits(), nil), h, certificate{}) }()
 	defer func() {
 		stop()
 		if err := <-served; err != nil {

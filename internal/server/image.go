@@ -33,7 +33,7 @@ func newImages(d *deployment, client *outbound.Client, c config.Registries, byte
 	return images{client: client, catalog: held, credentials: d.db, box: d.box, bytes: bytes}, err
 }
 
-func (i images) transport() http.RoundTripper {
+func (i images) limitedTransport() http.RoundTripper {
 	return i.client.RoundTripper(outbound.Limits{Body: i.bytes + manifestBytes})
 }
 
@@ -43,14 +43,14 @@ const manifestBytes = 16 << 20
 // Find returns the image's name in full. Registries that refuse people without
 // credentials do not tell whether there is an image, so that counts as NotFound.
 func (i images) Find(ctx context.Context, reference string) (run.Image, error) {
-	image, err := find(ctx, registry.Request{Reference: reference, Transport: i.transport()})
+	image, err := findImage(ctx, registry.Request{Reference: reference, Transport: i.limitedTransport()})
 	if errs.Is(err, errs.Forbidden) {
 		return image, errs.Wrap(errs.NotFound, err, "there is no public image %s", reference)
 	}
 	return image, err
 }
 
-func find(ctx context.Context, r registry.Request) (run.Image, error) {
+func findImage(ctx context.Context, r registry.Request) (run.Image, error) {
 	repository, err := registry.Repository(r.Reference)
 	if err != nil {
 		return run.Image{}, err
@@ -70,11 +70,11 @@ func (i images) FindPrivate(ctx context.Context, a *credential.Account, name str
 	if err != nil {
 		return run.Image{}, err
 	}
-	r, err := i.request(ctx, a, reference)
+	r, err := i.registryRequest(ctx, a, reference)
 	if err != nil {
 		return run.Image{}, err
 	}
-	image, err := find(ctx, r)
+	image, err := findImage(ctx, r)
 	if !errs.Is(err, errs.Forbidden) || outbound.Refused(err) {
 		return image, err
 	}
@@ -85,23 +85,24 @@ func (i images) FindPrivate(ctx context.Context, a *credential.Account, name str
 	return image, errs.Wrap(errs.NotFound, err, "there is no image %s, or the credential is not for it", reference)
 }
 
-// request asks for the reference as the account.
-func (i images) request(ctx context.Context, a *credential.Account, reference string) (registry.Request, error) {
+// registryRequest asks for the reference as the account.
+func (i images) registryRequest(ctx context.Context, a *credential.Account,
+	reference string) (registry.Request, error) {
 	user, password, err := i.catalog.Login(ctx, a)
 	if err != nil {
 		return registry.Request{}, err
 	}
-	return registry.Request{Reference: reference, Transport: i.transport(), MaxBytes: i.bytes,
+	return registry.Request{Reference: reference, Transport: i.limitedTransport(), MaxBytes: i.bytes,
 		Login: &registry.Login{User: user, Password: password, SignsIn: a.SignsIn, Scheme: a.Scheme()}}, nil
 }
 
-// fetch writes the run's image into an empty folder.
-func (i images) fetch(ctx context.Context, r *run.Run, dir string) error {
-	ask := registry.Request{Reference: r.Image.Reference, Transport: i.transport(), MaxBytes: i.bytes}
+// fetchImage writes the run's image into an empty folder.
+func (i images) fetchImage(ctx context.Context, r *run.Run, dir string) error {
+	ask := registry.Request{Reference: r.Image.Reference, Transport: i.limitedTransport(), MaxBytes: i.bytes}
 	if r.NeedsMasterKey() {
-		account, err := i.account(ctx, r)
+		account, err := i.openCredential(ctx, r)
 		if err == nil {
-			ask, err = i.request(ctx, account, r.Image.Reference)
+			ask, err = i.registryRequest(ctx, account, r.Image.Reference)
 		}
 		if err != nil {
 			return err
@@ -111,9 +112,9 @@ func (i images) fetch(ctx context.Context, r *run.Run, dir string) error {
 	return err
 }
 
-// account opens the credential that the run was started with, if its project may
+// openCredential opens the credential that the run was started with, if its project may
 // still use it.
-func (i images) account(ctx context.Context, r *run.Run) (*credential.Account, error) {
+func (i images) openCredential(ctx context.Context, r *run.Run) (*credential.Account, error) {
 	sc := tenant.System(r.OrganizationID, r.TeamID, r.ProjectID)
 	c, err := i.credentials.Credential(ctx, sc, "", credential.ID(r.Image.Credential))
 	if errs.Is(err, errs.NotFound) {

@@ -163,7 +163,7 @@ func TestImagesOfAmazon(t *testing.T) {
 	for secret, want := range map[string]bool{"s3cret": true, "old": false} {
 		kept.Sealed = box.Seal([]byte(secret), credential.Label(kept.Organization, kept.Kind, kept.Name))
 		dir := t.TempDir()
-		err := held.fetch(t.Context(), &run.Run{Image: &image}, dir)
+		err := held.fetchImage(t.Context(), &run.Run{Image: &image}, dir)
 		_, missing := os.Stat(filepath.Join(dir, "index.json"))
 		if (err == nil && missing == nil) != want || err != nil && strings.Contains(err.Error(), "old") {
 			t.Errorf("fetched with %s: %v, %v", secret, err, missing)

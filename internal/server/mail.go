@@ -19,7 +19,7 @@ func newCourier(c config.Server, d *deployment, log *slog.Logger) (*mail.Courier
 	if err != nil {
 		return nil, err
 	}
-	return &mail.Courier{Queue: d.db, Sender: sender, Post: d.post(), Log: log}, nil
+	return &mail.Courier{Queue: d.db, Sender: sender, Post: d.mailPost(), Log: log}, nil
 }
 
 func newSender(c config.Server) (mail.Sender, error) {

@@ -134,10 +134,10 @@ func sameKey(ctx context.Context, db *store.DB, fingerprint string, box *seal.Bo
 			"deployment's key", path)
 }
 
-// logger returns the log of the process. Libraries that log on their own write
+// openLogger returns the log of the process. Libraries that log on their own write
 // to the default logger: of them only warnings are kept. A log file stays open until
 // the process ends.
-func logger(c config.Log) (*slog.Logger, error) {
+func openLogger(c config.Log) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		level = slog.LevelInfo // the command line admits no other text

@@ -11,9 +11,9 @@ import (
 // This file gives requests deadlines that move with their progress, and bounds those of
 // one client.
 
-// paced cuts off clients that send the body of a request, or take the response, too
+// limitSlowClients cuts off clients that send the body of a request, or take the response, too
 // slowly. An upload or an export may take any time while it moves.
-func paced(most limits, next http.Handler) http.Handler {
+func limitSlowClients(most limits, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
 		if r.ProtoMajor == 2 {
@@ -23,9 +23,9 @@ func paced(most limits, next http.Handler) http.Handler {
 		if r.Body != nil && r.Body != http.NoBody {
 			conn, _ := r.Context().Value(connectionKey{}).(*connection)
 			body := &pacedBody{ReadCloser: r.Body, limits: most, control: control, conn: conn}
-			body.allow(most.first)
+			body.extendReadDeadline(most.first)
 			r.Body = body
-			defer body.finish()
+			defer body.limitLeftover()
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -42,8 +42,8 @@ type pacedBody struct {
 	ended   bool
 }
 
-// allow sets when the next read fails; after the end there is no deadline.
-func (b *pacedBody) allow(d time.Duration) {
+// extendReadDeadline sets when the next read fails; after the end there is no deadline.
+func (b *pacedBody) extendReadDeadline(d time.Duration) {
 	at := time.Time{}
 	if d > 0 {
 		at = time.Now().Add(d)
@@ -57,16 +57,16 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 		return b.ReadCloser.Read(p)
 	}
 	if b.conn != nil {
-		defer b.conn.wait()()
+		defer b.conn.beginWait()()
 	}
-	b.allow(b.patience(b.bytes, b.waited))
+	b.extendReadDeadline(b.nextTimeout(b.bytes, b.waited))
 	began := time.Now()
 	n, err := b.ReadCloser.Read(p)
 	b.waited += time.Since(began)
 	b.bytes += int64(n)
 	if err == io.EOF {
 		b.ended = true
-		b.allow(0) // from now on the server watches whether the client goes away
+		b.extendReadDeadline(0) // from now on the server watches whether the client goes away
 	}
 	return n, err
 }
@@ -74,9 +74,9 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 // leftover is how long the server may read what a handler left of a body.
 const leftover = 5 * time.Second
 
-func (b *pacedBody) finish() {
+func (b *pacedBody) limitLeftover() {
 	if !b.ended {
-		b.allow(min(leftover, b.first))
+		b.extendReadDeadline(min(leftover, b.first))
 	}
 }
 
@@ -95,7 +95,7 @@ func (w *pacedWriter) Write(p []byte) (int, error) {
 	for {
 		step := p[total:min(total+writeStep, len(p))]
 		began := time.Now()
-		_ = w.control.SetWriteDeadline(began.Add(w.patience(w.bytes, w.waited))) // HTTP/2 has deadlines
+		_ = w.control.SetWriteDeadline(began.Add(w.nextTimeout(w.bytes, w.waited))) // HTTP/2 has deadlines
 		n, err := w.ResponseWriter.Write(step)
 		w.waited += time.Since(began)
 		w.bytes += int64(n)
@@ -109,20 +109,20 @@ func (w *pacedWriter) Write(p []byte) (int, error) {
 // Unwrap gives http.ResponseController the writer below.
 func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// crowd counts the requests of each client that are being answered.
-type crowd struct {
+// requestCounter counts the requests of each client that are being answered.
+type requestCounter struct {
 	most int
 	mu   sync.Mutex
 	by   map[netip.Addr]int
 }
 
-// shared refuses requests of a client that has too many already: behind a proxy, or over
+// limitClientRequests refuses requests of a client that has too many already: behind a proxy, or over
 // HTTP/2, many share one connection. The client is what forwarded found.
-func shared(most limits, next http.Handler) http.Handler {
-	c := &crowd{most: most.client, by: map[netip.Addr]int{}}
+func limitClientRequests(most limits, next http.Handler) http.Handler {
+	c := &requestCounter{most: most.client, by: map[netip.Addr]int{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		client := addressOf(r.RemoteAddr)
-		if !c.enter(client) {
+		if !c.addRequest(client) {
 			w.Header().Set("Retry-After", "1")
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusTooManyRequests)
@@ -131,12 +131,12 @@ func shared(most limits, next http.Handler) http.Handler {
 				`{"status":429,"statusCode":429,"title":"Too Many Requests","message":"this address has too many requests at once"}`+"\n")
 			return
 		}
-		defer c.leave(client)
+		defer c.removeRequest(client)
 		next.ServeHTTP(w, r)
 	})
 }
 
-func (c *crowd) enter(a netip.Addr) bool {
+func (c *requestCounter) addRequest(a netip.Addr) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.by[a] >= c.most {
@@ -146,7 +146,7 @@ func (c *crowd) enter(a netip.Addr) bool {
 	return true
 }
 
-func (c *crowd) leave(a netip.Addr) {
+func (c *requestCounter) removeRequest(a netip.Addr) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.by[a]--; c.by[a] <= 0 {

@@ -137,7 +137,7 @@ func (i images) fetchAs(t *testing.T, a *credential.Account, digest string) {
 	r := &run.Run{OrganizationID: "o", TeamID: "t", ProjectID: "p",
 		Image: &run.Image{Reference: a.Registry() + "/team/app@" + digest, Credential: "c"}}
 	dir := t.TempDir()
-	if err := i.fetch(t.Context(), r, dir); err != nil {
+	if err := i.fetchImage(t.Context(), r, dir); err != nil {
 		t.Fatalf("%s: %v", a.Kind, err)
 	}
 	img, err := image.Open(t.Context(), dir, image.Options{})
@@ -151,12 +151,12 @@ func (i images) fetchAs(t *testing.T, a *credential.Account, digest string) {
 
 	var f *run.Failure
 	i.credentials = vault{}
-	if err := i.fetch(t.Context(), r, t.TempDir()); !errors.As(err, &f) || f.Code != run.CodeCredential ||
+	if err := i.fetchImage(t.Context(), r, t.TempDir()); !errors.As(err, &f) || f.Code != run.CodeCredential ||
 		f.Category != run.CategoryAuthentication {
 		t.Errorf("%s: with a credential that is gone: %v", a.Kind, err)
 	}
 	i.credentials, i.bytes = vault{c}, 10
-	if err := i.fetch(t.Context(), r, t.TempDir()); !errs.Is(err, errs.TooLarge) {
+	if err := i.fetchImage(t.Context(), r, t.TempDir()); !errs.Is(err, errs.TooLarge) {
 		t.Errorf("%s: too large: %v", a.Kind, err)
 	}
 }

@@ -15,24 +15,24 @@ type proxies struct {
 	header   string // in which they note it; others may come from the client
 }
 
-// forwarded replaces the peer's address by the client's when the peer is a trusted proxy:
+// resolveClientAddress replaces the peer's address by the client's when the peer is a trusted proxy:
 // the right-most address that the proxies noted and that is not a trusted proxy itself.
-func forwarded(p proxies, next http.Handler) http.Handler {
+func resolveClientAddress(p proxies, next http.Handler) http.Handler {
 	if len(p.networks) == 0 {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if client, ok := p.client(r); ok {
+		if client, ok := p.clientAddress(r); ok {
 			r.RemoteAddr = net.JoinHostPort(client.String(), "0")
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// client returns the address of the client; false when the peer is no trusted proxy, or
+// clientAddress returns the address of the client; false when the peer is no trusted proxy, or
 // when a proxy noted what is no address: then nobody knows more than the peer.
-func (p proxies) client(r *http.Request) (netip.Addr, bool) {
-	if !within(p.networks, addressOf(r.RemoteAddr)) {
+func (p proxies) clientAddress(r *http.Request) (netip.Addr, bool) {
+	if !containsAddress(p.networks, addressOf(r.RemoteAddr)) {
 		return netip.Addr{}, false
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -40,19 +40,19 @@ func (p proxies) client(r *http.Request) (netip.Addr, bool) {
 		hops = forwardedFor(strings.Join(r.Header.Values("Forwarded"), ","))
 	}
 	for i := len(hops) - 1; i >= 0; i-- {
-		addr, ok := hop(hops[i])
+		addr, ok := parseHop(hops[i])
 		if !ok {
 			return netip.Addr{}, false
 		}
-		if i == 0 || !within(p.networks, addr) {
+		if i == 0 || !containsAddress(p.networks, addr) {
 			return addr, true
 		}
 	}
 	return netip.Addr{}, false
 }
 
-// hop reads an address as proxies write it, with or without a port.
-func hop(text string) (netip.Addr, bool) {
+// parseHop reads an address as proxies write it, with or without a port.
+func parseHop(text string) (netip.Addr, bool) {
 	text = strings.TrimSpace(text)
 	if at, err := netip.ParseAddrPort(text); err == nil {
 		return at.Addr().Unmap().WithZone(""), true
@@ -75,7 +75,7 @@ func forwardedFor(header string) []string {
 		for _, pair := range splitQuoted(element, ';') {
 			name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
 			if strings.EqualFold(name, "for") {
-				found, count = unquote(value), count+1
+				found, count = unquoteNode(value), count+1
 			}
 		}
 		if count != 1 {
@@ -104,8 +104,8 @@ func splitQuoted(header string, separator byte) []string {
 	return append(out, header[begin:])
 }
 
-// unquote returns the content of a quoted text; an address needs no escapes.
-func unquote(text string) string {
+// unquoteNode returns the content of a quoted text; an address needs no escapes.
+func unquoteNode(text string) string {
 	text = strings.TrimSpace(text)
 	if len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' {
 		return text[1 : len(text)-1]
@@ -113,7 +113,7 @@ func unquote(text string) string {
 	return text
 }
 
-func within(nets []netip.Prefix, a netip.Addr) bool {
+func containsAddress(nets []netip.Prefix, a netip.Addr) bool {
 	for _, n := range nets {
 		if n.Contains(a) {
 			return true

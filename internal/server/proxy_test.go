@@ -79,7 +79,7 @@ func checkClient(t *testing.T, p proxies, peer string, header http.Header, want 
 	r := httptest.NewRequest("GET", "/", nil)
 	r.RemoteAddr, r.Header = peer, header
 	var got string
-	forwarded(p, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	resolveClientAddress(p, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		got = r.RemoteAddr
 	})).ServeHTTP(httptest.NewRecorder(), r)
 	if got != want {
@@ -101,7 +101,7 @@ func FuzzForwardedFor(f *testing.F) {
 		for header, own := range map[string]string{"Forwarded": "for=198.51.100.7", "X-Forwarded-For": "198.51.100.7"} {
 			r := httptest.NewRequest("GET", "/", nil)
 			r.RemoteAddr, r.Header = "10.1.1.1:5", http.Header{header: {claim + "," + own}}
-			client, ok := proxies{networks, header}.client(r)
+			client, ok := proxies{networks, header}.clientAddress(r)
 			if !ok || client.String() != "198.51.100.7" {
 				t.Errorf("%s: %q was read as %s", header, claim, client)
 			}

@@ -87,7 +87,7 @@ func (r *Rotation) Rotate(ctx context.Context) (int, error) {
 	}
 	prints := r.box.Fingerprints()
 	if prints[0] == current { // else an earlier attempt came further
-		if err := r.promote(ctx, prints); err != nil {
+		if err := r.promoteKey(ctx, prints); err != nil {
 			return 0, err
 		}
 	}
@@ -101,7 +101,7 @@ func (r *Rotation) Rotate(ctx context.Context) (int, error) {
 	return r.Reseal(ctx)
 }
 
-func (r *Rotation) promote(ctx context.Context, prints []string) error {
+func (r *Rotation) promoteKey(ctx context.Context, prints []string) error {
 	if _, err := r.db.Once(ctx, usedName+prints[0], "yes"); err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func (r *Rotation) sealedRoot() string {
 	return base64.StdEncoding.EncodeToString(r.box.Seal(r.box.Root(), rootLabel))
 }
 
-// batch is how many texts are read at once; one of a target, which may have megabytes.
-func batch(c store.SealedColumn) int {
+// batchSizeOf is how many texts are read at once; one of a target, which may have megabytes.
+func batchSizeOf(c store.SealedColumn) int {
 	if c.Table == "target" || c.Table == "run_kept" {
 		return 1
 	}
@@ -148,7 +148,7 @@ func (r *Rotation) Reseal(ctx context.Context) (int, error) {
 			continue
 		}
 		for {
-			list, err := r.db.SealedOtherwise(ctx, c, r.box.Prefix(), batch(c))
+			list, err := r.db.SealedOtherwise(ctx, c, r.box.Prefix(), batchSizeOf(c))
 			if err != nil {
 				return done, fmt.Errorf("read sealed texts of %s: %w", c.Table, err)
 			}
@@ -156,7 +156,7 @@ func (r *Rotation) Reseal(ctx context.Context) (int, error) {
 				break
 			}
 			for _, t := range list {
-				if err := r.reseal(ctx, c, t); err != nil {
+				if err := r.resealText(ctx, c, t); err != nil {
 					return done, fmt.Errorf("%s %v: %w", c.Table, t.Key, err)
 				}
 				done++
@@ -166,7 +166,7 @@ func (r *Rotation) Reseal(ctx context.Context) (int, error) {
 	return done, nil
 }
 
-func (r *Rotation) reseal(ctx context.Context, c store.SealedColumn, t store.SealedText) error {
+func (r *Rotation) resealText(ctx context.Context, c store.SealedColumn, t store.SealedText) error {
 	label, err := labelOf(c, t)
 	if err != nil {
 		return err

@@ -27,11 +27,11 @@ func eachStore(t *testing.T, test func(t *testing.T, c config.Store, made *Boots
 		"postgres": storetest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			c := config.Store{Data: filepath.Join(t.TempDir(), "data"), Region: "test", DatabaseURL: url(t)}
-			d, err := open(t.Context(), c)
+			d, err := openDeployment(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.close(slog.New(slog.DiscardHandler))
+			d.closeAll(slog.New(slog.DiscardHandler))
 			made, err := Bootstrap{Email: "ada@example.org", Organization: "O", Team: "T",
 				Project: "P"}.Run(t.Context(), c)
 			if err != nil {
@@ -139,11 +139,11 @@ func rotate(t *testing.T, c config.Store, do func(context.Context, *Rotation) er
 // time: what was sealed opens, derived keys stay, and the old key opens nothing.
 func TestRotation(t *testing.T) {
 	eachStore(t, func(t *testing.T, c config.Store, made *Bootstrapped) {
-		running, err := open(t.Context(), c)
+		running, err := openDeployment(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer running.close(slog.New(slog.DiscardHandler))
+		defer running.closeAll(slog.New(slog.DiscardHandler))
 		derived := string(running.box.Derive("ownership"))
 		want := fill(t, running, made, "before")
 		for round := range 2 {
@@ -175,7 +175,7 @@ func TestRotation(t *testing.T) {
 			if err := rotate(t, c, func(ctx context.Context, r *Rotation) error { return r.Drop(ctx) }); err != nil {
 				t.Fatal(err)
 			}
-			again, err := open(t.Context(), c)
+			again, err := openDeployment(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,13 +183,13 @@ func TestRotation(t *testing.T) {
 			if string(again.box.Derive("ownership")) != derived || string(running.box.Derive("ownership")) != derived {
 				t.Error("the rotation has changed derived keys")
 			}
-			again.close(slog.New(slog.DiscardHandler))
+			again.closeAll(slog.New(slog.DiscardHandler))
 			with := c
 			with.MasterKeyFile = filepath.Join(t.TempDir(), "old.key")
 			if err := os.WriteFile(with.MasterKeyFile, old, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := open(t.Context(), with); !errs.Is(err, errs.Invalid) {
+			if _, err := openDeployment(t.Context(), with); !errs.Is(err, errs.Invalid) {
 				t.Errorf("a server with the old key: %v", err)
 			}
 		}
@@ -200,11 +200,11 @@ func TestRotation(t *testing.T) {
 // with the old key.
 func TestRotationResumes(t *testing.T) {
 	eachStore(t, func(t *testing.T, c config.Store, made *Bootstrapped) {
-		d, err := open(t.Context(), c)
+		d, err := openDeployment(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer d.close(slog.New(slog.DiscardHandler))
+		defer d.closeAll(slog.New(slog.DiscardHandler))
 		// The other machine has a copy of the file in which the new key does not seal yet.
 		if err := rotate(t, c, func(_ context.Context, r *Rotation) error { return r.Add() }); err != nil {
 			t.Fatal(err)
@@ -218,11 +218,11 @@ func TestRotationResumes(t *testing.T) {
 		if err := os.WriteFile(elsewhere.MasterKeyFile, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		other, err := open(t.Context(), elsewhere)
+		other, err := openDeployment(t.Context(), elsewhere)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer other.close(slog.New(slog.DiscardHandler))
+		defer other.closeAll(slog.New(slog.DiscardHandler))
 		want := fill(t, d, made, "one")
 		// A damaged text ends the rotation in the middle.
 		damage := func(from, to string) {
@@ -323,12 +323,12 @@ func TestMasterKeyIsPrivate(t *testing.T) {
 		if err := os.Chmod(c.MasterKeyFile, mode); err != nil {
 			t.Fatal(err)
 		}
-		d, err := open(t.Context(), c)
+		d, err := openDeployment(t.Context(), c)
 		if refused != errs.Is(err, errs.Invalid) {
 			t.Errorf("mode %v: %v", mode, err)
 		}
 		if err == nil {
-			d.close(slog.New(slog.DiscardHandler))
+			d.closeAll(slog.New(slog.DiscardHandler))
 		}
 	}
 }

@@ -36,15 +36,15 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
-	log, err := logger(c.Log)
+	log, err := openLogger(c.Log)
 	if err != nil {
 		return err
 	}
-	d, err := open(ctx, c.Store)
+	d, err := openDeployment(ctx, c.Store)
 	if err != nil {
 		return err
 	}
-	defer d.close(log)
+	defer d.closeAll(log)
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
@@ -98,11 +98,12 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
-	handler = forwarded(proxies{networks, c.ProxyHeader}, shared(most, observe(log, handler)))
+	handler = resolveClientAddress(proxies{networks, c.ProxyHeader},
+		limitClientRequests(most, logRequests(log, handler)))
 
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		return listen(ctx, newConnections(l, most, networks), handler, certificate{c.TLSCert, c.TLSKey})
+		return serveHTTP(ctx, newConnections(l, most, networks), handler, certificate{c.TLSCert, c.TLSKey})
 	})
 	g.Go(func() error { return work.Run(ctx) })
 	g.Go(func() error { courier.Run(ctx); return nil })
@@ -116,12 +117,12 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 		"region", c.Region,
 		"connections", most.open, "connections-of-a-client", most.client, "sign-up", c.SignUp)
 	ready(at)
-	return ended(g.Wait())
+	return ignoreCancellation(g.Wait())
 }
 
 // RunWorker runs scans until ctx ends.
 func RunWorker(ctx context.Context, c config.Worker) error {
-	log, err := logger(c.Log)
+	log, err := openLogger(c.Log)
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func RunWorker(ctx context.Context, c config.Worker) error {
 	if err != nil {
 		return err
 	}
-	defer d.close(log)
+	defer d.closeAll(log)
 	client, err := Outbound(c.Outbound, log)
 	if err != nil {
 		return err
@@ -156,11 +157,11 @@ func RunWorker(ctx context.Context, c config.Worker) error {
 			"master-key-file")
 	}
 	log.InfoContext(ctx, "working", "slots", c.Workers, "region", c.Region)
-	return ended(work.Run(ctx))
+	return ignoreCancellation(work.Run(ctx))
 }
 
-// ended turns the end that was asked for into none.
-func ended(err error) error {
+// ignoreCancellation turns the end that was asked for into none.
+func ignoreCancellation(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
@@ -192,7 +193,7 @@ func newIdentity(c config.Server, at Addresses, d *deployment,
 	limits := identity.DefaultLimits
 	limits.MailRecipient.Max, limits.TokenMail.Max = c.LimitAddressMails, c.LimitUserTokens
 	service := identity.New(identity.Options{
-		Store: d.db, Post: d.post(), Region: c.Region, AuthURL: at.AuthURL, Now: d.db.Now, Limits: limits,
+		Store: d.db, Post: d.mailPost(), Region: c.Region, AuthURL: at.AuthURL, Now: d.db.Now, Limits: limits,
 		InvitedOnly: !c.SignUp, SessionLifetime: c.SessionLifetime, SessionIdle: c.SessionIdle,
 	})
 	clients, err := confidentialClients(c.ClientsFile)
@@ -238,7 +239,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		ClientApps: clientApps(p.provider.ClientApps()),
 		Scopes:     p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people,
 		Tokens:   p.people,
-		Analyses: Analyses(), Post: p.post(), Remedies: p.planner,
+		Analyses: Analyses(), Post: p.mailPost(), Remedies: p.planner,
 		Requests: p.db, Box: p.box, Credentials: p.db, Targets: p.db, Owners: p.owners, Catalog: p.images.catalog,
 		AWSPrincipal: c.AWSPrincipalARN, Images: p.images, Search: p.images.catalog,
 		Scans: run.New(run.Config{
@@ -257,7 +258,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		}
 		apiHandler.ServeHTTP(w, r)
 	})
-	return secure(strings.HasPrefix(at.BaseURL, "https:"), h), nil
+	return setSecurityHeaders(strings.HasPrefix(at.BaseURL, "https:"), h), nil
 }
 
 // clientApps is the wire form of the provider's applications.

@@ -31,7 +31,7 @@ var adminActor = tenant.Actor{ClientID: "merlon admin"}
 
 // SetDisabled disables the user, or enables the user again, and returns what ended.
 func (a UserAdmin) SetDisabled(ctx context.Context, c config.Store, disabled bool) (ended identity.Ended, err error) {
-	err = a.with(ctx, c, func(db *store.DB, s *identity.Service, u identity.User) error {
+	err = a.withUser(ctx, c, func(db *store.DB, s *identity.Service, u identity.User) error {
 		ended, err = s.SetDisabled(ctx, adminActor, u.ID, disabled)
 		return err
 	})
@@ -40,7 +40,7 @@ func (a UserAdmin) SetDisabled(ctx context.Context, c config.Store, disabled boo
 
 // Access lists the sessions, grants and personal access tokens of the user.
 func (a UserAdmin) Access(ctx context.Context, c config.Store) (access Access, err error) {
-	err = a.with(ctx, c, func(db *store.DB, s *identity.Service, u identity.User) error {
+	err = a.withUser(ctx, c, func(db *store.DB, s *identity.Service, u identity.User) error {
 		access.User = u
 		if access.Sessions, err = s.Sessions(ctx, tenant.Actor{UserID: u.ID}); err != nil {
 			return err
@@ -57,15 +57,15 @@ func (a UserAdmin) Access(ctx context.Context, c config.Store) (access Access, e
 // EndAccess ends every session and grant of the user and deletes the personal
 // access tokens.
 func (a UserAdmin) EndAccess(ctx context.Context, c config.Store) (ended identity.Ended, err error) {
-	err = a.with(ctx, c, func(db *store.DB, s *identity.Service, u identity.User) error {
+	err = a.withUser(ctx, c, func(db *store.DB, s *identity.Service, u identity.User) error {
 		ended, err = s.EndAccess(ctx, adminActor, u.ID)
 		return err
 	})
 	return ended, err
 }
 
-// with opens the database and looks the user up.
-func (a UserAdmin) with(ctx context.Context, c config.Store,
+// withUser opens the database and looks the user up.
+func (a UserAdmin) withUser(ctx context.Context, c config.Store,
 	do func(*store.DB, *identity.Service, identity.User) error) error {
 	db, err := OpenKeyed(ctx, c)
 	if err != nil {

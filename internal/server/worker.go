@@ -36,7 +36,7 @@ func newWorker(d *deployment, c config.Store, w config.Work, s subjects, log *sl
 	work, err := worker.New(worker.Config{
 		Jobs: d.db, Runs: d.db, DB: d.db.Write, Pool: d.db.Pool, Blobs: d.blobs,
 		Ingest:     triage.New(d.db).Ingest,
-		Advisories: cache.Path, FetchImage: s.images.fetch, OpenTarget: newTargets(d, s.owners),
+		Advisories: cache.Path, FetchImage: s.images.fetchImage, OpenTarget: newTargets(d, s.owners),
 		LiveTime: w.LiveTimeout, Listener: s.calls, Browser: browser, NoBrowser: noBrowser, Sealed: d.box != nil,
 		Scratch: c.Path(scratchFolder), Slots: w.Workers, TimeLimit: w.ScanTimeout,
 		Limits: sandbox.Limits{Memory: w.ScanMemory << 20},

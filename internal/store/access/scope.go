@@ -25,8 +25,8 @@ type grant struct {
 	custom       sql.NullInt64
 }
 
-// permissions returns what the grant grants.
-func (g grant) permissions() tenant.Permissions {
+// grantedPermissions returns what the grant grants.
+func (g grant) grantedPermissions() tenant.Permissions {
 	return RolePermissions(g.role, g.level, g.customLevel, g.custom)
 }
 
@@ -121,7 +121,7 @@ func Resolve(ctx context.Context, q sqldb.Querier, actor tenant.Actor, target te
 	member := false
 	for _, g := range grants {
 		sc.Organization, sc.Team = g.organization, g.team
-		sc.Roles |= g.permissions()
+		sc.Roles |= g.grantedPermissions()
 		member = member || g.level == tenant.OrganizationLevel
 	}
 	visible := member

@@ -50,14 +50,14 @@ func decideAll(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, d triage.Deci
 	}
 	for _, id := range all {
 		d.Finding = id
-		if err := decide(ctx, tx, sc, d); err != nil {
+		if err := storeDecision(ctx, tx, sc, d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func decide(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, d triage.Decision) error {
+func storeDecision(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, d triage.Decision) error {
 	flaw, all, err := currentStates(ctx, tx, sc, d.Finding)
 	if err != nil {
 		return err

@@ -130,8 +130,8 @@ func scanFinding(rows *sql.Rows) (triage.Finding, error) {
 	return f, nil
 }
 
-// tenths is a CVSS score as the database holds it.
-func tenths(score float64) int { return int(math.Round(score * 10)) }
+// cvssTenths is a CVSS score as the database holds it.
+func cvssTenths(score float64) int { return int(math.Round(score * 10)) }
 
 // ProjectArgs is the condition that a row with both columns belongs to the scope's
 // project, and its arguments.

@@ -64,7 +64,7 @@ func (db *Store) Groups(ctx context.Context, sc tenant.Scope, q triage.GroupQuer
 	if q.ByPackage {
 		key, by = "f.rule_id, f.package", "f.rule_id, f.package"
 	}
-	w := db.filter(sc, q.Filter)
+	w := db.findingCondition(sc, q.Filter)
 	err := db.QueryRow(ctx, "SELECT COUNT(*), CAST(COALESCE(SUM(g.n), 0) AS BIGINT) FROM (SELECT COUNT(*) AS n FROM "+
 		"finding f WHERE "+
 		w.Text.String()+" GROUP BY "+by+") g", w.Args...).Scan(&page.Total, &page.Findings)
@@ -115,7 +115,7 @@ func (db *Store) readOccurrences(ctx context.Context, sc tenant.Scope, q triage.
 		place[[2]string{g.RuleID, g.Package}] = i
 		rules[i] = g.RuleID
 	}
-	w := db.filter(sc, q.Filter)
+	w := db.findingCondition(sc, q.Filter)
 	in, arg := db.Dialect.In("f.rule_id", rules)
 	w.And(in, arg)
 	by := "f.rule_id"

@@ -228,7 +228,7 @@ func endOrphans(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, d droppedIma
 	which := &sqldb.Condition{}
 	which.And("project_id = ? AND organization_id = ?", ProjectArgs(sc)...)
 	which.And("id"+orphans, d.id)
-	found, err := leaving(ctx, tx, which)
+	found, err := readLeaving(ctx, tx, which)
 	if err != nil {
 		return 0, err
 	}
@@ -274,7 +274,7 @@ func deleteRepository(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, d drop
 	which.And("branch = ? AND SUBSTR(path, 1, ?) = ?", d.branch, utf8.RuneCountInString(root), root)
 	packages := *which
 	which.And("analysis = ?", sqldb.EnumCode(finding.Analyses, finding.Container))
-	found, err := leaving(ctx, tx, which)
+	found, err := readLeaving(ctx, tx, which)
 	if err != nil {
 		return 0, err
 	}
@@ -303,8 +303,8 @@ type leavingFinding struct {
 	risk int64
 }
 
-// leaving reads the findings that the condition selects.
-func leaving(ctx context.Context, tx *sqldb.Tx, w *sqldb.Condition) ([]leavingFinding, error) {
+// readLeaving reads the findings that the condition selects.
+func readLeaving(ctx context.Context, tx *sqldb.Tx, w *sqldb.Condition) ([]leavingFinding, error) {
 	rows, err := tx.Query(ctx, "SELECT id, flaw, analysis, severity, status, priority, cvss FROM "+
 		"finding WHERE "+w.Text.String(), w.Args...)
 	return sqldb.Collect(rows, err, func(rows *sql.Rows) (f leavingFinding, err error) {

@@ -14,8 +14,8 @@ import (
 
 // This file lists container images.
 
-// images selects images i of the scope's project.
-func (db *Store) images(sc tenant.Scope, q triage.ImageQuery) *sqldb.Condition {
+// imageCondition selects images i of the scope's project.
+func (db *Store) imageCondition(sc tenant.Scope, q triage.ImageQuery) *sqldb.Condition {
 	w := &sqldb.Condition{}
 	w.And("i.project_id = ? AND i.organization_id = ?", ProjectArgs(sc)...)
 	if q.Branch != "" {
@@ -27,8 +27,8 @@ func (db *Store) images(sc tenant.Scope, q triage.ImageQuery) *sqldb.Condition {
 	return w
 }
 
-// direction is the SQL of an order.
-func direction(descending bool) string {
+// sqlDirection is the SQL of an order.
+func sqlDirection(descending bool) string {
 	if descending {
 		return " DESC"
 	}
@@ -38,7 +38,7 @@ func direction(descending bool) string {
 // Images returns a page of the images of the scope's project, and how many the query
 // selects.
 func (db *Store) Images(ctx context.Context, sc tenant.Scope, q triage.ImageQuery) ([]triage.Image, int, error) {
-	w := db.images(sc, q)
+	w := db.imageCondition(sc, q)
 	var total int
 	if err := db.QueryRow(ctx, "SELECT COUNT(*) FROM image i WHERE "+w.Text.String(),
 		w.Args...).Scan(&total); err != nil {
@@ -50,7 +50,7 @@ func (db *Store) Images(ctx context.Context, sc tenant.Scope, q triage.ImageQuer
 		return nil, 0, errs.E(errs.Invalid, "images cannot be sorted by %q", q.Sort)
 	}
 	rows, err := db.Query(ctx, "SELECT "+imageColumns+" FROM image i WHERE "+w.Text.String()+" ORDER BY "+by+
-		direction(q.Descending)+", i.id LIMIT ? OFFSET ?",
+		sqlDirection(q.Descending)+", i.id LIMIT ? OFFSET ?",
 		append(w.Args, q.Limit, q.Offset)...)
 	found, err := sqldb.Collect(rows, err, scanImage)
 	if err != nil {
@@ -101,9 +101,9 @@ func (db *Store) ImageGroups(ctx context.Context, sc tenant.Scope, q triage.Imag
 	}
 	all := q
 	all.Search = ""
-	w := db.images(sc, all)
+	w := db.imageCondition(sc, all)
 	if q.Search != "" { // a group that holds what is looked for is shown whole
-		hit := db.images(sc, q)
+		hit := db.imageCondition(sc, q)
 		w.And("(i.repository, i.branch) IN (SELECT i.repository, i.branch FROM image i WHERE "+hit.Text.String()+")",
 			hit.Args...)
 	}
@@ -115,7 +115,7 @@ func (db *Store) ImageGroups(ctx context.Context, sc tenant.Scope, q triage.Imag
 	if err != nil {
 		return page, db.Classify(fmt.Errorf("count repositories of images: %w", err))
 	}
-	rows, err := db.Query(ctx, groups+" ORDER BY "+by+direction(q.Descending)+", repository, branch LIMIT ? "+
+	rows, err := db.Query(ctx, groups+" ORDER BY "+by+sqlDirection(q.Descending)+", repository, branch LIMIT ? "+
 		"OFFSET ?", append(w.Args, q.Limit, q.Offset)...)
 	page.Groups, err = sqldb.Collect(rows, err, func(rows *sql.Rows) (triage.ImageGroup, error) {
 		g := triage.ImageGroup{Images: []triage.Image{}, Open: map[finding.Severity]int{}}
@@ -180,8 +180,8 @@ func ofImage(w *sqldb.Condition, column string, sc tenant.Scope, image string) {
 	}
 }
 
-// classes adds that what is in an image is of one of the classes.
-func classes(w *sqldb.Condition, column string, classes []triage.Class) {
+// whereClasses adds that what is in an image is of one of the classes.
+func whereClasses(w *sqldb.Condition, column string, classes []triage.Class) {
 	conditions := map[triage.Class]string{
 		triage.SystemPackages:   fmt.Sprintf("%s & %d <> 0", column, systemBit),
 		triage.LanguagePackages: fmt.Sprintf("%s & %d = %d", column, imageBit|systemBit, imageBit),

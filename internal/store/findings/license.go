@@ -41,8 +41,8 @@ func declaredLicenses(p *finding.Package) string {
 	return strings.Join(list, "\n")
 }
 
-// lines returns the expressions of a column.
-func lines(text string) []string {
+// splitExpressions returns the expressions of a column.
+func splitExpressions(text string) []string {
 	if text == "" {
 		return nil
 	}
@@ -53,7 +53,7 @@ func lines(text string) []string {
 // are under which licences.
 func (db *Store) LicenseCounts(ctx context.Context, sc tenant.Scope,
 	q triage.PackageQuery) ([]triage.LicenseCount, error) {
-	w := db.packages(sc, q)
+	w := db.packageCondition(sc, q)
 	rows, err := db.Query(ctx, "SELECT licenses, ignored, COUNT(*) FROM (SELECT "+effective+" AS licenses, "+
 		"COALESCE(l.ignored, FALSE) AS ignored FROM "+
 		packageLicenses+" WHERE "+w.Text.String()+") x GROUP BY licenses, ignored ORDER BY licenses, ignored",
@@ -61,7 +61,7 @@ func (db *Store) LicenseCounts(ctx context.Context, sc tenant.Scope,
 	return sqldb.Collect(rows, err, func(rows *sql.Rows) (c triage.LicenseCount, err error) {
 		var text string
 		err = rows.Scan(&text, &c.Ignored, &c.Packages)
-		c.Licenses = lines(text)
+		c.Licenses = splitExpressions(text)
 		return c, err
 	})
 }
@@ -70,7 +70,7 @@ func (db *Store) LicenseCounts(ctx context.Context, sc tenant.Scope,
 // are wanted, by name, version and identifier, and how many these are.
 func (db *Store) LicensePackages(ctx context.Context, sc tenant.Scope, q triage.PackageQuery,
 	wanted func([]string) bool) ([]triage.ListedPackage, int, error) {
-	w := db.packages(sc, q)
+	w := db.packageCondition(sc, q)
 	rows, err := db.Query(ctx, "SELECT "+listedColumns+", "+effective+" FROM "+packageLicenses+" WHERE "+
 		w.Text.String()+
 		" ORDER BY k.name, k.version, k.id", w.Args...)
@@ -78,12 +78,12 @@ func (db *Store) LicensePackages(ctx context.Context, sc tenant.Scope, q triage.
 	err = sqldb.ForEach(rows, err, func(rows *sql.Rows) error {
 		var r listedRow
 		var text string
-		if err := r.scan(rows, &text); err != nil {
+		if err := r.scanRow(rows, &text); err != nil {
 			return err
 		}
 		want, ok := known[text]
 		if !ok {
-			want = wanted(lines(text))
+			want = wanted(splitExpressions(text))
 			known[text] = want
 		}
 		if !want {
@@ -93,7 +93,7 @@ func (db *Store) LicensePackages(ctx context.Context, sc tenant.Scope, q triage.
 		if total <= q.Offset || len(found) == q.Limit {
 			return nil
 		}
-		p, err := r.read()
+		p, err := r.toPackage()
 		found = append(found, p)
 		return err
 	})

@@ -18,8 +18,8 @@ import (
 	"merlon/internal/triage"
 )
 
-// filter returns the condition on findings f of the scope's project.
-func (db *Store) filter(sc tenant.Scope, f triage.Filter) *sqldb.Condition {
+// findingCondition returns the condition on findings f of the scope's project.
+func (db *Store) findingCondition(sc tenant.Scope, f triage.Filter) *sqldb.Condition {
 	w := &sqldb.Condition{}
 	w.And("f.project_id = ? AND f.organization_id = ?", ProjectArgs(sc)...)
 	if f.MatchNone {
@@ -68,7 +68,7 @@ func (db *Store) filter(sc tenant.Scope, f triage.Filter) *sqldb.Condition {
 	}
 	addOrigins(w, "f.dependency", f.Origins)
 	ofImage(w, "f.id", sc, f.Image)
-	classes(w, "f.dependency", f.Classes)
+	whereClasses(w, "f.dependency", f.Classes)
 	return w
 }
 
@@ -130,7 +130,7 @@ func (db *Store) Findings(ctx context.Context, sc tenant.Scope, q triage.Query) 
 	if err != nil {
 		return page, err
 	}
-	w := db.filter(sc, q.Filter)
+	w := db.findingCondition(sc, q.Filter)
 	if q.After != nil {
 		if err := addCursor(w, q, columns); err != nil {
 			return page, err
@@ -203,7 +203,7 @@ func cursorAt(q triage.Query, f *triage.Finding) *triage.Cursor {
 	case triage.ByUpdated:
 		c.Keys = []any{sqldb.Millis(f.UpdatedAt)}
 	case triage.ByCVSS:
-		c.Keys = []any{int64(tenths(f.CVSS))}
+		c.Keys = []any{int64(cvssTenths(f.CVSS))}
 	case triage.ByScore:
 		c.Keys = []any{int64(f.Score)}
 	}
@@ -220,7 +220,7 @@ func (db *Store) CountFindings(ctx context.Context, sc tenant.Scope, f triage.Fi
 	if f.Language != "" || f.Search != "" || f.Fixable != nil || len(f.Origins) > 0 || f.RuleID != "" ||
 		f.Package != "" || f.Path != "" || f.ExcludeID != "" || f.Image != "" || len(f.Classes) > 0 || f.Place != "" ||
 		f.ConfirmsPlace != "" {
-		w := db.filter(sc, f)
+		w := db.findingCondition(sc, f)
 		err := db.QueryRow(ctx, "SELECT COUNT(*) FROM finding f WHERE "+w.Text.String(), w.Args...).Scan(&n)
 		if err != nil {
 			return 0, db.Classify(fmt.Errorf("count findings: %w", err))

@@ -18,7 +18,7 @@ import (
 // and identifier, and how many the query selects.
 func (db *Store) Packages(ctx context.Context, sc tenant.Scope,
 	q triage.PackageQuery) ([]triage.ListedPackage, int, error) {
-	w := db.packages(sc, q)
+	w := db.packageCondition(sc, q)
 	var total int
 	if err := db.QueryRow(ctx, "SELECT COUNT(*) FROM package k WHERE "+w.Text.String(),
 		w.Args...).Scan(&total); err != nil {
@@ -28,16 +28,16 @@ func (db *Store) Packages(ctx context.Context, sc tenant.Scope,
 		" ORDER BY k.name, k.version, k.id LIMIT ? OFFSET ?", append(w.Args, q.Limit, q.Offset)...)
 	found, err := sqldb.Collect(rows, err, func(rows *sql.Rows) (triage.ListedPackage, error) {
 		var r listedRow
-		if err := r.scan(rows); err != nil {
+		if err := r.scanRow(rows); err != nil {
 			return triage.ListedPackage{}, err
 		}
-		return r.read()
+		return r.toPackage()
 	})
 	return found, total, err
 }
 
-// packages selects packages of the scope's project.
-func (db *Store) packages(sc tenant.Scope, q triage.PackageQuery) *sqldb.Condition {
+// packageCondition selects packages of the scope's project.
+func (db *Store) packageCondition(sc tenant.Scope, q triage.PackageQuery) *sqldb.Condition {
 	w := &sqldb.Condition{}
 	w.And("k.project_id = ? AND k.organization_id = ?", ProjectArgs(sc)...)
 	if q.Branch != "" {
@@ -49,7 +49,7 @@ func (db *Store) packages(sc tenant.Scope, q triage.PackageQuery) *sqldb.Conditi
 	}
 	addOrigins(w, "k.dependency", q.Origins)
 	ofImage(w, "k.id", sc, q.Image)
-	classes(w, "k.dependency", q.Classes)
+	whereClasses(w, "k.dependency", q.Classes)
 	if q.Images {
 		w.And(fmt.Sprintf("k.dependency & %d <> 0", imageBit))
 	} else {
@@ -77,14 +77,14 @@ type listedRow struct {
 	created, updated int64
 }
 
-// scan reads the row, and further columns into more.
-func (r *listedRow) scan(rows *sql.Rows, more ...any) error {
+// scanRow reads the row, and further columns into more.
+func (r *listedRow) scanRow(rows *sql.Rows, more ...any) error {
 	return rows.Scan(append([]any{&r.listed.ID, &r.listed.Branch, &r.body, &r.created, &r.updated, &r.assigned,
 		&r.listed.Ignored}, more...)...)
 }
 
-// read returns what the row says.
-func (r *listedRow) read() (triage.ListedPackage, error) {
+// toPackage returns what the row says.
+func (r *listedRow) toPackage() (triage.ListedPackage, error) {
 	p := r.listed
 	p.CreatedAt, p.UpdatedAt = sqldb.FromMillis(r.created), sqldb.FromMillis(r.updated)
 	if err := json.Unmarshal([]byte(r.body), &p.Package); err != nil {

@@ -72,7 +72,7 @@ func (db *Store) Invite(ctx context.Context, sc tenant.Scope, i tenant.Invitatio
 		if err != nil {
 			return err
 		}
-		if err := inviting(ctx, tx, sc, i); err != nil {
+		if err := checkInvitation(ctx, tx, sc, i); err != nil {
 			return err
 		}
 		i.ID, i.OrganizationID, i.InvitedBy = uuid.NewString(), sc.Organization, sc.Actor.UserID
@@ -98,10 +98,10 @@ func (db *Store) Invite(ctx context.Context, sc tenant.Scope, i tenant.Invitatio
 	return i, err
 }
 
-// inviting checks an invitation: the roles, the teams, and that it is not one too
+// checkInvitation checks an invitation: the roles, the teams, and that it is not one too
 // many.
-func inviting(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, i tenant.Invitation) error {
-	if err := giving(ctx, tx, sc, i.Role, tenant.OrganizationLevel); err != nil {
+func checkInvitation(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, i tenant.Invitation) error {
+	if err := checkMayGive(ctx, tx, sc, i.Role, tenant.OrganizationLevel); err != nil {
 		return err
 	}
 	for _, t := range i.Teams {
@@ -112,7 +112,7 @@ func inviting(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, i tenant.Invit
 		if err := inTeam.Require(tenant.TeamManage); err != nil {
 			return err
 		}
-		if err := giving(ctx, tx, inTeam, t.Role, tenant.TeamLevel); err != nil {
+		if err := checkMayGive(ctx, tx, inTeam, t.Role, tenant.TeamLevel); err != nil {
 			return err
 		}
 	}
@@ -170,7 +170,7 @@ func (db *Store) CancelInvitation(ctx context.Context, sc tenant.Scope, id strin
 		if i.Status != tenant.InvitationPending {
 			return errs.E(errs.Invalid, "the invitation is %s and cannot be cancelled", i.Status)
 		}
-		if err := giving(ctx, tx, sc, i.Role, tenant.OrganizationLevel); err != nil {
+		if err := checkMayGive(ctx, tx, sc, i.Role, tenant.OrganizationLevel); err != nil {
 			return err
 		}
 		i.Status = tenant.InvitationCancelled
@@ -219,7 +219,7 @@ func (db *Store) AcceptInvitation(ctx context.Context, actor tenant.Actor, token
 		case i.Status != tenant.InvitationPending:
 			return errs.E(errs.Invalid, "the invitation is %s", i.Status)
 		}
-		if err := join(ctx, tx, actor.UserID, i); err != nil {
+		if err := addInvited(ctx, tx, actor.UserID, i); err != nil {
 			return err
 		}
 		i.Status = tenant.InvitationAccepted
@@ -231,9 +231,9 @@ func (db *Store) AcceptInvitation(ctx context.Context, actor tenant.Actor, token
 	return i, err
 }
 
-// join makes a user a member of the organization and of the teams that still
+// addInvited makes a user a member of the organization and of the teams that still
 // exist.
-func join(ctx context.Context, tx *sqldb.Tx, user tenant.UserID, i tenant.Invitation) error {
+func addInvited(ctx context.Context, tx *sqldb.Tx, user tenant.UserID, i tenant.Invitation) error {
 	if _, err := readRole(ctx, tx, i.OrganizationID, i.Role, tenant.OrganizationLevel); err != nil {
 		return err
 	}

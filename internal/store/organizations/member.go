@@ -37,8 +37,8 @@ var (
 	projectMembers      = membership{"project_member", "project_id", tenant.ProjectLevel}
 )
 
-// of returns the id of what the scope is about at the membership's level.
-func (m membership) of(sc tenant.Scope) string {
+// scopeID returns the id of what the scope is about at the membership's level.
+func (m membership) scopeID(sc tenant.Scope) string {
 	switch m.level {
 	case tenant.TeamLevel:
 		return string(sc.Team)
@@ -58,11 +58,11 @@ func scanMember(row sqldb.Scanner) (tenant.Member, error) {
 	return m, err
 }
 
-// members returns a page of the members at the scope.
-func (db *Store) members(ctx context.Context, m membership, sc tenant.Scope,
+// listMembers returns a page of the members at the scope.
+func (db *Store) listMembers(ctx context.Context, m membership, sc tenant.Scope,
 	q tenant.MemberQuery) (tenant.MemberPage, error) {
 	from := " FROM " + m.table + " m JOIN app_user u ON u.id = m.user_id WHERE m." + m.column + " = ?"
-	args := []any{m.of(sc)}
+	args := []any{m.scopeID(sc)}
 	if m.level == tenant.OrganizationLevel {
 		from += " AND u.service_of IS NULL" // service accounts have a list of their own
 	}
@@ -84,15 +84,15 @@ func (db *Store) members(ctx context.Context, m membership, sc tenant.Scope,
 		return p, fmt.Errorf("list members: %w", err)
 	}
 	if m.level == tenant.OrganizationLevel {
-		if p.Administrators, err = administrators(ctx, db.DB, sc.Organization); err != nil {
+		if p.Administrators, err = countAdministrators(ctx, db.DB, sc.Organization); err != nil {
 			return p, db.Classify(err)
 		}
 	}
 	return p, nil
 }
 
-// administrators counts the people who are administrators of an organization.
-func administrators(ctx context.Context, q sqldb.Querier, org tenant.OrganizationID) (n int, err error) {
+// countAdministrators counts the people who are administrators of an organization.
+func countAdministrators(ctx context.Context, q sqldb.Querier, org tenant.OrganizationID) (n int, err error) {
 	err = q.QueryRow(ctx, `SELECT COUNT(*) FROM organization_member m JOIN app_user u ON u.id = m.user_id
 		WHERE m.organization_id = ? AND m.role = ? AND u.service_of IS NULL AND u.disabled_at = 0`, org, tenant.Administrator).Scan(&n)
 	return n, err
@@ -125,12 +125,12 @@ func readRole(ctx context.Context, tx *sqldb.Tx, org tenant.OrganizationID, id t
 	}
 	p := access.RolePermissions(id, at, level, permissions)
 	if p == 0 {
-		return 0, errs.E(errs.Invalid, "there is no role %q that can be given in %s", id, article(at))
+		return 0, errs.E(errs.Invalid, "there is no role %q that can be given in %s", id, levelArticle(at))
 	}
 	return p, nil
 }
 
-func article(l tenant.Level) string {
+func levelArticle(l tenant.Level) string {
 	if l == tenant.OrganizationLevel {
 		return "an organization"
 	}
@@ -147,8 +147,8 @@ func coversPermissions(own, role tenant.Permissions, id tenant.RoleID) error {
 	return nil
 }
 
-// giving checks that the caller may give the role at the level.
-func giving(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, id tenant.RoleID, at tenant.Level) error {
+// checkMayGive checks that the caller may give the role at the level.
+func checkMayGive(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, id tenant.RoleID, at tenant.Level) error {
 	p, err := readRole(ctx, tx, sc.Organization, id, at)
 	if err != nil {
 		return err
@@ -186,9 +186,9 @@ func insertMember(ctx context.Context, tx *sqldb.Tx, m membership, n newMember) 
 	return nil
 }
 
-// taking checks that the caller may take the present role from a member, and
+// checkMayTake checks that the caller may take the present role from a member, and
 // that the place keeps somebody who can run it.
-func taking(ctx context.Context, tx *sqldb.Tx, m membership, sc tenant.Scope, of tenant.Member) error {
+func checkMayTake(ctx context.Context, tx *sqldb.Tx, m membership, sc tenant.Scope, of tenant.Member) error {
 	p, err := readRole(ctx, tx, sc.Organization, of.Role, m.level)
 	if err != nil && !errs.Is(err, errs.Invalid) { // a role that grants nothing can be taken by anybody
 		return err
@@ -225,7 +225,7 @@ func abovePeers(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope) error {
 func notLast(ctx context.Context, tx *sqldb.Tx, m membership, sc tenant.Scope, of tenant.Member) error {
 	switch {
 	case m.level == tenant.OrganizationLevel && of.Role == tenant.Administrator && !of.Service:
-		n, err := administrators(ctx, tx, sc.Organization)
+		n, err := countAdministrators(ctx, tx, sc.Organization)
 		if err != nil {
 			return fmt.Errorf("count administrators: %w", err)
 		}
@@ -264,7 +264,7 @@ func (db *Store) addMember(ctx context.Context, sc tenant.Scope, c memberChange)
 		if err != nil {
 			return err
 		}
-		if err := giving(ctx, tx, sc, c.role, c.level); err != nil {
+		if err := checkMayGive(ctx, tx, sc, c.role, c.level); err != nil {
 			return err
 		}
 		if _, err := readMember(ctx, tx, organizationMembers, string(sc.Organization), c.user); err != nil {
@@ -273,10 +273,10 @@ func (db *Store) addMember(ctx context.Context, sc tenant.Scope, c memberChange)
 			}
 			return err
 		}
-		if err := insertMember(ctx, tx, c.membership, newMember{c.of(sc), c.user, c.role}); err != nil {
+		if err := insertMember(ctx, tx, c.membership, newMember{c.scopeID(sc), c.user, c.role}); err != nil {
 			return err
 		}
-		return auditlog.Append(ctx, tx, c.event(sc, "add_member", map[string]any{"user": c.user, "role": c.role}))
+		return auditlog.Append(ctx, tx, c.changeEvent(sc, "add_member", map[string]any{"user": c.user, "role": c.role}))
 	})
 }
 
@@ -288,7 +288,7 @@ func (db *Store) setRole(ctx context.Context, sc tenant.Scope, c memberChange) e
 		if err != nil {
 			return err
 		}
-		of, err := readMember(ctx, tx, c.membership, c.of(sc), c.user)
+		of, err := readMember(ctx, tx, c.membership, c.scopeID(sc), c.user)
 		if err != nil {
 			return err
 		}
@@ -298,17 +298,17 @@ func (db *Store) setRole(ctx context.Context, sc tenant.Scope, c memberChange) e
 		case c.level == tenant.OrganizationLevel && of.Role == tenant.Administrator && !of.Service:
 			return errs.E(errs.Forbidden, "nobody can change the role of an administrator")
 		}
-		if err := giving(ctx, tx, sc, c.role, c.level); err != nil {
+		if err := checkMayGive(ctx, tx, sc, c.role, c.level); err != nil {
 			return err
 		}
 		if of.Role == c.role {
 			return nil
 		}
-		if err := taking(ctx, tx, c.membership, sc, of); err != nil {
+		if err := checkMayTake(ctx, tx, c.membership, sc, of); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, "UPDATE "+c.table+" SET role = ? WHERE "+c.column+" = ? AND user_id = ?", c.role,
-			c.of(sc), c.user); err != nil {
+			c.scopeID(sc), c.user); err != nil {
 			return fmt.Errorf("change role: %w", err)
 		}
 		if c.level == tenant.OrganizationLevel {
@@ -316,7 +316,7 @@ func (db *Store) setRole(ctx context.Context, sc tenant.Scope, c memberChange) e
 				return err
 			}
 		}
-		return auditlog.Append(ctx, tx, c.event(sc, "change_role", map[string]any{"user": c.user, "role": c.role,
+		return auditlog.Append(ctx, tx, c.changeEvent(sc, "change_role", map[string]any{"user": c.user, "role": c.role,
 			"before": of.Role}))
 	})
 }
@@ -328,25 +328,27 @@ func (db *Store) removeMember(ctx context.Context, sc tenant.Scope, c memberChan
 		if err != nil {
 			return err
 		}
-		of, err := readMember(ctx, tx, c.membership, c.of(sc), c.user)
+		of, err := readMember(ctx, tx, c.membership, c.scopeID(sc), c.user)
 		if err != nil {
 			return err
 		}
-		if err := taking(ctx, tx, c.membership, sc, of); err != nil {
+		if err := checkMayTake(ctx, tx, c.membership, sc, of); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM "+c.table+" WHERE "+c.column+" = ? AND user_id = ?", c.of(sc),
+		if _, err := tx.Exec(ctx, "DELETE FROM "+c.table+" WHERE "+c.column+" = ? AND user_id = ?", c.scopeID(sc),
 			c.user); err != nil {
 			return fmt.Errorf("remove member: %w", err)
 		}
-		return auditlog.Append(ctx, tx, c.event(sc, "remove_member", map[string]any{"user": c.user, "role": of.Role}))
+		return auditlog.Append(ctx, tx,
+			c.changeEvent(sc, "remove_member", map[string]any{"user": c.user, "role": of.Role}))
 	})
 }
 
-// event returns the audit record of a change at the scope.
-func (m membership) event(sc tenant.Scope, verb string, detail map[string]any) audit.Event {
+// changeEvent returns the audit record of a change at the scope.
+func (m membership) changeEvent(sc tenant.Scope, verb string, detail map[string]any) audit.Event {
 	return audit.Event{
-		Chain: sc.Organization, Action: string(m.level) + "." + verb, TargetKind: string(m.level), Target: m.of(sc),
+		Chain: sc.Organization, Action: string(m.level) + "." + verb, TargetKind: string(m.level),
+		Target: m.scopeID(sc),
 		Detail: detail,
 	}.By(sc.Actor)
 }
@@ -354,7 +356,7 @@ func (m membership) event(sc tenant.Scope, verb string, detail map[string]any) a
 // OrganizationMembers returns a page of the people in the scope's organization.
 func (db *Store) OrganizationMembers(ctx context.Context, sc tenant.Scope,
 	q tenant.MemberQuery) (tenant.MemberPage, error) {
-	return db.members(ctx, organizationMembers, sc, q)
+	return db.listMembers(ctx, organizationMembers, sc, q)
 }
 
 // SetOrganizationRole changes a member's role in the scope's organization. It
@@ -380,7 +382,7 @@ func (db *Store) RemoveOrganizationMember(ctx context.Context, sc tenant.Scope, 
 		if of.Service {
 			return errs.E(errs.Invalid, "a service account is deleted, not removed")
 		}
-		if err := taking(ctx, tx, organizationMembers, sc, of); err != nil {
+		if err := checkMayTake(ctx, tx, organizationMembers, sc, of); err != nil {
 			return err
 		}
 		if err := managesNoTeamAlone(ctx, tx, sc.Organization, user); err != nil {
@@ -400,7 +402,7 @@ func (db *Store) RemoveOrganizationMember(ctx context.Context, sc tenant.Scope, 
 		if err := cancelInvitationsBy(ctx, tx, sc.Organization, user); err != nil {
 			return err
 		}
-		return auditlog.Append(ctx, tx, organizationMembers.event(sc, "remove_member",
+		return auditlog.Append(ctx, tx, organizationMembers.changeEvent(sc, "remove_member",
 			map[string]any{"user": user, "role": of.Role}))
 	})
 }

@@ -88,11 +88,11 @@ func (db *Store) Organizations(ctx context.Context, actor tenant.Actor) ([]tenan
 
 // Organization returns the scope's organization.
 func (db *Store) Organization(ctx context.Context, sc tenant.Scope) (tenant.Organization, error) {
-	o, err := organization(ctx, db.DB, sc.Organization, "")
+	o, err := readOrganization(ctx, db.DB, sc.Organization, "")
 	return o, db.Classify(err)
 }
 
-func organization(ctx context.Context, q sqldb.Querier, id tenant.OrganizationID,
+func readOrganization(ctx context.Context, q sqldb.Querier, id tenant.OrganizationID,
 	lock string) (tenant.Organization, error) {
 	o, err := scanOrganization(q.QueryRow(ctx, "SELECT "+organizationColumns+" FROM organization o WHERE "+
 		"o.id = ?"+lock, id))
@@ -107,7 +107,7 @@ func (db *Store) UpdateOrganization(ctx context.Context, sc tenant.Scope, needs 
 	var o tenant.Organization
 	err := db.Tx(ctx, func(tx *sqldb.Tx) error {
 		var err error
-		if o, err = organization(ctx, tx, sc.Organization, db.Dialect.ForUpdate()); err != nil {
+		if o, err = readOrganization(ctx, tx, sc.Organization, db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		if _, err := access.Admit(ctx, tx, sc, needs); err != nil {
@@ -148,7 +148,7 @@ func (db *Store) UpdateOrganization(ctx context.Context, sc tenant.Scope, needs 
 // audit chain stays.
 func (db *Store) DeleteOrganization(ctx context.Context, sc tenant.Scope) error {
 	return db.Tx(ctx, func(tx *sqldb.Tx) error {
-		o, err := organization(ctx, tx, sc.Organization, db.Dialect.ForUpdate())
+		o, err := readOrganization(ctx, tx, sc.Organization, db.Dialect.ForUpdate())
 		if err != nil {
 			return err
 		}

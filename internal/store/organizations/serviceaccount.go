@@ -36,7 +36,7 @@ func (db *Store) CreateServiceAccount(ctx context.Context, sc tenant.Scope, name
 		if err != nil {
 			return err
 		}
-		if err := giving(ctx, tx, sc, role, tenant.OrganizationLevel); err != nil {
+		if err := checkMayGive(ctx, tx, sc, role, tenant.OrganizationLevel); err != nil {
 			return err
 		}
 		var n, same int

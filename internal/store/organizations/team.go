@@ -182,7 +182,7 @@ func (db *Store) DeleteTeam(ctx context.Context, sc tenant.Scope, withProjects b
 
 // TeamMembers returns a page of the members of the scope's team.
 func (db *Store) TeamMembers(ctx context.Context, sc tenant.Scope, q tenant.MemberQuery) (tenant.MemberPage, error) {
-	return db.members(ctx, teamMembers, sc, q)
+	return db.listMembers(ctx, teamMembers, sc, q)
 }
 
 // TeamMember returns one member of the scope's team.
@@ -210,7 +210,7 @@ func (db *Store) RemoveTeamMember(ctx context.Context, sc tenant.Scope, user ten
 // ProjectMembers returns a page of those who have a role in the scope's project
 // alone.
 func (db *Store) ProjectMembers(ctx context.Context, sc tenant.Scope, q tenant.MemberQuery) (tenant.MemberPage, error) {
-	return db.members(ctx, projectMembers, sc, q)
+	return db.listMembers(ctx, projectMembers, sc, q)
 }
 
 // AddProjectMember gives a member of the organization a role in the scope's

@@ -150,7 +150,7 @@ func (db *Store) OrganizationProjects(ctx context.Context, sc tenant.Scope,
 		page, err = db.organizationProjects(ctx, sc, r, q)
 	}
 	if err == nil {
-		totals, err = db.totals(ctx, sc, r)
+		totals, err = db.sumTotals(ctx, sc, r)
 	}
 	if err != nil {
 		return page, totals, fmt.Errorf("list the organization's projects: %w", db.Classify(err))
@@ -163,7 +163,7 @@ func (db *Store) organizationProjects(ctx context.Context, sc tenant.Scope, r re
 	arms := db.ByTeam(sc, r, q.Search)
 	switch {
 	case q.Search != "":
-		page.Total, err = db.count(ctx, arms)
+		page.Total, err = db.countProjects(ctx, arms)
 	case r.all:
 		page.Total = r.total
 	default:
@@ -174,7 +174,7 @@ func (db *Store) organizationProjects(ctx context.Context, sc tenant.Scope, r re
 		return page, err
 	}
 	if q.Search == "" && !r.all && r.inTeam > fewProjects {
-		if steps := walk(sqldb.PageOffset(q.Page, q.Size)+q.Size, r); steps < r.inTeam {
+		if steps := walkLimit(sqldb.PageOffset(q.Page, q.Size)+q.Size, r); steps < r.inTeam {
 			page.Projects, err = db.pageOf(ctx, db.byName(sc, r, steps), q)
 			if err != nil || len(page.Projects) == min(q.Size, page.Total-sqldb.PageOffset(q.Page, q.Size)) {
 				return page, err
@@ -185,9 +185,9 @@ func (db *Store) organizationProjects(ctx context.Context, sc tenant.Scope, r re
 	return page, err
 }
 
-// walk returns how many projects of the organization are looked at by name to
+// walkLimit returns how many projects of the organization are looked at by name to
 // find the first need readable ones: twice what an even spread takes.
-func walk(need int, r reach) int { return min(2*need*(r.total/r.inTeam+1)+fewProjects, r.total) }
+func walkLimit(need int, r reach) int { return min(2*need*(r.total/r.inTeam+1)+fewProjects, r.total) }
 
 // An projectBranch is one source of readable projects: what stands behind FROM, where p has
 // an id and a name. The arms of a reach share no project.
@@ -199,11 +199,12 @@ type projectBranch struct {
 // ByTeam returns the arms of a reach, by the index of the teams' projects.
 func (db *Store) ByTeam(sc tenant.Scope, r reach, search string) []projectBranch {
 	if r.all {
-		return []projectBranch{db.having("project p WHERE p.organization_id = ?", []any{sc.Organization}, search)}
+		return []projectBranch{db.searchBranch("project p WHERE p.organization_id = ?", []any{sc.Organization}, search)}
 	}
 	// The teams are the organization's: they were read with it.
 	in, teams := db.Dialect.In("p.team_id", r.teams)
-	return append([]projectBranch{db.having("project p WHERE "+in, []any{teams}, search)}, db.singles(sc, r, search)...)
+	return append([]projectBranch{db.searchBranch("project p WHERE "+in, []any{teams}, search)},
+		db.grantedBranches(sc, r, search)...)
 }
 
 // byName returns the arms of a reach where the first one looks at the first
@@ -214,23 +215,24 @@ func (db *Store) byName(sc tenant.Scope, r reach, steps int) []projectBranch {
 		"LIMIT ?) " +
 		"p WHERE " + in,
 		[]any{sc.Organization, steps, teams}}
-	return append([]projectBranch{first}, db.singles(sc, r, "")...)
+	return append([]projectBranch{first}, db.grantedBranches(sc, r, "")...)
 }
 
-// singles returns the arm of the projects that were granted one by one, if there
+// grantedBranches returns the arm of the projects that were granted one by one, if there
 // are any.
-func (db *Store) singles(sc tenant.Scope, r reach, search string) []projectBranch {
+func (db *Store) grantedBranches(sc tenant.Scope, r reach, search string) []projectBranch {
 	if len(r.single) == 0 {
 		return nil
 	}
 	in, ids := db.Dialect.In("p.id", r.single)
-	return []projectBranch{db.having("project p WHERE "+in+" AND p.organization_id = ?", []any{ids, sc.Organization},
+	return []projectBranch{db.searchBranch("project p WHERE "+in+" AND p.organization_id = ?",
+		[]any{ids, sc.Organization},
 		search)}
 }
 
-// having returns an arm of the projects whose name holds the text, if there is
+// searchBranch returns an arm of the projects whose name holds the text, if there is
 // one.
-func (db *Store) having(from string, args []any, search string) projectBranch {
+func (db *Store) searchBranch(from string, args []any, search string) projectBranch {
 	if search != "" {
 		cond, pattern := db.nameHas(search)
 		from, args = from+" AND "+cond, append(args, pattern)
@@ -238,7 +240,7 @@ func (db *Store) having(from string, args []any, search string) projectBranch {
 	return projectBranch{from, args}
 }
 
-func (db *Store) count(ctx context.Context, arms []projectBranch) (total int, err error) {
+func (db *Store) countProjects(ctx context.Context, arms []projectBranch) (total int, err error) {
 	for _, a := range arms {
 		var n int
 		if err := db.QueryRow(ctx, "SELECT COUNT(*) FROM "+a.From, a.Args...).Scan(&n); err != nil {

@@ -44,18 +44,18 @@ type keptTotals struct {
 	err    error
 }
 
-// totals adds up how the projects of the reach stand on their reference branches.
-func (db *Store) totals(ctx context.Context, sc tenant.Scope, r reach) (project.Totals, error) {
+// sumTotals adds up how the projects of the reach stand on their reference branches.
+func (db *Store) sumTotals(ctx context.Context, sc tenant.Scope, r reach) (project.Totals, error) {
 	if r.inTeam+len(r.single) < manyProjects && (!r.all || r.total < manyProjects) {
 		return db.addUp(ctx, sc, r)
 	}
 	for {
-		k, mine := db.cache.claim(r.key(sc), db.Timestamp())
+		k, mine := db.cache.claimTotals(r.cacheKey(sc), db.Timestamp())
 		if mine {
 			k.totals, k.err = db.addUp(ctx, sc, r)
 			close(k.done)
 			if k.err != nil {
-				db.cache.drop(r.key(sc), k)
+				db.cache.dropTotals(r.cacheKey(sc), k)
 			}
 			return k.totals, k.err
 		}
@@ -77,11 +77,11 @@ func (db *Store) Totals(ctx context.Context, sc tenant.Scope) (project.Totals, e
 	if err != nil {
 		return project.Totals{}, fmt.Errorf("read what is readable: %w", db.Classify(err))
 	}
-	return db.totals(ctx, sc, r)
+	return db.sumTotals(ctx, sc, r)
 }
 
-// key names the reach: who reads the same projects shares the totals.
-func (r reach) key(sc tenant.Scope) string {
+// cacheKey names the reach: who reads the same projects shares the totals.
+func (r reach) cacheKey(sc tenant.Scope) string {
 	if r.all {
 		return string(sc.Organization)
 	}
@@ -90,8 +90,8 @@ func (r reach) key(sc tenant.Scope) string {
 	return string(sc.Organization) + string(sum[:])
 }
 
-// claim returns the totals under the key, or new ones that the caller adds up.
-func (c *totalsCache) claim(key string, now time.Time) (k *keptTotals, mine bool) {
+// claimTotals returns the totals under the key, or new ones that the caller adds up.
+func (c *totalsCache) claimTotals(key string, now time.Time) (k *keptTotals, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k := c.entries[key]; k != nil && now.Sub(k.at).Abs() < totalsLife {
@@ -105,8 +105,8 @@ func (c *totalsCache) claim(key string, now time.Time) (k *keptTotals, mine bool
 	return k, true
 }
 
-// drop forgets totals that could not be added up.
-func (c *totalsCache) drop(key string, k *keptTotals) {
+// dropTotals forgets totals that could not be added up.
+func (c *totalsCache) dropTotals(key string, k *keptTotals) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.entries[key] == k {
