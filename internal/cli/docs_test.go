@@ -108,3 +108,37 @@ func TestCheckCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestReadmeShowsRealOutput compares the output in the README with that of the command
+// above it: each line, up to an ellipsis, in the same order.
+func TestReadmeShowsRealOutput(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(text), "    $ merlon scan examples/bookshop --advisories examples/advisories\n")
+	shown, _, _ = strings.Cut(shown, "\nA scan never")
+	t.Chdir("../..")
+	var stdout, stderr strings.Builder
+	host := Host{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }}
+	args := []string{"scan", "examples/bookshop", "--advisories", "examples/advisories"}
+	if code := Run(t.Context(), args, host); code != ExitFindings {
+		t.Fatalf("exit code %d: %s", code, stderr.String())
+	}
+	rest, lines := stdout.String(), 0
+	for line := range strings.Lines(shown) {
+		line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimRight(line, "\n"), "    "), "…")
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		_, after, found := strings.Cut("\n"+rest, "\n"+line)
+		if !found {
+			t.Errorf("the scan does not print %q behind the lines before it:\n%s", line, rest)
+			continue
+		}
+		rest, lines = after, lines+1
+	}
+	if lines < 12 {
+		t.Errorf("the README shows %d lines", lines)
+	}
+}
