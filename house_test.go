@@ -370,6 +370,11 @@ var bannedPhrases = []struct{ pattern, instead string }{
 	{`\bnobody's business\b`, "opaque"},
 	{`\bleast level\b`, "minimum level"},
 	{`\btook? over what\b`, "import"},
+	{`\blooked at in vain\b`, "tested without a finding"},
+	{`\bthat is said\b|\bis said here\b`, "is reported, the page describes"},
+	{`\bwas not looked at\b|\bcould not be looked at\b`, "was not analyzed, coverage gap"},
+	{`\bwhat becomes of\b`, "what happens to, the states of"},
+	{`\bknocking\b`, "requesting the base URL"},
 }
 
 // TestWords reports homemade phrases in what users read: documentation, help texts,
