@@ -128,6 +128,7 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 	rest, lines := stdout.String(), 0
 	for line := range strings.Lines(shown) {
 		line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimRight(line, "\n"), "    "), "…")
+		line = strings.TrimRight(line, " ")
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
