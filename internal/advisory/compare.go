@@ -350,14 +350,19 @@ func (c *comparer) fixedVersions(records []*affected, above string) []string {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b string) int {
+	return c.sortVersions(out)
+}
+
+// sortVersions sorts versions, and leaves out those that are the same as another.
+func (c *comparer) sortVersions(list []string) []string {
+	slices.SortFunc(list, func(a, b string) int {
 		n, err := c.compareVersions(a, b)
 		if err != nil || n == 0 {
 			return strings.Compare(a, b)
 		}
 		return n
 	})
-	return slices.CompactFunc(out, func(a, b string) bool {
+	return slices.CompactFunc(list, func(a, b string) bool {
 		n, err := c.compareVersions(a, b)
 		return err == nil && n == 0
 	})

@@ -131,9 +131,9 @@ func newFetch(o Options, known Known) (*fetch, error) {
 	}
 	for name, text := range map[string]string{"advisories-mirror": o.Base, "advisories-epss": o.EPSS,
 		"advisories-kev": o.KEV} {
-		u, err := url.Parse(text)
-		if err != nil || text != "" && (u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-			return nil, errs.E(errs.Invalid, "%s is not an http or https address", name) // it may hold a password
+		u, err := parseAddress(name, text)
+		if err != nil {
+			return nil, err
 		}
 		if name == "advisories-mirror" && text != "" {
 			u.Path = strings.TrimRight(u.Path, "/")
@@ -172,6 +172,15 @@ func (f *fetch) addProblem(part string, err error) {
 // mirrorURL is the address of a file of the mirror.
 func (f *fetch) mirrorURL(parts ...string) *url.URL { return f.base.JoinPath(parts...) }
 
+// parseAddress reads the address that a setting has; an empty one is allowed.
+func parseAddress(setting, text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || text != "" && (u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return nil, errs.E(errs.Invalid, "%s is not an http or https address", setting) // it may hold a password
+	}
+	return u, nil
+}
+
 // listEcosystems are those that are configured, or else those that the mirror lists.
 func (f *fetch) listEcosystems(ctx context.Context) ([]string, error) {
 	if f.base == nil {
@@ -188,6 +197,11 @@ func (f *fetch) listEcosystems(ctx context.Context) ([]string, error) {
 		}
 		list = strings.Split(text, "\n")
 	}
+	return f.usableNames(list)
+}
+
+// usableNames returns the names of ecosystems that have a folder of their own in the mirror.
+func (f *fetch) usableNames(list []string) ([]string, error) {
 	var out []string
 	for _, name := range list {
 		name = strings.TrimSpace(name)

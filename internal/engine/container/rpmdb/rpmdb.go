@@ -144,24 +144,28 @@ func parseHeader(b []byte) (Package, error) {
 			value, _, _ := bytes.Cut(data[offset:], []byte{0})
 			text = string(value)
 		}
-		switch tag {
-		case tagName:
-			p.Name = text
-		case tagVersion:
-			p.Version = text
-		case tagRelease:
-			p.Release = text
-		case tagLicense:
-			p.License = text
-		case tagArch:
-			p.Arch = text
-		case tagSource:
-			p.SourceRPM = text
-		case tagEpoch:
-			if kind == typeInt32 && offset+4 <= length {
-				p.Epoch = int(int32(binary.BigEndian.Uint32(data[offset:])))
-			}
+		if tag == tagEpoch && kind == typeInt32 && offset+4 <= length {
+			p.Epoch = int(int32(binary.BigEndian.Uint32(data[offset:])))
 		}
+		p.setText(tag, text)
 	}
 	return p, nil
+}
+
+// setText sets what an entry of a header tells, if it is asked for.
+func (p *Package) setText(tag uint32, text string) {
+	switch tag {
+	case tagName:
+		p.Name = text
+	case tagVersion:
+		p.Version = text
+	case tagRelease:
+		p.Release = text
+	case tagLicense:
+		p.License = text
+	case tagArch:
+		p.Arch = text
+	case tagSource:
+		p.SourceRPM = text
+	}
 }

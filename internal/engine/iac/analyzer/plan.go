@@ -95,6 +95,24 @@ func (p *planReader) addResource(r map[string]any, at *document.Node) {
 	of[address], p.lines.Fields[kind].Fields[address] = whole, at
 }
 
+// markFields marks the fields of a map that are not known.
+func markFields(fields, unknown map[string]any, n *document.Node, depth int) (any, *document.Node) {
+	out, at := maps.Clone(fields), *n
+	if at.Fields = maps.Clone(n.Fields); at.Fields == nil {
+		at.Fields = map[string]*document.Node{}
+	}
+	for name, below := range unknown {
+		place := n.Fields[name]
+		if place == nil {
+			place = &document.Node{Line: n.Line, Column: n.Column}
+		}
+		if inner, node := markUnknown(fields[name], below, place, depth+1); inner != nil {
+			out[name], at.Fields[name] = inner, node
+		}
+	}
+	return out, &at
+}
+
 // markUnknown puts texts where a value is known only after the plan is applied: the other
 // tree says true there.
 func markUnknown(v, unknown any, n *document.Node, depth int) (any, *document.Node) {
@@ -107,24 +125,9 @@ func markUnknown(v, unknown any, n *document.Node, depth int) (any, *document.No
 			return "${known after apply}", &document.Node{Line: n.Line, Column: n.Column, Unknown: true}
 		}
 	case map[string]any:
-		fields, ok := v.(map[string]any)
-		if !ok {
-			return v, n
+		if fields, ok := v.(map[string]any); ok {
+			return markFields(fields, u, n, depth)
 		}
-		out, at := maps.Clone(fields), *n
-		if at.Fields = maps.Clone(n.Fields); at.Fields == nil {
-			at.Fields = map[string]*document.Node{}
-		}
-		for name, below := range u {
-			place := n.Fields[name]
-			if place == nil {
-				place = &document.Node{Line: n.Line, Column: n.Column}
-			}
-			if inner, node := markUnknown(fields[name], below, place, depth+1); inner != nil {
-				out[name], at.Fields[name] = inner, node
-			}
-		}
-		return out, &at
 	case []any:
 		list, ok := v.([]any)
 		if !ok || len(list) != len(n.Items) {

@@ -217,21 +217,27 @@ func methodsOfMade(t *treeFacts, f kics.Flaw) bool {
 		isGenerated(t, f)
 }
 
+// followSteps returns the value that fields and indexes lead to, or nil.
+func followSteps(v any, steps []string) any {
+	for _, step := range steps {
+		list, ok := v.([]any)
+		if !ok {
+			v = valueAt(v, step)
+			continue
+		}
+		i, err := strconv.Atoi(step)
+		if err != nil || i < 0 || i >= len(list) {
+			return nil
+		}
+		v = list[i]
+	}
+	return v
+}
+
 // privateNetworks reports whether a rule of a firewall names private networks only: the
 // query knows a few networks of its own as such.
 func privateNetworks(_ *treeFacts, f kics.Flaw) bool {
-	var v any = f.Document.Root
-	for _, step := range f.Steps {
-		if list, ok := v.([]any); ok {
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(list) {
-				return false
-			}
-			v = list[i]
-			continue
-		}
-		v = valueAt(v, step)
-	}
+	v := followSteps(f.Document.Root, f.Steps)
 	named := false
 	for _, key := range []string{"cidr_ip", "cidr_ipv6"} {
 		networks, ok := valueAt(v, key).([]any)

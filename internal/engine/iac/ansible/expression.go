@@ -140,12 +140,18 @@ func applyFilter(v any, name, argument string) (any, state) {
 		}
 		return n, known
 	case "bool":
-		switch strings.ToLower(text) {
-		case "yes", "on", "1", "true":
-			return true, known
-		case "no", "off", "0", "false", "":
-			return false, known
-		}
+		return truthOf(text)
+	}
+	return nil, unknown
+}
+
+// truthOf is the filter "bool" of a text.
+func truthOf(text string) (any, state) {
+	switch strings.ToLower(text) {
+	case "yes", "on", "1", "true":
+		return true, known
+	case "no", "off", "0", "false", "":
+		return false, known
 	}
 	return nil, unknown
 }
@@ -158,11 +164,7 @@ func (s *scope) readOperand(text string) (v any, is state, rest string) {
 		return nil, unknown, ""
 	}
 	if quote := text[0]; quote == '\'' || quote == '"' {
-		end := strings.IndexByte(text[1:], quote)
-		if end < 0 || strings.Contains(text[1:1+end], `\`) {
-			return nil, unknown, ""
-		}
-		return text[1 : 1+end], known, text[end+2:]
+		return readQuoted(text)
 	}
 	if m := number.FindString(text); m != "" {
 		if n, err := strconv.ParseInt(m, 10, 64); err == nil {
@@ -193,6 +195,15 @@ func (s *scope) readOperand(text string) (v any, is state, rest string) {
 			v, is = s.memberOf(v, m[1]+m[2]+m[3], m[4])
 		}
 	}
+}
+
+// readQuoted reads a text in quotes; one with an escape is not known.
+func readQuoted(text string) (v any, is state, rest string) {
+	end := strings.IndexByte(text[1:], text[0])
+	if end < 0 || strings.Contains(text[1:1+end], `\`) {
+		return nil, unknown, ""
+	}
+	return text[1 : 1+end], known, text[end+2:]
 }
 
 // memberOf returns a field or an item of a value, computed.
@@ -233,28 +244,38 @@ func (s *scope) computeWhole(v any) (any, state) {
 		}
 		return nil, unknown
 	case map[string]any:
-		if list, ok := v[document.Playbooks].([]any); ok && len(v) == 1 {
-			return s.computeWhole(list)
-		}
-		out := make(map[string]any, len(v))
-		for key, e := range v {
-			one, is := s.computeWhole(e)
-			if is != known {
-				return nil, unknown
-			}
-			out[key] = one
-		}
-		return out, known
+		return s.computeFields(v)
 	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			one, is := s.computeWhole(e)
-			if is != known {
-				return nil, unknown
-			}
-			out[i] = one
-		}
-		return out, known
+		return s.computeItems(v)
 	}
 	return v, known
+}
+
+// computeFields computes all fields of a map, or the list that a file of tasks is.
+func (s *scope) computeFields(m map[string]any) (any, state) {
+	if list, ok := m[document.Playbooks].([]any); ok && len(m) == 1 {
+		return s.computeWhole(list)
+	}
+	out := make(map[string]any, len(m))
+	for key, e := range m {
+		one, is := s.computeWhole(e)
+		if is != known {
+			return nil, unknown
+		}
+		out[key] = one
+	}
+	return out, known
+}
+
+// computeItems computes all items of a list.
+func (s *scope) computeItems(list []any) (any, state) {
+	out := make([]any, len(list))
+	for i, e := range list {
+		one, is := s.computeWhole(e)
+		if is != known {
+			return nil, unknown
+		}
+		out[i] = one
+	}
+	return out, known
 }

@@ -35,16 +35,7 @@ func (p *project) evaluateTasks(l taskList, s *scope, at taskPlace, made *taskLi
 		if vars, ok := task["vars"].(map[string]any); ok && n.Fields["vars"] != nil {
 			inner = inner.withLayers(certainLayer(visibleVars(vars, n.Fields["vars"])))
 		}
-		block := false
-		for _, key := range []string{"block", "rescue", "always"} {
-			if _, has := task[key].([]any); has && s.budget.depth < document.MaxDepth {
-				block = true
-				s.budget.depth++
-				p.evaluateTasks(listAt(l.file, task, n, key), inner, at, made)
-				s.budget.depth--
-			}
-		}
-		if block {
+		if p.evaluateBlock(l.file, task, n, inner, at, made) {
 			continue
 		}
 		if l, ok := p.includedVars(task, n, inner, at); ok {
@@ -56,6 +47,21 @@ func (p *project) evaluateTasks(l taskList, s *scope, at taskPlace, made *taskLi
 			made.addTask(evaluateTask(task, n, turn))
 		}
 	}
+}
+
+// evaluateBlock adds the tasks of a block; false if the task is none.
+func (p *project) evaluateBlock(file string, task map[string]any, n *document.Node, s *scope, at taskPlace,
+	made *taskList) bool {
+	block := false
+	for _, key := range []string{"block", "rescue", "always"} {
+		if _, has := task[key].([]any); has && s.budget.depth < document.MaxDepth {
+			block = true
+			s.budget.depth++
+			p.evaluateTasks(listAt(file, task, n, key), s, at, made)
+			s.budget.depth--
+		}
+	}
+	return block
 }
 
 // evaluateTask evaluates the values of a task.
@@ -70,14 +76,18 @@ func evaluateTask(task map[string]any, n *document.Node, s *scope) (map[string]a
 	return out, &at
 }
 
+// loopVariable returns the name of the variable that holds the item of a task's turn.
+func loopVariable(task map[string]any) string {
+	control, _ := task["loop_control"].(map[string]any)
+	if name, ok := control["loop_var"].(string); ok {
+		return name
+	}
+	return "item"
+}
+
 // loopScopes returns the scopes of a task's turns: one for each item of a known list.
 func loopScopes(task map[string]any, n *document.Node, s *scope) []*scope {
-	item := "item"
-	if control, ok := task["loop_control"].(map[string]any); ok {
-		if name, ok := control["loop_var"].(string); ok {
-			item = name
-		}
-	}
+	item := loopVariable(task)
 	looping := false
 	for key, v := range task {
 		plain := key == "loop" || key == "with_items" || key == "with_list"

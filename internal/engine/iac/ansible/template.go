@@ -64,22 +64,28 @@ func (p *project) renderTemplate(task map[string]any, n *document.Node, s *scope
 		if !f.there {
 			continue
 		}
-		if len(f.text) > maxTemplate || !infrastructure.Match(f.text) {
-			return
-		}
-		if i := bytes.Index(f.text, []byte("{%")); i >= 0 {
-			g := newGap(file, &document.Node{Line: 1 + bytes.Count(f.text[:i], []byte("\n"))}, "the template is not "+
-				"analyzed: it has statements, which are not followed")
-			if !slices.Contains(*at.gaps, g) {
-				*at.gaps = append(*at.gaps, g)
-			}
-			return
-		}
-		p.keepRendered(file, f.text, s)
+		p.renderFile(file, f.text, s, at)
 		return
 	}
 	*at.gaps = append(*at.gaps, newGap(at.file, where, "the template %s is not analyzed: it is not part of "+
 		"the tree", name))
+}
+
+// renderFile fills in a template that is infrastructure code and has no statements.
+func (p *project) renderFile(file string, text []byte, s *scope, at taskPlace) {
+	if len(text) > maxTemplate || !infrastructure.Match(text) {
+		return
+	}
+	i := bytes.Index(text, []byte("{%"))
+	if i < 0 {
+		p.keepRendered(file, text, s)
+		return
+	}
+	g := newGap(file, &document.Node{Line: 1 + bytes.Count(text[:i], []byte("\n"))}, "the template is not "+
+		"analyzed: it has statements, which are not followed")
+	if !slices.Contains(*at.gaps, g) {
+		*at.gaps = append(*at.gaps, g)
+	}
 }
 
 // keepRendered keeps a template with what is known put in.

@@ -128,6 +128,27 @@ type definition struct {
 	value any
 }
 
+// readVarsFolder puts the variables of a folder's files and folders under the group that each is
+// named after; those of hosts have none. It reports whether one is encrypted.
+func (p *project) readVarsFolder(folder string, ofHosts bool, put func(string, map[string]any)) (hidden bool) {
+	for _, e := range p.readFolder(folder) {
+		group := strings.TrimSuffix(e.Name(), path.Ext(e.Name()))
+		if ofHosts {
+			group = ""
+		}
+		names := []string{path.Join(folder, e.Name())}
+		if e.IsDir() {
+			names = p.varsFiles(names[0])
+		}
+		for _, name := range names {
+			values, encrypted := p.fileVars(name)
+			put(group, values)
+			hidden = hidden || encrypted
+		}
+	}
+	return hidden
+}
+
 // groupVars returns the variables of groups and hosts that may apply to plays of the
 // folder.
 func (p *project) groupVars(dir string) (defined map[string][]definition, hidden bool) {
@@ -145,21 +166,7 @@ func (p *project) groupVars(dir string) (defined map[string][]definition, hidden
 			continue
 		}
 		for _, kind := range []string{"group_vars", "host_vars"} {
-			for _, e := range p.readFolder(path.Join(base, kind)) {
-				group := strings.TrimSuffix(e.Name(), path.Ext(e.Name()))
-				if kind == "host_vars" {
-					group = ""
-				}
-				names := []string{path.Join(base, kind, e.Name())}
-				if e.IsDir() {
-					names = p.varsFiles(names[0])
-				}
-				for _, name := range names {
-					values, encrypted := p.fileVars(name)
-					put(group, values)
-					hidden = hidden || encrypted
-				}
-			}
+			hidden = p.readVarsFolder(path.Join(base, kind), kind == "host_vars", put) || hidden
 		}
 	}
 	for _, d := range p.hosts {
@@ -198,21 +205,25 @@ func eachGroup(groups map[string]any, put func(string, map[string]any), depth in
 	}
 }
 
+// valuesOfGroup returns the values that a group with a name defines.
+func valuesOfGroup(all []definition, group string) []any {
+	var out []any
+	for _, d := range all {
+		if d.group == group && group != "" {
+			out = append(out, d.value)
+		}
+	}
+	return out
+}
+
 // hostLayer makes the layer of what groups and hosts define for a play.
 func hostLayer(defined map[string][]definition, hosts string) layer {
 	out := layer{}
 	local := hosts == "localhost" || hosts == "127.0.0.1"
 	for name, all := range defined {
-		sure, others := []any{}, []any{}
-		for _, group := range []string{hosts, "all"} {
-			for _, d := range all {
-				if d.group == group && group != "" {
-					sure = append(sure, d.value)
-				}
-			}
-			if len(sure) > 0 {
-				break
-			}
+		sure, others := valuesOfGroup(all, hosts), []any{}
+		if len(sure) == 0 {
+			sure = valuesOfGroup(all, "all")
 		}
 		for _, d := range all {
 			if d.group != "all" && d.group != hosts && (!local || d.group == "") {
@@ -241,6 +252,17 @@ func allEqual(values []any) bool {
 	return true
 }
 
+// readNamedVars reads the first file of the name in the folders.
+func (p *project) readNamedVars(dirs []string, name string) (l layer, found, hidden bool) {
+	for _, dir := range dirs {
+		if file, ok := p.findFile(path.Join(dir, name)); ok {
+			values, encrypted := p.fileVars(file)
+			return certainLayer(values), true, encrypted
+		}
+	}
+	return layer{}, false, false
+}
+
 // readVarsFiles makes the layer of files that are named by a text, of which later ones are
 // stronger. A text that is not known names all files that match.
 func (p *project) readVarsFiles(s *scope, dirs []string, name any) (l layer, found, hidden bool) {
@@ -258,13 +280,7 @@ func (p *project) readVarsFiles(s *scope, dirs []string, name any) (l layer, fou
 	text, _ := name.(string)
 	with, ok := s.computeText(text)
 	if exact, isText := with.(string); ok && isText {
-		for _, dir := range dirs {
-			if file, is := p.findFile(path.Join(dir, exact)); is {
-				values, encrypted := p.fileVars(file)
-				return certainLayer(values), true, encrypted
-			}
-		}
-		return l, false, false
+		return p.readNamedVars(dirs, exact)
 	}
 	for _, file := range p.matchingFiles(dirs, text) {
 		values, encrypted := p.fileVars(file)
@@ -309,6 +325,20 @@ func (p *project) matchingFiles(dirs []string, text string) []string {
 	return out
 }
 
+// collectFacts adds the variables that a task sets, given as a map or as "name=value" words.
+func collectFacts(arguments any, out layer) {
+	facts, _ := arguments.(map[string]any)
+	for name := range facts {
+		out[name] = candidate{value: document.Unknown{}}
+	}
+	text, _ := arguments.(string)
+	for word := range strings.FieldsSeq(text) {
+		if name, _, ok := strings.Cut(word, "="); ok {
+			out[name] = candidate{value: document.Unknown{}}
+		}
+	}
+}
+
 // collectRuntimeVars collects the variables that tasks set while they run, in any file:
 // their values are not known then.
 func collectRuntimeVars(v any, out layer, depth int) {
@@ -320,18 +350,8 @@ func collectRuntimeVars(v any, out layer, depth int) {
 		if name, ok := v["register"].(string); ok {
 			out[name] = candidate{value: document.Unknown{}}
 		}
-		for _, key := range []string{"set_fact", "ansible.builtin.set_fact"} {
-			facts, _ := v[key].(map[string]any)
-			for name := range facts {
-				out[name] = candidate{value: document.Unknown{}}
-			}
-			text, _ := v[key].(string)
-			for word := range strings.FieldsSeq(text) {
-				if name, _, ok := strings.Cut(word, "="); ok {
-					out[name] = candidate{value: document.Unknown{}}
-				}
-			}
-		}
+		collectFacts(v["set_fact"], out)
+		collectFacts(v["ansible.builtin.set_fact"], out)
 		prompts, _ := v["vars_prompt"].([]any)
 		for _, p := range prompts {
 			if one, ok := p.(map[string]any); ok {

@@ -149,6 +149,21 @@ func (c *converter) convertParam(d *declaration) (map[string]any, *document.Node
 	return out, declarationNode(d, lines)
 }
 
+// decoratorField returns the field of a template that a decorator stands for.
+func decoratorField(name string, values []any) (string, any) {
+	switch {
+	case len(values) == 0:
+		return name, []any{}
+	case name == "description":
+		return "metadata", map[string]any{"description": values[0]}
+	case name == "allowed":
+		return "allowedValues", values[0]
+	case name == "metadata" || strings.HasPrefix(name, "max") || strings.HasPrefix(name, "min"):
+		return name, values[0]
+	}
+	return name, values
+}
+
 // addDecorators adds what decorators say: "@minLength(3)", "@allowed([…])", "@secure()".
 func (c *converter) addDecorators(d *declaration, out map[string]any, lines map[string]*document.Node) {
 	for _, e := range d.decorators {
@@ -160,19 +175,7 @@ func (c *converter) addDecorators(d *declaration, out map[string]any, lines map[
 			v, _ := c.convertValue(item)
 			values = append(values, v)
 		}
-		key := e.name
-		var value any = values
-		switch {
-		case key == "description" && len(values) > 0:
-			key, value = "metadata", map[string]any{"description": values[0]}
-		case key == "allowed" && len(values) > 0:
-			key, value = "allowedValues", values[0]
-		case key == "metadata" && len(values) > 0,
-			strings.HasPrefix(key, "max") && len(values) > 0, strings.HasPrefix(key, "min") && len(values) > 0:
-			value = values[0]
-		case values == nil:
-			value = []any{}
-		}
+		key, value := decoratorField(e.name, values)
 		out[key] = value
 		lines[key] = &document.Node{Line: e.line, Column: e.column}
 	}

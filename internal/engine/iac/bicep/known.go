@@ -70,13 +70,7 @@ func (k *evaluator) evaluate(e *expr) (any, bool) {
 	case textParts:
 		return k.evaluateText(e)
 	case ident:
-		if v, ok := k.names[e.name]; ok {
-			return v, true
-		}
-		if v, ok := k.env.Variable(e.name); ok {
-			return v, true
-		}
-		return k.env.Parameter(e.name)
+		return k.evaluateName(e.name)
 	case array:
 		return k.evaluateList(e.items)
 	case object:
@@ -296,6 +290,17 @@ func (k *evaluator) firstNotNull(items []*expr) (any, bool) {
 		}
 	}
 	return nil, true
+}
+
+// evaluateName returns what a name stands for: of a loop, a variable or a parameter.
+func (k *evaluator) evaluateName(name string) (any, bool) {
+	if v, ok := k.names[name]; ok {
+		return v, true
+	}
+	if v, ok := k.env.Variable(name); ok {
+		return v, true
+	}
+	return k.env.Parameter(name)
 }
 
 // evaluateCall returns the value of a function of known arguments.

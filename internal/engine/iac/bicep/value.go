@@ -1,6 +1,7 @@
 package bicep
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,23 @@ import (
 // maxMade bounds how many values variables stand for: one in another, they double.
 const maxMade = 100_000
 
+// convertList converts the items of an array, or what a loop makes of each item.
+func (c *converter) convertList(e *expr, at *document.Node) []any {
+	list := []any{}
+	add := func(item *expr) {
+		v, below := c.convertValue(item)
+		list, at.Items = append(list, v), append(at.Items, below)
+	}
+	if e.what == loop {
+		c.forEachItem(e, func() { add(e.items[1]) })
+		return list
+	}
+	for _, item := range e.items {
+		add(item)
+	}
+	return list
+}
+
 // convertValue returns what an expression is, with its positions.
 func (c *converter) convertValue(e *expr) (any, *document.Node) {
 	if e == nil {
@@ -24,20 +42,8 @@ func (c *converter) convertValue(e *expr) (any, *document.Node) {
 		return e.value, at
 	case object:
 		return c.convertObject(e, at), at
-	case array:
-		list := []any{}
-		for _, item := range e.items {
-			v, below := c.convertValue(item)
-			list, at.Items = append(list, v), append(at.Items, below)
-		}
-		return list, at
-	case loop:
-		list := []any{}
-		c.forEachItem(e, func() {
-			v, below := c.convertValue(e.items[1])
-			list, at.Items = append(list, v), append(at.Items, below)
-		})
-		return list, at
+	case array, loop:
+		return c.convertList(e, at), at
 	case ident:
 		if v, lines, ok := c.convertName(e, at); ok {
 			return v, lines
@@ -249,38 +255,11 @@ func (c *converter) writeList(items []*expr) string {
 }
 
 // operationName returns the function of templates for an operator.
-func operationName(e *expr) string {
-	switch e.name {
-	case "==", "=~":
-		return "equals"
-	case "!=", "!~":
-		return "not-equals"
-	case "&&":
-		return "and"
-	case "||":
-		return "or"
-	case "!":
-		return "not"
-	case "??":
-		return "coalesce"
-	case "<":
-		return "less"
-	case "<=":
-		return "lessOrEquals"
-	case ">":
-		return "greater"
-	case ">=":
-		return "greaterOrEquals"
-	case "+":
-		return "add"
-	case "-":
-		return "sub"
-	case "*":
-		return "mul"
-	case "/":
-		return "div"
-	case "%":
-		return "mod"
-	}
-	return e.name
+func operationName(e *expr) string { return cmp.Or(operationNames[e.name], e.name) }
+
+// operationNames are the functions of templates that do what an operator does.
+var operationNames = map[string]string{
+	"==": "equals", "=~": "equals", "!=": "not-equals", "!~": "not-equals", "&&": "and", "||": "or", "!": "not",
+	"??": "coalesce", "<": "less", "<=": "lessOrEquals", ">": "greater", ">=": "greaterOrEquals", "+": "add",
+	"-": "sub", "*": "mul", "/": "div", "%": "mod",
 }

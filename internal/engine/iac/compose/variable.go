@@ -82,37 +82,47 @@ func (e *environment) interpolateValue(v any) any {
 			return out
 		}
 	case map[string]any:
-		var out map[string]any
-		for key, below := range v {
-			with := e.interpolateValue(below)
-			if with == nil {
-				continue
-			}
-			if out == nil {
-				out = maps.Clone(v)
-			}
-			out[key] = with
-		}
-		if out != nil {
+		if out := e.interpolateFields(v); out != nil {
 			return out
 		}
 	case []any:
-		var out []any
-		for i, below := range v {
-			with := e.interpolateValue(below)
-			if with == nil {
-				continue
-			}
-			if out == nil {
-				out = slices.Clone(v)
-			}
-			out[i] = with
-		}
-		if out != nil {
+		if out := e.interpolateItems(v); out != nil {
 			return out
 		}
 	}
 	return nil
+}
+
+// interpolateFields returns the map with the variables of its fields put in; nil without any.
+func (e *environment) interpolateFields(m map[string]any) map[string]any {
+	var out map[string]any
+	for key, below := range m {
+		with := e.interpolateValue(below)
+		if with == nil {
+			continue
+		}
+		if out == nil {
+			out = maps.Clone(m)
+		}
+		out[key] = with
+	}
+	return out
+}
+
+// interpolateItems returns the list with the variables of its items put in; nil without any.
+func (e *environment) interpolateItems(list []any) []any {
+	var out []any
+	for i, below := range list {
+		with := e.interpolateValue(below)
+		if with == nil {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(list)
+		}
+		out[i] = with
+	}
+	return out
 }
 
 // substituteVar returns what stands for one variable, or the variable itself.

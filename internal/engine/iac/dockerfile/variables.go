@@ -36,17 +36,7 @@ func (d *decoder) applyVariables(cmd string, values []string) []string {
 	}
 	switch cmd {
 	case "arg":
-		for _, v := range out {
-			name, value, ok := strings.Cut(v, "=")
-			if !ok {
-				if value, ok = d.global[name]; !ok {
-					continue
-				}
-			}
-			if _, env := s[name]; !env || d.scope == nil || ok {
-				s[name] = unquote(value)
-			}
-		}
+		d.defineArguments(s, out)
 	case "env":
 		// The parser gives a name, a value and what was between them.
 		for i := 0; i+1 < len(out); i += 3 {
@@ -55,6 +45,19 @@ func (d *decoder) applyVariables(cmd string, values []string) []string {
 		out = namesAndValues(out)
 	}
 	return out
+}
+
+// defineArguments adds what ARG defines: a value, or that of the outer argument of the name.
+func (d *decoder) defineArguments(s scope, values []string) {
+	for _, v := range values {
+		name, value, ok := strings.Cut(v, "=")
+		if !ok {
+			if value, ok = d.global[name]; !ok {
+				continue
+			}
+		}
+		s[name] = unquote(value)
+	}
 }
 
 // namesAndValues leaves out what the parser keeps between names and values.

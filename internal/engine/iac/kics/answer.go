@@ -70,6 +70,22 @@ func knownName(s string) string {
 	return s
 }
 
+// nodeAtPath returns the place that the steps of a result lead to, of an object that of its first
+// field; nil where they end before.
+func (t *fileTexts) nodeAtPath(d *document.Document, steps []string) *document.Node {
+	if len(steps) == 0 || d.Lines == nil {
+		return nil
+	}
+	n, found := d.Lines.Find(steps...)
+	if found != len(steps) || n.Line <= 0 {
+		return nil
+	}
+	if t.isObject(d, n) {
+		return firstField(n)
+	}
+	return n
+}
+
 // toFlaw finds the position of a result. It is false for one that points into what a
 // reference brought in, which is reported where it is written.
 func (t *fileTexts) toFlaw(d *document.Document, a queryResult) (Flaw, bool) {
@@ -88,14 +104,9 @@ func (t *fileTexts) toFlaw(d *document.Document, a queryResult) (Flaw, bool) {
 		f.Line = 1
 		return f, true
 	}
-	if len(a.path) > 0 && d.Lines != nil {
-		if n, found := d.Lines.Find(a.path...); found == len(a.path) && n.Line > 0 {
-			if t.isObject(d, n) {
-				n = firstField(n)
-			}
-			f.Path, f.Line, f.Column, f.Unknown = d.File(n), n.Line, n.Column, n.Unknown
-			return f, true
-		}
+	if n := t.nodeAtPath(d, a.path); n != nil {
+		f.Path, f.Line, f.Column, f.Unknown = d.File(n), n.Line, n.Column, n.Unknown
+		return f, true
 	}
 	n, made := followKey(d, a.key)
 	f.Unknown = n != nil && n.Unknown

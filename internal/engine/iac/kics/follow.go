@@ -52,17 +52,22 @@ type keyWalk struct {
 	made  bool // it leads through what is not written
 }
 
+// placedItems returns the items of a list, or the value itself.
+func (p placedValue) placedItems() []placedValue {
+	list, ok := p.value.([]any)
+	if !ok {
+		return []placedValue{p}
+	}
+	var out []placedValue
+	for i, item := range list[:min(len(list), len(p.node.Items))] {
+		out = append(out, placedValue{item, p.node.Items[i]})
+	}
+	return out
+}
+
 // descend takes one step from the value at the position, if it leads anywhere.
 func (w *keyWalk) descend(from int, s keyStep) bool {
-	candidates := []placedValue{w.at[from]}
-	if list, ok := w.at[from].value.([]any); ok {
-		candidates = candidates[:0]
-		for i, item := range list {
-			if i < len(w.at[from].node.Items) {
-				candidates = append(candidates, placedValue{item, w.at[from].node.Items[i]})
-			}
-		}
-	}
+	candidates := w.at[from].placedItems()
 	slices.SortStableFunc(candidates, func(a, b placedValue) int {
 		return cmp.Compare(exactMatch(b, s), exactMatch(a, s))
 	})

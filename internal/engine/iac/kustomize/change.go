@@ -14,6 +14,41 @@ import (
 // This file applies the fields that change all objects, and makes the objects of
 // the generators.
 
+// setNamespace puts the objects that are in namespaces into one.
+func setNamespace(objects []*object, namespace string, at *document.Node) {
+	for _, o := range objects {
+		if !clusterWide[o.kind()] {
+			o.setField([]string{"metadata", "namespace"}, namespace, at)
+		}
+	}
+}
+
+// setReplicas sets how often each of the named workloads runs.
+func (k *kustomization) setReplicas(objects []*object) {
+	for _, e := range k.listEntries("replicas") {
+		m, _ := e.value.(map[string]any)
+		for _, o := range objects {
+			if name, _ := m["name"].(string); o.hasName(name) && m["count"] != nil && o.hasMap("spec") {
+				o.setField([]string{"spec", "replicas"}, m["count"], e.lines)
+				o.changed = true
+			}
+		}
+	}
+}
+
+// setImages changes the names, tags and digests of images.
+func (k *kustomization) setImages(objects []*object) {
+	for _, e := range k.listEntries("images") {
+		m, _ := e.value.(map[string]any)
+		for _, o := range objects {
+			v, lines, changed := changeImages(o.root, o.lines, m, e.lines, 0)
+			if root, ok := v.(map[string]any); ok && changed {
+				o.root, o.lines, o.changed = root, lines, true
+			}
+		}
+	}
+}
+
 // applyFields applies patches and then the other fields, in kustomize's order, and removes
 // the variables.
 func (b *builder) applyFields(k *kustomization, objects []*object) {
@@ -23,11 +58,7 @@ func (b *builder) applyFields(k *kustomization, objects []*object) {
 		return s, k.lines.Fields[field]
 	}
 	if namespace, at := text("namespace"); namespace != "" {
-		for _, o := range objects {
-			if !clusterWide[o.kind()] {
-				o.setField([]string{"metadata", "namespace"}, namespace, at)
-			}
-		}
+		setNamespace(objects, namespace, at)
 	}
 	prefix, at := text("namePrefix")
 	suffix, end := text("nameSuffix")
@@ -38,24 +69,8 @@ func (b *builder) applyFields(k *kustomization, objects []*object) {
 		renameObjects(objects, prefix, suffix, at)
 	}
 	k.addLabels(objects)
-	for _, e := range k.listEntries("replicas") {
-		m, _ := e.value.(map[string]any)
-		for _, o := range objects {
-			if name, _ := m["name"].(string); o.hasName(name) && m["count"] != nil && o.hasMap("spec") {
-				o.setField([]string{"spec", "replicas"}, m["count"], e.lines)
-				o.changed = true
-			}
-		}
-	}
-	for _, e := range k.listEntries("images") {
-		m, _ := e.value.(map[string]any)
-		for _, o := range objects {
-			v, lines, changed := changeImages(o.root, o.lines, m, e.lines, 0)
-			if root, ok := v.(map[string]any); ok && changed {
-				o.root, o.lines, o.changed = root, lines, true
-			}
-		}
-	}
+	k.setReplicas(objects)
+	k.setImages(objects)
 	b.applyReplacements(k, objects)
 	b.vars = append(b.vars, k.listVariables(objects)...)
 }

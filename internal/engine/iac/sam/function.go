@@ -67,6 +67,14 @@ func (x *expansion) addRole(o origin, service string) {
 	x.addResource(o.name+"Role", "AWS::IAM::Role", o, p)
 }
 
+// policyAddress returns the address of a managed policy that may be given by its name alone.
+func policyAddress(name string) string {
+	if name != "" && !strings.Contains(name, ":") && !strings.Contains(name, "$") {
+		return "arn:aws:iam::aws:policy/" + name
+	}
+	return name
+}
+
 // addPolicies reads "Policies": names and addresses of managed policies, documents of
 // one's own, and templates of the model.
 func (p *properties) addPolicies(o origin) {
@@ -80,8 +88,10 @@ func (p *properties) addPolicies(o origin) {
 		list, items = []any{v}, []*document.Node{at}
 	}
 	var managed, own []any
-	managedAt := &document.Node{Line: at.Line, Column: at.Column, Path: at.Path}
-	ownAt := &document.Node{Line: at.Line, Column: at.Column, Path: at.Path}
+	here := func(n *document.Node) *document.Node {
+		return &document.Node{Line: n.Line, Column: n.Column, Path: n.Path}
+	}
+	managedAt, ownAt := here(at), here(at)
 	for i, one := range list {
 		if i >= len(items) || items[i] == nil {
 			break
@@ -93,17 +103,13 @@ func (p *properties) addPolicies(o origin) {
 		}
 		switch v := one.(type) {
 		case string:
-			if v != "" && !strings.Contains(v, ":") && !strings.Contains(v, "$") {
-				v = "arn:aws:iam::aws:policy/" + v
-			}
-			managed, managedAt.Items = append(managed, v), append(managedAt.Items, n)
+			managed, managedAt.Items = append(managed, policyAddress(v)), append(managedAt.Items, n)
 		case map[string]any:
 			if v["Statement"] != nil {
 				own = append(own, map[string]any{"PolicyName": o.name + "RolePolicy", "PolicyDocument": v})
-				ownAt.Items = append(ownAt.Items, &document.Node{Line: n.Line, Column: n.Column, Path: n.Path,
-					Fields: map[string]*document.Node{
-						"PolicyName": {Line: n.Line, Column: n.Column, Path: n.Path}, "PolicyDocument": n,
-					}})
+				one := here(n)
+				one.Fields = map[string]*document.Node{"PolicyName": here(n), "PolicyDocument": n}
+				ownAt.Items = append(ownAt.Items, one)
 			}
 		}
 	}

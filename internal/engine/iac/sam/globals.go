@@ -57,6 +57,24 @@ func Globals(globals any, from *document.Node, resources map[string]any,
 	return out, &at
 }
 
+// mergeGlobalFields lays the fields of a map over the global ones.
+func mergeGlobalFields(global map[string]any, from *document.Node, own map[string]any, at *document.Node,
+	depth int) (any, *document.Node) {
+	out, node := maps.Clone(own), *at
+	node.Fields = maps.Clone(at.Fields)
+	if node.Fields == nil {
+		node.Fields = map[string]*document.Node{}
+	}
+	for key, v := range global {
+		if mine, has := own[key]; has {
+			out[key], node.Fields[key] = mergeGlobal(v, from.Fields[key], mine, at.Fields[key], depth+1)
+		} else {
+			out[key], node.Fields[key] = v, from.Fields[key]
+		}
+	}
+	return out, &node
+}
+
 // mergeGlobal lays a value over the global one: maps are joined, lists put behind it.
 func mergeGlobal(global any, from *document.Node, own any, at *document.Node, depth int) (any, *document.Node) {
 	if at == nil || from == nil || at.Tag != "" || from.Tag != "" || depth > document.MaxDepth {
@@ -65,23 +83,9 @@ func mergeGlobal(global any, from *document.Node, own any, at *document.Node, de
 	node := *at
 	switch o := own.(type) {
 	case map[string]any:
-		g, ok := global.(map[string]any)
-		if !ok {
-			return own, at
+		if g, ok := global.(map[string]any); ok {
+			return mergeGlobalFields(g, from, o, at, depth)
 		}
-		out := maps.Clone(o)
-		node.Fields = maps.Clone(at.Fields)
-		if node.Fields == nil {
-			node.Fields = map[string]*document.Node{}
-		}
-		for key, v := range g {
-			if mine, has := o[key]; has {
-				out[key], node.Fields[key] = mergeGlobal(v, from.Fields[key], mine, at.Fields[key], depth+1)
-			} else {
-				out[key], node.Fields[key] = v, from.Fields[key]
-			}
-		}
-		return out, &node
 	case []any:
 		g, ok := global.([]any)
 		if !ok || len(g) != len(from.Items) || len(o) != len(at.Items) {

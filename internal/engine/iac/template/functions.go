@@ -167,15 +167,19 @@ func (s *stack) findInMap(arg any, at *document.Node) (any, bool) {
 		}
 		return nil, false
 	}
-	same, found := "", false
-	var value any
+	return sameInAll(mapping, keys[2])
+}
+
+// sameInAll returns the value that each entry of a mapping has under the key.
+func sameInAll(mapping map[string]any, key string) (value any, found bool) {
+	same := ""
 	for _, e := range mapping {
 		entry, _ := e.(map[string]any)
-		text, ok := scalarText(entry[keys[2]])
+		text, ok := scalarText(entry[key])
 		if !ok || found && text != same {
 			return nil, false
 		}
-		same, found, value = text, true, entry[keys[2]]
+		same, found, value = text, true, entry[key]
 	}
 	return value, found
 }

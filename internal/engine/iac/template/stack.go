@@ -417,27 +417,37 @@ func (s *stack) computeWhole(v any, n *document.Node) (any, bool) {
 	case string:
 		return s.replaceLoopNames(v), true
 	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			one, ok := s.computeWhole(e, itemNode(n, i))
-			if !ok {
-				return nil, false
-			}
-			out[i] = one
-		}
-		return out, true
+		return s.computeItems(v, n)
 	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, e := range v {
-			one, ok := s.computeWhole(e, fieldNode(n, key))
-			if !ok {
-				return nil, false
-			}
-			out[s.replaceLoopNames(key)] = one
-		}
-		return out, true
+		return s.computeFields(v, n)
 	}
 	return v, true
+}
+
+// computeItems computes all items of a list.
+func (s *stack) computeItems(list []any, n *document.Node) (any, bool) {
+	out := make([]any, len(list))
+	for i, e := range list {
+		one, ok := s.computeWhole(e, itemNode(n, i))
+		if !ok {
+			return nil, false
+		}
+		out[i] = one
+	}
+	return out, true
+}
+
+// computeFields computes all fields of a map.
+func (s *stack) computeFields(m map[string]any, n *document.Node) (any, bool) {
+	out := make(map[string]any, len(m))
+	for key, e := range m {
+		one, ok := s.computeWhole(e, fieldNode(n, key))
+		if !ok {
+			return nil, false
+		}
+		out[s.replaceLoopNames(key)] = one
+	}
+	return out, true
 }
 
 // asJSON is Fn::ToJsonString.

@@ -172,30 +172,9 @@ func (s *converter) convert(e hclsyntax.Expression, value any) (any, *document.N
 	case *hclsyntax.LiteralValueExpr:
 		return replaceUnknown(plainOf(e.Val).value, ""), node
 	case *hclsyntax.TupleConsExpr:
-		list, _ := value.([]any)
-		out := make([]any, 0, len(e.Exprs))
-		for i, item := range e.Exprs {
-			v, n := s.convert(item, itemOf(list, i, len(e.Exprs)))
-			// An object in a list has no key: it is shown where its own begin.
-			if o, ok := item.(*hclsyntax.ObjectConsExpr); ok && len(o.Items) > 0 {
-				where := s.source.locationOf(o.Items[0].KeyExpr.Range())
-				n.Line, n.Column = where.StartLine, where.StartColumn
-			}
-			out, node.Items = append(out, v), append(node.Items, n)
-		}
-		return out, node
+		return s.convertItems(e, value, node), node
 	case *hclsyntax.ObjectConsExpr:
-		object, _ := value.(map[string]any)
-		out := map[string]any{}
-		node.Fields = map[string]*document.Node{}
-		for _, item := range e.Items {
-			name := s.keyText(item.KeyExpr)
-			v, n := s.convert(item.ValueExpr, fieldOf(object, name))
-			where := s.source.locationOf(item.KeyExpr.Range())
-			n.Line, n.Column = where.StartLine, where.StartColumn
-			out[name], node.Fields[name] = v, n
-		}
-		return out, node
+		return s.convertFields(e, value, node), node
 	case *hclsyntax.TemplateExpr:
 		if text, ok := value.(string); ok {
 			return text, node
@@ -225,6 +204,37 @@ func (s *converter) showsValue(e *hclsyntax.ScopeTraversalExpr, value any) bool 
 		return len(words) > 3 && words[1] == "aws_iam_policy_document" && words[3] == "json"
 	}
 	return false
+}
+
+// convertItems converts the items of a list, and adds their places to the node.
+func (s *converter) convertItems(e *hclsyntax.TupleConsExpr, value any, node *document.Node) []any {
+	list, _ := value.([]any)
+	out := make([]any, 0, len(e.Exprs))
+	for i, item := range e.Exprs {
+		v, n := s.convert(item, itemOf(list, i, len(e.Exprs)))
+		// An object in a list has no key: it is shown where its own begin.
+		if o, ok := item.(*hclsyntax.ObjectConsExpr); ok && len(o.Items) > 0 {
+			where := s.source.locationOf(o.Items[0].KeyExpr.Range())
+			n.Line, n.Column = where.StartLine, where.StartColumn
+		}
+		out, node.Items = append(out, v), append(node.Items, n)
+	}
+	return out
+}
+
+// convertFields converts the fields of an object, and adds their places to the node.
+func (s *converter) convertFields(e *hclsyntax.ObjectConsExpr, value any, node *document.Node) map[string]any {
+	object, _ := value.(map[string]any)
+	out := map[string]any{}
+	node.Fields = map[string]*document.Node{}
+	for _, item := range e.Items {
+		name := s.keyText(item.KeyExpr)
+		v, n := s.convert(item.ValueExpr, fieldOf(object, name))
+		where := s.source.locationOf(item.KeyExpr.Range())
+		n.Line, n.Column = where.StartLine, where.StartColumn
+		out[name], node.Fields[name] = v, n
+	}
+	return out
 }
 
 // convertTemplate converts a template whose value is not known, part by part, so that its

@@ -164,13 +164,11 @@ func (p *planReader) readResource(e hcl.Expression) {
 		pairs, _ := hcl.ExprMap(values)
 		for _, pair := range pairs {
 			name, ok := literalKey(pair.Key)
-			if !ok {
+			if !ok || allTags && name == "tags" {
 				continue
 			}
 			later := p.unknown[address][name]
-			if allTags && name == "tags" {
-				continue
-			} else if allTags && name == "tags_all" {
+			if allTags && name == "tags_all" {
 				name = "tags"
 			}
 			seen[name] = true
@@ -178,14 +176,19 @@ func (p *planReader) readResource(e hcl.Expression) {
 				whole: hcl.RangeBetween(pair.Key.Range(), pair.Value.Range()), expr: plannedValue(pair.Value, later)})
 		}
 	}
-	for name, u := range p.unknown[address] {
+	p.addUnknown(b, p.unknown[address], seen)
+	sortAttributes(b.attributes)
+	p.source.blocks = append(p.source.blocks, b)
+}
+
+// addUnknown adds the attributes of a resource that only the provider knows.
+func (p *planReader) addUnknown(b *block, unknown map[string]any, seen map[string]bool) {
+	for name, u := range unknown {
 		if !seen[name] && anyUnknown(u) {
 			b.attributes = append(b.attributes, attribute{name: name, where: b.header, whole: b.header,
 				expr: &hclsyntax.LiteralValueExpr{Val: cty.DynamicVal, SrcRange: b.header}})
 		}
 	}
-	sortAttributes(b.attributes)
-	p.source.blocks = append(p.source.blocks, b)
 }
 
 // hasMembers reports whether a value is an object that is not empty.

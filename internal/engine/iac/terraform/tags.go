@@ -89,6 +89,25 @@ func (a *Attribute) mergeDocuments(value any, node *document.Node) (any, *docume
 	return out, &own
 }
 
+// passedProvider returns what the use of a module gives it as a provider, nil without.
+func (s *scope) passedProvider(name, alias string) hclsyntax.Expression {
+	if s.use == nil {
+		return nil
+	}
+	a := s.use.attributeOf("providers")
+	if a == nil {
+		return nil
+	}
+	if o, ok := a.expr.(*hclsyntax.ObjectConsExpr); ok {
+		for _, item := range o.Items {
+			if n, as := providerName(item.KeyExpr); n == name && as == alias {
+				return item.ValueExpr
+			}
+		}
+	}
+	return nil
+}
+
 // providerConfig returns the configuration of a provider that the module uses under a
 // name: its own, the one that its call hands down, or that of the caller. It is nil
 // without one.
@@ -103,16 +122,8 @@ func (s *scope) providerConfig(name, alias string) *Block {
 	if s.parent == nil {
 		return nil
 	}
-	if s.use != nil {
-		if a := s.use.attributeOf("providers"); a != nil {
-			if o, ok := a.expr.(*hclsyntax.ObjectConsExpr); ok {
-				for _, item := range o.Items {
-					if n, as := providerName(item.KeyExpr); n == name && as == alias {
-						return s.parent.providerConfig(providerName(item.ValueExpr))
-					}
-				}
-			}
-		}
+	if e := s.passedProvider(name, alias); e != nil {
+		return s.parent.providerConfig(providerName(e))
 	}
 	if alias != "" {
 		return nil

@@ -139,7 +139,7 @@ func makeRule(list []*match) *finding.Rule {
 		return cmp.Compare(x.Advisory.Severity.Rank(), y.Advisory.Severity.Rank())
 	}).Advisory
 	r := a.Rule(finding.SCA, "sca/")
-	r.HowToPrevent, r.Language = remediationText(list), languageOf(list[0].pkg.Ecosystem)
+	r.HowToPrevent, r.Language = remediationText(list), languageOf[list[0].pkg.Ecosystem]
 	return r
 }
 
@@ -183,46 +183,16 @@ func makeFinding(m *match) finding.Finding {
 	pkg.Also = m.more[:min(len(m.more), maxVersions)]
 	return finding.Finding{
 		RuleID: "sca/" + a.ID, Severity: a.Severity, Message: a.Message(what, m.Upgrade),
-		Language: languageOf(m.pkg.Ecosystem),
+		Language: languageOf[m.pkg.Ecosystem],
 		Location: finding.Location{Path: m.pkg.Path, StartLine: m.pkg.Line, EndLine: m.pkg.Line},
 		Package:  &pkg,
 		Identity: a.ID + " " + m.pkg.Ecosystem + " " + m.pkg.Name,
 	}
 }
 
-// languageOf is the language whose packages the ecosystem has.
-func languageOf(ecosystem string) string {
-	switch ecosystem {
-	case "npm":
-		return "javascript"
-	case "PyPI":
-		return "python"
-	case "Maven":
-		return "java"
-	case "Go":
-		return "go"
-	case "NuGet":
-		return "csharp"
-	case "Packagist":
-		return "php"
-	case "RubyGems":
-		return "ruby"
-	case "crates.io":
-		return "rust"
-	case "Pub":
-		return "dart"
-	case "Hex":
-		return "elixir"
-	case "ConanCenter":
-		return "cpp"
-	case "SwiftURL", "CocoaPods":
-		return "swift"
-	case "CRAN":
-		return "r"
-	case "Hackage":
-		return "haskell"
-	case "Julia":
-		return "julia"
-	}
-	return ""
+// languageOf is the language whose packages each ecosystem has.
+var languageOf = map[string]string{
+	"npm": "javascript", "PyPI": "python", "Maven": "java", "Go": "go", "NuGet": "csharp", "Packagist": "php",
+	"RubyGems": "ruby", "crates.io": "rust", "Pub": "dart", "Hex": "elixir", "ConanCenter": "cpp", "SwiftURL": "swift",
+	"CocoaPods": "swift", "CRAN": "r", "Hackage": "haskell", "Julia": "julia",
 }

@@ -168,22 +168,24 @@ func byName(text string) string {
 	return gnuLicense(text, later)
 }
 
-// gnuLicense reads the names of the GNU licences.
-func gnuLicense(text string, later bool) string {
-	family := ""
+// gnuFamily tells which of the GNU licenses a text names, "" for none.
+func gnuFamily(text string) string {
 	switch {
 	case strings.Contains(text, "affero") || strings.Contains(text, "agpl"):
-		family = "AGPL"
+		return "AGPL"
 	case strings.Contains(text, "lesser") || strings.Contains(text, "library general") ||
 		strings.Contains(text, "lgpl"):
-		family = "LGPL"
+		return "LGPL"
 	case strings.Contains(text, "gpl") || strings.Contains(text, "gnu general public"):
-		family = "GPL"
-	default:
-		return ""
+		return "GPL"
 	}
-	m := number.FindString(text)
-	if m == "" || strings.Contains(text, "exception") {
+	return ""
+}
+
+// gnuLicense reads the names of the GNU licences.
+func gnuLicense(text string, later bool) string {
+	family, m := gnuFamily(text), number.FindString(text)
+	if family == "" || m == "" || strings.Contains(text, "exception") {
 		return ""
 	}
 	if !strings.Contains(m, ".") {

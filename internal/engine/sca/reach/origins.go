@@ -94,6 +94,22 @@ func (o *origins) keepFirst(in map[string]string, key, from string) {
 	}
 }
 
+// followField follows a value into a field of the function's class, or out of one.
+func (o *origins) followField(fn *ir.Function, in *ir.Instr) {
+	if in.Op == ir.LoadField {
+		o.setOrigin(fn, in.Dst, o.originOf(fn, in.A))
+	}
+	if fn.Class == nil {
+		return
+	}
+	field := fn.Class.Qualified + "." + in.Text
+	if in.Op == ir.LoadField {
+		o.setOrigin(fn, in.Dst, o.fields[field])
+		return
+	}
+	o.keepFirst(o.fields, field, o.originOf(fn, in.B))
+}
+
 // followFunction follows the values of one function.
 func (o *origins) followFunction(fn *ir.Function) {
 	language := languageFamily(fn.File.Lang)
@@ -110,15 +126,8 @@ func (o *origins) followFunction(fn *ir.Function) {
 			o.setOrigin(fn, in.Dst, o.originOf(fn, in.A))
 		case ir.StoreIndex:
 			o.setOrigin(fn, in.A, o.originOf(fn, in.C))
-		case ir.LoadField:
-			o.setOrigin(fn, in.Dst, o.originOf(fn, in.A))
-			if fn.Class != nil {
-				o.setOrigin(fn, in.Dst, o.fields[fn.Class.Qualified+"."+in.Text])
-			}
-		case ir.StoreField:
-			if fn.Class != nil {
-				o.keepFirst(o.fields, fn.Class.Qualified+"."+in.Text, o.originOf(fn, in.B))
-			}
+		case ir.LoadField, ir.StoreField:
+			o.followField(fn, in)
 		case ir.LoadGlobal:
 			from := o.globals[in.Text]
 			if from == "" && o.isForeign(language, in.Text) {

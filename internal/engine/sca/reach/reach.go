@@ -315,11 +315,8 @@ func (p *Program) namedFunctions() [][]int32 {
 				continue
 			}
 			text := f.Tree.Text(node)
-			if dot := strings.LastIndexByte(text, '.'); dot >= 0 {
-				text = text[dot+1:]
-			}
-			targets := byName[languageFamily(f.Lang)+" "+text]
-			if len(targets) == 0 || len(targets) > most {
+			targets := byName[languageFamily(f.Lang)+" "+text[strings.LastIndexByte(text, '.')+1:]]
+			if len(targets) > most {
 				continue
 			}
 			for _, to := range targets {
@@ -330,12 +327,7 @@ func (p *Program) namedFunctions() [][]int32 {
 			}
 		}
 	}
-	// Nested functions run if the one around them does: they are values of it.
-	for _, fn := range p.graph.Functions {
-		if fn.Parent != nil && fn.Kind == ir.LambdaFunction {
-			out[fn.Parent.ID] = append(out[fn.Parent.ID], fn.ID)
-		}
-	}
+	p.addNested(out)
 	for i := range out {
 		slices.Sort(out[i])
 		out[i] = slices.Compact(out[i])
@@ -366,6 +358,16 @@ func isOwnName(fn *ir.Function, f *ir.File, node int32) bool {
 	return fn.File == f && fn.Node >= 0 && f.Tree.Child(fn.Node, tree.RoleName) == node
 }
 
+// addNested adds nested functions to what the one around each names: they are values of it, and
+// run if it does.
+func (p *Program) addNested(named [][]int32) {
+	for _, fn := range p.graph.Functions {
+		if fn.Parent != nil && fn.Kind == ir.LambdaFunction {
+			named[fn.Parent.ID] = append(named[fn.Parent.ID], fn.ID)
+		}
+	}
+}
+
 // isEntry reports whether code outside of the program may run the function.
 func (p *Program) isEntry(fn *ir.Function) bool {
 	if lang.Test(fn.File.Tree.Path) {
@@ -380,6 +382,11 @@ func (p *Program) isEntry(fn *ir.Function) bool {
 	if isAnnotated(fn) {
 		return true // a framework knows it
 	}
+	return p.isVisible(fn)
+}
+
+// isVisible reports whether code of other modules can name the function.
+func (p *Program) isVisible(fn *ir.Function) bool {
 	switch languageFamily(fn.File.Lang) {
 	case "go":
 		return fn.Name == "main" || fn.Name == "init" || fn.Name != "" && fn.Name[0] >= 'A' && fn.Name[0] <= 'Z'

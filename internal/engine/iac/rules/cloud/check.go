@@ -115,22 +115,27 @@ func (r *checkRun) addMatch(m Match) {
 	r.matches = append(r.matches, m)
 }
 
-// checkSubject checks one rule on one subject.
-func (r *checkRun) checkSubject(c *check, s *subject) {
-	blocks := []*terraform.Block{s.body}
-	if c.each != nil {
-		blocks = nil
-		for _, h := range followPath(s.body, c.each) {
-			if b, ok := h.Value.(*terraform.Block); ok && !h.Unsure {
-				blocks = append(blocks, b)
-			}
-		}
-		// An attribute that holds objects leads to its value, not to a block.
-		if len(blocks) == 0 && len(c.each) == 1 {
-			blocks = s.body.All(c.each[0].name)
+// blocksOf returns the blocks that a rule looks at: the body, or those inside of it.
+func (c *check) blocksOf(body *terraform.Block) []*terraform.Block {
+	if c.each == nil {
+		return []*terraform.Block{body}
+	}
+	var blocks []*terraform.Block
+	for _, h := range followPath(body, c.each) {
+		if b, ok := h.Value.(*terraform.Block); ok && !h.Unsure {
+			blocks = append(blocks, b)
 		}
 	}
-	for _, b := range blocks {
+	// An attribute that holds objects leads to its value, not to a block.
+	if len(blocks) == 0 && len(c.each) == 1 {
+		blocks = body.All(c.each[0].name)
+	}
+	return blocks
+}
+
+// checkSubject checks one rule on one subject.
+func (r *checkRun) checkSubject(c *check, s *subject) {
+	for _, b := range c.blocksOf(s.body) {
 		if b.Unsure || !allHold(c.when, s.body, b) {
 			continue
 		}

@@ -179,12 +179,7 @@ func workloadRights(g *graph, report func(Match)) {
 
 // adminSource returns the resource by which the role may do everything, or nil.
 func (g *graph) adminSource(r *terraform.Resource) *terraform.Resource {
-	full := func(v any) bool {
-		text, ok := v.(string)
-		return ok && (strings.HasSuffix(text, ":policy/AdministratorAccess") ||
-			strings.HasSuffix(text, ":policy/PowerUserAccess"))
-	}
-	if list, ok := r.Body.Value("managed_policy_arns").([]any); ok && slices.ContainsFunc(list, full) {
+	if list, ok := r.Body.Value("managed_policy_arns").([]any); ok && slices.ContainsFunc(list, namesAdminPolicy) {
 		return r
 	}
 	for _, b := range r.Body.All("inline_policy") {
@@ -200,21 +195,27 @@ func (g *graph) adminSource(r *terraform.Resource) *terraform.Resource {
 	attached := append(g.listReferrers("aws_iam_role_policy_attachment", "role", r),
 		g.listReferrers("aws_iam_policy_attachment", "roles", r)...)
 	for _, other := range attached {
-		if full(other.Body.Value("policy_arn")) {
+		if namesAdminPolicy(other.Body.Value("policy_arn")) {
 			return other
 		}
-		a := other.Body.Attributes["policy_arn"]
-		if a == nil {
-			continue
-		}
-		for _, p := range a.Refs {
-			if list, _ := parseStatements(p.Body.Value("policy")); p.Type == "aws_iam_policy" &&
-				slices.ContainsFunc(list, statement.isFullAdmin) {
-				return other
-			}
+		if a := other.Body.Attributes["policy_arn"]; a != nil && slices.ContainsFunc(a.Refs, isAdminPolicy) {
+			return other
 		}
 	}
 	return nil
+}
+
+// namesAdminPolicy reports whether a value is the address of a managed policy that allows all.
+func namesAdminPolicy(v any) bool {
+	text, ok := v.(string)
+	return ok && (strings.HasSuffix(text, ":policy/AdministratorAccess") ||
+		strings.HasSuffix(text, ":policy/PowerUserAccess"))
+}
+
+// isAdminPolicy reports whether a resource is a policy that allows all.
+func isAdminPolicy(r *terraform.Resource) bool {
+	list, _ := parseStatements(r.Body.Value("policy"))
+	return r.Type == "aws_iam_policy" && slices.ContainsFunc(list, statement.isFullAdmin)
 }
 
 func policyUnattached(g *graph, report func(Match)) {

@@ -85,7 +85,7 @@ func Gems(content []byte) ([]Requirement, error) {
 // only: in a block "group … do" or with the option "group".
 func GemsInDevelopment(text string) map[string]bool {
 	out := map[string]bool{}
-	var blocks []bool // of each open block, whether it is one for development
+	var blocks gemBlocks
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "#") {
@@ -93,7 +93,7 @@ func GemsInDevelopment(text string) map[string]bool {
 		}
 		if m := gemCall.FindStringSubmatch(line); m != nil {
 			name, rest := m[gemCall.SubexpIndex("name")], m[gemCall.SubexpIndex("rest")]
-			dev := len(blocks) > 0 && blocks[len(blocks)-1] || strings.Contains(line, "add_development_dependency")
+			dev := blocks.areForDevelopment() || strings.Contains(line, "add_development_dependency")
 			if g := gemGroup.FindStringSubmatch(rest); g != nil {
 				dev = onlyDevelopment(g[1])
 			}
@@ -102,20 +102,32 @@ func GemsInDevelopment(text string) map[string]bool {
 			}
 			continue
 		}
-		switch {
-		case strings.HasSuffix(line, " do") || strings.Contains(line, " do |"):
-			inner := len(blocks) > 0 && blocks[len(blocks)-1]
-			if names, ok := strings.CutPrefix(line, "group"); ok {
-				inner = onlyDevelopment(strings.TrimSuffix(names, "do"))
-			}
-			blocks = append(blocks, inner)
-		case opensBlock(line):
-			blocks = append(blocks, len(blocks) > 0 && blocks[len(blocks)-1])
-		case (line == "end" || strings.HasPrefix(line, "end ")) && len(blocks) > 0:
-			blocks = blocks[:len(blocks)-1]
-		}
+		blocks = blocks.after(line)
 	}
 	return out
+}
+
+// gemBlocks tells of each open block whether it is one for development.
+type gemBlocks []bool
+
+// areForDevelopment reports whether the innermost block is one for development.
+func (b gemBlocks) areForDevelopment() bool { return len(b) > 0 && b[len(b)-1] }
+
+// after returns the blocks that are open after a line.
+func (b gemBlocks) after(line string) gemBlocks {
+	switch {
+	case strings.HasSuffix(line, " do") || strings.Contains(line, " do |"):
+		inner := b.areForDevelopment()
+		if names, ok := strings.CutPrefix(line, "group"); ok {
+			inner = onlyDevelopment(strings.TrimSuffix(names, "do"))
+		}
+		return append(b, inner)
+	case opensBlock(line):
+		return append(b, b.areForDevelopment())
+	case (line == "end" || strings.HasPrefix(line, "end ")) && len(b) > 0:
+		return b[:len(b)-1]
+	}
+	return b
 }
 
 // opensBlock reports whether a line of Ruby opens something that "end" closes.
