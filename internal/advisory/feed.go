@@ -26,6 +26,7 @@ type Feed struct {
 	Entries  int       `json:"entries"`
 }
 
+// A feedKind is what a feed tells of records.
 type feedKind uint8
 
 const (
@@ -34,6 +35,7 @@ const (
 	feedKinds
 )
 
+// String names the feed.
 func (k feedKind) String() string { return [...]string{"EPSS", "KEV"}[k] }
 
 // A feed is the content of one file.
@@ -113,6 +115,7 @@ func (t feedTable) entryAt(i int) feedEntry {
 		binary.LittleEndian.Uint32(b[12:])}
 }
 
+// len is the number of entries.
 func (t feedTable) len() int { return len(t) / feedEntrySize }
 
 // findCVE returns the entry of a CVE by binary search.

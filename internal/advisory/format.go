@@ -51,15 +51,25 @@ func damagedError(what string) error { return fmt.Errorf("%w: %s", errDamaged, w
 // checksum guards a part of the file.
 func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
+// castagnoli is the table of the checksum of blocks, which processors compute.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // An encoder appends values to b.
 type encoder struct{ b []byte }
 
-func (e *encoder) putInt(n int)       { e.b = binary.AppendUvarint(e.b, uint64(n)) }
-func (e *encoder) putByte(c byte)     { e.b = append(e.b, c) }
-func (e *encoder) putText(s string)   { e.putInt(len(s)); e.b = append(e.b, s...) }
+// putInt writes a number in as few bytes as it needs.
+func (e *encoder) putInt(n int) { e.b = binary.AppendUvarint(e.b, uint64(n)) }
+
+// putByte writes one byte.
+func (e *encoder) putByte(c byte) { e.b = append(e.b, c) }
+
+// putText writes a text after its length.
+func (e *encoder) putText(s string) { e.putInt(len(s)); e.b = append(e.b, s...) }
+
+// putUint32 writes a number of four bytes.
 func (e *encoder) putUint32(n uint32) { e.b = binary.LittleEndian.AppendUint32(e.b, n) }
+
+// putUint64 writes a number of eight bytes.
 func (e *encoder) putUint64(n uint64) { e.b = binary.LittleEndian.AppendUint64(e.b, n) }
 
 // putTime writes a time in milliseconds since 1970, 0 when it is not known.
@@ -71,6 +81,7 @@ func (e *encoder) putTime(t time.Time) {
 	e.b = binary.AppendUvarint(e.b, ms)
 }
 
+// putTexts writes texts after their number.
 func (e *encoder) putTexts(list []string) {
 	e.putInt(len(list))
 	for _, s := range list {
@@ -119,6 +130,7 @@ func (d *decoder) takeCount() int {
 	return int(n)
 }
 
+// takeByte reads one byte; 0 after an error.
 func (d *decoder) takeByte() byte {
 	if d.s == "" {
 		d.setDamaged()
@@ -129,6 +141,7 @@ func (d *decoder) takeByte() byte {
 	return c
 }
 
+// takeText reads a text after its length.
 func (d *decoder) takeText() string {
 	n := d.takeCount()
 	t := d.s[:n]
@@ -136,6 +149,7 @@ func (d *decoder) takeText() string {
 	return t
 }
 
+// takeTexts reads texts after their number; nil without any.
 func (d *decoder) takeTexts() []string {
 	n := d.takeCount()
 	if n == 0 {
@@ -148,6 +162,7 @@ func (d *decoder) takeTexts() []string {
 	return out
 }
 
+// takeTime reads a time in milliseconds; 0 is none.
 func (d *decoder) takeTime() time.Time {
 	ms := d.takeUvarint()
 	if ms == 0 || ms > 1<<50 {
@@ -188,6 +203,7 @@ func (d *decoder) takeHead() (id string, modified time.Time, dropped bool) {
 	return d.takeText(), d.takeTime(), d.takeByte() != 0
 }
 
+// takeDetails reads what is told of a record.
 func (d *decoder) takeDetails() details {
 	var out details
 	out.id, out.modified, out.dropped = d.takeHead()
@@ -203,6 +219,7 @@ func (d *decoder) takeDetails() details {
 	return out
 }
 
+// putSeverities writes the scores of a record.
 func (e *encoder) putSeverities(list []finding.AdvisorySeverity) {
 	e.putInt(len(list))
 	for _, s := range list {
@@ -211,6 +228,7 @@ func (e *encoder) putSeverities(list []finding.AdvisorySeverity) {
 	}
 }
 
+// takeSeverities reads the scores of a record.
 func (d *decoder) takeSeverities() []finding.AdvisorySeverity {
 	var out []finding.AdvisorySeverity
 	for range d.takeCount() {
@@ -256,6 +274,7 @@ func (t *textTable) putText(e *encoder, s string) {
 	e.putInt(n)
 }
 
+// putTexts writes texts as places in the table, after their number.
 func (t *textTable) putTexts(e *encoder, list []string) {
 	e.putInt(len(list))
 	for _, s := range list {
@@ -333,6 +352,7 @@ func (d *tableDecoder) takeShared() string {
 	return d.table[n]
 }
 
+// takeAllShared reads texts by their places in the table, after their number.
 func (d *tableDecoder) takeAllShared() []string {
 	n := d.takeCount()
 	if n == 0 {
@@ -345,6 +365,7 @@ func (d *tableDecoder) takeAllShared() []string {
 	return out
 }
 
+// takeAffected reads which versions of a package a record speaks of.
 func (d *tableDecoder) takeAffected() affected {
 	a := affected{number: uint32(d.takeUvarint()), ecosystem: d.takeShared(), name: d.takeShared(),
 		names: d.takeAllShared()}

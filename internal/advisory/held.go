@@ -190,6 +190,7 @@ func (b *builder) copyRecords(ctx context.Context, n int) error {
 	return nil
 }
 
+// closeDataFiles closes the data files of before.
 func (b *builder) closeDataFiles() {
 	for _, f := range b.held {
 		_ = f.Close() // read only

@@ -79,6 +79,7 @@ type event struct {
 	version string
 }
 
+// An eventKind is what begins or ends at a version.
 type eventKind uint8
 
 const (
@@ -105,16 +106,19 @@ type osvRecord struct {
 	Database   osvDatabase    `json:"database_specific"`
 }
 
+// An osvSeverity is a score of a record.
 type osvSeverity struct {
 	Type  string `json:"type"`
 	Score string `json:"score"`
 }
 
+// An osvReference is an address that tells more.
 type osvReference struct {
 	Type string `json:"type"`
 	URL  string `json:"url"`
 }
 
+// An osvAffected is a package that a record speaks of.
 type osvAffected struct {
 	Package   osvPackage    `json:"package"`
 	Severity  []osvSeverity `json:"severity"`
@@ -124,16 +128,19 @@ type osvAffected struct {
 	Ecosystem osvDatabase   `json:"ecosystem_specific"`
 }
 
+// An osvPackage names a package.
 type osvPackage struct {
 	Ecosystem string `json:"ecosystem"`
 	Name      string `json:"name"`
 }
 
+// An osvRange is a list of events that begin and end what is affected.
 type osvRange struct {
 	Type   string     `json:"type"`
 	Events []osvEvent `json:"events"`
 }
 
+// An osvEvent is a version at which something begins or ends: one of its fields is set.
 type osvEvent struct {
 	Introduced   *string `json:"introduced"`
 	Fixed        *string `json:"fixed"`

@@ -59,6 +59,7 @@ func createOutput(path string) (*output, error) {
 	return &output{file: f, sum: sha256.New(), buf: bufio.NewWriterSize(f, 1<<20)}, nil
 }
 
+// writeBytes writes bytes and counts and sums them.
 func (o *output) writeBytes(b []byte) error {
 	o.offset += uint64(len(b))
 	_, _ = o.sum.Write(b) // never fails
@@ -110,6 +111,7 @@ func (t *tally) addRecord(number uint32) {
 	}
 }
 
+// addBlock counts the records of a package.
 func (c *counter) addBlock(b *block) {
 	t := c.by[b.key.base]
 	if t == nil {
@@ -125,6 +127,7 @@ func (c *counter) addBlock(b *block) {
 	}
 }
 
+// countByEcosystem returns the counts of each ecosystem.
 func (c *counter) countByEcosystem() map[string]Count {
 	out := map[string]Count{}
 	for base, t := range c.by {

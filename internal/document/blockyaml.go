@@ -332,6 +332,7 @@ func (f *flowReader) skipSpace() {
 	}
 }
 
+// readValue reads a list, a map or a scalar in brackets.
 func (f *flowReader) readValue(n *Node, depth int) error {
 	if err := f.lines.countValue(depth); err != nil {
 		return err

@@ -267,6 +267,7 @@ func (r *jsonReader) readString() (string, error) {
 	return "", r.fault("a string does not end")
 }
 
+// escapes are what the letters after a backslash stand for.
 var escapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // readEscaped reads a string from its first escape on.

@@ -269,6 +269,7 @@ func (n *Node) Find(pointer string) *Node {
 	return n
 }
 
+// unescaper turns a step of a JSON pointer into a key.
 var unescaper = strings.NewReplacer("~1", "/", "~0", "~")
 
 // unescapeStep resolves the escapes of a step of a pointer (RFC 6901, section 4).
@@ -295,6 +296,7 @@ func decodePercent(s string) string {
 	return b.String()
 }
 
+// escaper turns a key into a step of a JSON pointer.
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // Join returns the pointer with more steps.

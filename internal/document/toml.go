@@ -43,6 +43,7 @@ func ParseTOML(text []byte, limits Limits) (_ *Node, err error) {
 	return root, nil
 }
 
+// A tomlReader builds the nodes of a document.
 type tomlReader struct {
 	text   []byte
 	limits Limits
@@ -164,6 +165,7 @@ func (r *tomlReader) readField(table *Node, e *unstable.Node, depth int) error {
 	return nil
 }
 
+// readValue reads a scalar, a list or an inline table.
 func (r *tomlReader) readValue(n *Node, v *unstable.Node, depth int) error {
 	if err := r.countValue(depth); err != nil {
 		return err

@@ -101,6 +101,7 @@ func (r *Reader) decodeNext() (n *yaml.Node, err error) {
 	return n, r.library.Decode(n)
 }
 
+// atLine finds the line in an error of the library.
 var atLine = lazyregexp.New(`line (\d+): `)
 
 // yamlError makes an Error of what the library says.

@@ -75,6 +75,7 @@ func (c confinedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
+// errPlain ends the library's first try, which is encrypted whatever is asked for.
 var errPlain = errors.New("the registry is spoken to without encryption")
 
 // anonymous has no credentials.

@@ -36,14 +36,19 @@ var distributions = map[string]distribution{
 	"mageia": {"Mageia", majorVersion}, "openeuler": {"openEuler", noVersion},
 }
 
+// wholeVersion keeps the version of a distribution as it is.
 func wholeVersion(v string) string { return v }
-func noVersion(string) string      { return "" }
 
+// noVersion is for distributions whose records name no version.
+func noVersion(string) string { return "" }
+
+// majorVersion returns the first part of a version.
 func majorVersion(v string) string {
 	v, _, _ = strings.Cut(v, ".")
 	return v
 }
 
+// minorVersion returns the first two parts of a version.
 func minorVersion(v string) string {
 	a, rest, ok := strings.Cut(v, ".")
 	if !ok {
@@ -88,6 +93,7 @@ func parsePackage(p *finding.Package, text string) bool {
 	return true
 }
 
+// buildSuffix matches the number of a further build.
 var buildSuffix = regexp.MustCompile(`-[0-9]+$`)
 
 // parsePURL reads a package URL, also of the types of ecosystems that the library does not

@@ -348,6 +348,7 @@ type lineCounter struct {
 
 const maxBreaks = 1 << 20
 
+// Read reads and notes where lines begin.
 func (l *lineCounter) Read(b []byte) (int, error) {
 	n, err := l.r.Read(b)
 	for i, c := range b[:n] {

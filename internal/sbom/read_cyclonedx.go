@@ -148,6 +148,7 @@ type xmlComponent struct {
 	Components []xmlComponent `xml:"components>component"`
 }
 
+// An xmlDependency lists what a component needs.
 type xmlDependency struct {
 	Ref      string          `xml:"ref,attr"`
 	Children []xmlDependency `xml:"dependency"`

@@ -95,6 +95,7 @@ type tagReader struct {
 	inText              bool // inside of a text of several lines
 }
 
+// readTagValue reads SPDX as lines of tags and values.
 func readTagValue(in io.Reader, c *collector) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 1<<16), maxTagLine)

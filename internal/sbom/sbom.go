@@ -75,6 +75,7 @@ type component struct {
 	children []int
 }
 
+// A place is a line of a file.
 type place struct {
 	path string
 	line int

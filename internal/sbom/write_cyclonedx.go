@@ -162,6 +162,7 @@ func rank(s cdx.ImpactAnalysisState) int {
 		cdx.ImpactAnalysisState(InTriage), cdx.ImpactAnalysisState(Exploitable)}, s)
 }
 
+// cycloneVulnerability turns an advisory into a vulnerability.
 func cycloneVulnerability(a *finding.Advisory) *cdx.Vulnerability {
 	out := &cdx.Vulnerability{BOMRef: a.ID, ID: a.ID, Source: source(a.ID), Description: a.Summary, Detail: a.Details,
 		Published: a.Published, Updated: a.Modified}
@@ -233,12 +234,14 @@ type list struct {
 	err   error
 }
 
+// text writes a text as it is.
 func (l *list) text(s string) {
 	if l.err == nil {
 		_, l.err = l.w.WriteString(s)
 	}
 }
 
+// value writes a value as JSON.
 func (l *list) value(v any) {
 	b, err := json.Marshal(v)
 	if l.err == nil {
@@ -247,11 +250,13 @@ func (l *list) value(v any) {
 	l.text(string(b))
 }
 
+// begin writes what is before the first element.
 func (l *list) begin(s string) {
 	l.text(s)
 	l.first = true
 }
 
+// element writes an element of its own line.
 func (l *list) element(v any) {
 	if !l.first {
 		l.text(",")
@@ -261,8 +266,10 @@ func (l *list) element(v any) {
 	l.value(v)
 }
 
+// end writes what is behind the last element.
 func (l *list) end() { l.text("]") }
 
+// close writes what is left, and returns the first error of all.
 func (l *list) close() error {
 	if l.err == nil {
 		l.err = l.w.Flush()

@@ -67,6 +67,7 @@ func (l *list) object(v any) {
 	l.text(strings.TrimSuffix(string(b), "}"))
 }
 
+// spdxID returns the identifier of the number.
 func spdxID(i int) common.ElementID { return common.ElementID(fmt.Sprintf("Package-%d", i+1)) }
 
 // spdxPackage describes a package.
@@ -103,6 +104,7 @@ func spdxDependency(from common.ElementID, i int, c *component) *spdx.Relationsh
 	return relationship(from, common.TypeRelationshipDependsOn, spdxID(i))
 }
 
+// relationship tells how one element relates to another.
 func relationship(from common.ElementID, kind string, to common.ElementID) *spdx.Relationship {
 	return &spdx.Relationship{RefA: common.MakeDocElementID("", string(from)),
 		RefB: common.MakeDocElementID("", string(to)), Relationship: kind}

@@ -25,6 +25,7 @@ func (b *Document) Mark(next scan.Handler) scan.Handler {
 	return &marker{Handler: next, book: b, advisories: map[string]*finding.Advisory{}}
 }
 
+// A marker marks the findings that statements speak of, and hands them on.
 type marker struct {
 	scan.Handler
 	book       *Document
@@ -76,12 +77,14 @@ type statement struct {
 	Timestamp     string            `json:"timestamp,omitempty"`
 }
 
+// A vulnerability names what a statement speaks of.
 type vulnerability struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	Aliases     []string `json:"aliases,omitempty"`
 }
 
+// A subject is a product, or a part of one.
 type subject struct {
 	ID string `json:"@id"`
 }

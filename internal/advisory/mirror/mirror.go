@@ -162,6 +162,7 @@ func publicURL(u *url.URL) string {
 	return v.String()
 }
 
+// currentTime is the time by the clock that is given.
 func (f *fetch) currentTime() time.Time { return f.Now().UTC().Truncate(time.Second) }
 
 // addProblem records a part that could not be fetched.

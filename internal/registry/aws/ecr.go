@@ -94,6 +94,7 @@ type listRequest struct {
 	Filter   *filter `json:"filter,omitempty"`
 }
 
+// A filter limits a list to images with or without a tag.
 type filter struct {
 	Status string `json:"tagStatus"`
 }

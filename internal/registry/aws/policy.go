@@ -14,6 +14,7 @@ import (
 // externalPrefix begins every external identifier of ours.
 const externalPrefix = "merlon-"
 
+// encoding writes digests as names that people can compare.
 var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 // NewExternalID returns an identifier that no other call returns, and that holds
@@ -48,6 +49,7 @@ type document struct {
 	Statement []statement `json:"Statement"`
 }
 
+// A statement is one rule of a policy.
 type statement struct {
 	Effect    string                       `json:"Effect"`
 	Principal map[string]string            `json:"Principal,omitempty"`

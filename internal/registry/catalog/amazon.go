@@ -22,6 +22,7 @@ type Amazon struct {
 	Endpoint func(service string, r aws.Region) string
 }
 
+// amazon lists what an account of Amazon has.
 type amazon struct {
 	c *Client
 	a *credential.Account
@@ -111,8 +112,10 @@ func (z *amazon) checkTrust(ctx context.Context) error {
 	return err
 }
 
+// listGroups fails: repositories are in no groups.
 func (z *amazon) listGroups(context.Context, Page) (*List[Group], error) { return nil, errNoGroups }
 
+// listImages lists repositories.
 func (z *amazon) listImages(ctx context.Context, _ string, p Page) (*List[Image], error) {
 	s, err := z.accountSession(ctx)
 	if err != nil {
@@ -130,6 +133,7 @@ func (z *amazon) listImages(ctx context.Context, _ string, p Page) (*List[Image]
 	return out, nil
 }
 
+// listTags lists the images of a repository by their tags.
 func (z *amazon) listTags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
 	if !repository.MatchString(image) || len(image) > 256 {
 		return nil, errs.E(errs.NotFound, "there is no image of this name")

@@ -14,6 +14,7 @@ import (
 // This file asks by the OCI distribution specification, with the tokens that
 // registries hand out (https://distribution.github.io/distribution/spec/auth/token/).
 
+// distribution lists what a registry with the common interface has.
 type distribution struct {
 	c *Client
 	a *credential.Account
@@ -45,15 +46,18 @@ func (d *distribution) namePrefix() string {
 	return ""
 }
 
+// checkAccount asks for the root of the interface, which holds nothing.
 func (d *distribution) checkAccount(ctx context.Context) error {
 	_, err := d.getWithToken(ctx, d.baseURL().JoinPath("v2").String()+"/", "", nil)
 	return err
 }
 
+// listGroups fails: the interface knows no groups.
 func (d *distribution) listGroups(context.Context, Page) (*List[Group], error) {
 	return nil, errNoGroups
 }
 
+// listImages lists the repositories of the catalog.
 func (d *distribution) listImages(ctx context.Context, _ string, p Page) (*List[Image], error) {
 	found, err := d.listNames(ctx, listing{"v2/_catalog", "registry:catalog:*", d.namePrefix()}, p)
 	if err != nil {
@@ -62,6 +66,7 @@ func (d *distribution) listImages(ctx context.Context, _ string, p Page) (*List[
 	return convertList(found, func(name string) Image { return Image{Name: name} }), nil
 }
 
+// listTags lists the tags of a repository.
 func (d *distribution) listTags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
 	if !repository.MatchString(image) || !strings.HasPrefix(image, d.namePrefix()) {
 		return nil, errs.E(errs.NotFound, "the credential is for no image of this name")
@@ -145,4 +150,5 @@ func (d *distribution) fetchToken(ctx context.Context, challenge, scope string) 
 	return answer.Token, nil
 }
 
+// challengeField matches a field of what a registry asks for.
 var challengeField = regexp.MustCompile(`([A-Za-z_]+)="([^"]*)"`)

@@ -24,6 +24,7 @@ type GitHub struct {
 	Registry string
 }
 
+// github lists the packages of an owner.
 type github struct {
 	c *Client
 	a *credential.Account
@@ -104,6 +105,7 @@ func parseExpiry(header string) string {
 	return ""
 }
 
+// listGroups fails: packages are in no groups.
 func (g *github) listGroups(context.Context, Page) (*List[Group], error) { return nil, errNoGroups }
 
 // packagesPath is the beginning of the address of the owner's packages.
@@ -115,6 +117,7 @@ func (g *github) packagesPath(parts ...string) []string {
 	return append([]string{"orgs", f.GithubOwner, "packages"}, parts...)
 }
 
+// A githubPackage is a package as GitHub describes it.
 type githubPackage struct {
 	ID         int64                  `json:"id"`
 	Name       string                 `json:"name"`

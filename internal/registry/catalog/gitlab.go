@@ -13,6 +13,7 @@ import (
 // This file asks GitLab: its registry whether a credential holds, and its interface
 // (https://docs.gitlab.com/api/container_registry/) for images.
 
+// gitlab lists the repositories of a project, and their tags by the common interface.
 type gitlab struct{ distribution }
 
 // checkAccount asks for a token that may pull images of the project.
@@ -44,6 +45,7 @@ func (g *gitlab) getPage(ctx context.Context, p Page, out any, parts ...string) 
 	return totalOf(header), nil
 }
 
+// listImages lists the repositories of the project.
 func (g *gitlab) listImages(ctx context.Context, _ string, p Page) (*List[Image], error) {
 	var answer []struct {
 		ID      int64     `json:"id"`

@@ -15,6 +15,7 @@ import (
 
 // This file asks Harbor (https://goharbor.io/docs/latest/build-customize-contribute/configure-swagger/).
 
+// harbor lists projects, their repositories and artifacts.
 type harbor struct {
 	c *Client
 	a *credential.Account
@@ -66,6 +67,7 @@ func (h *harbor) checkAccount(ctx context.Context) error {
 	return err
 }
 
+// listGroups lists projects.
 func (h *harbor) listGroups(ctx context.Context, p Page) (*List[Group], error) {
 	var answer []struct {
 		ID       int64     `json:"project_id"`
@@ -98,6 +100,7 @@ func (h *harbor) projectName(group string) (string, error) {
 	return group, nil
 }
 
+// listImages lists the repositories of a project.
 func (h *harbor) listImages(ctx context.Context, group string, p Page) (*List[Image], error) {
 	project, err := h.projectName(group)
 	if err != nil {
@@ -125,6 +128,7 @@ func (h *harbor) listImages(ctx context.Context, group string, p Page) (*List[Im
 	return out, nil
 }
 
+// listTags lists the artifacts of a repository with their tags.
 func (h *harbor) listTags(ctx context.Context, group, image string, p Page) (*List[Tag], error) {
 	project, err := h.projectName(group)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 // This file asks Docker Hub (https://docs.docker.com/reference/api/hub/latest/).
 
+// hub lists the repositories of a user of Docker Hub.
 type hub struct {
 	c     *Client
 	a     *credential.Account
@@ -33,6 +34,7 @@ func (h *hub) apiURL(parts ...string) *url.URL {
 	return u.JoinPath(append([]string{"v2"}, parts...)...)
 }
 
+// checkAccount signs in.
 func (h *hub) checkAccount(ctx context.Context) error {
 	body, err := json.Marshal(map[string]string{"username": h.a.Fields.DockerhubUsername, "password": h.a.Secret})
 	if err != nil {
@@ -59,8 +61,10 @@ func (h *hub) getPage(ctx context.Context, u *url.URL, p Page, out any) error {
 	return err
 }
 
+// listGroups fails: repositories are in no groups.
 func (h *hub) listGroups(context.Context, Page) (*List[Group], error) { return nil, errNoGroups }
 
+// listImages lists repositories.
 func (h *hub) listImages(ctx context.Context, _ string, p Page) (*List[Image], error) {
 	var answer struct {
 		Count   int `json:"count"`
@@ -88,6 +92,7 @@ func (h *hub) listImages(ctx context.Context, _ string, p Page) (*List[Image], e
 	return out, nil
 }
 
+// listTags lists the tags of a repository with their digests, sizes and times.
 func (h *hub) listTags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
 	name := strings.TrimPrefix(image, h.a.Fields.DockerhubUsername+"/")
 	if !repository.MatchString(name) || strings.Contains(name, "/") {

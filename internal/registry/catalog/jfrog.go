@@ -16,6 +16,7 @@ import (
 // (https://jfrog.com/help/r/jfrog-rest-apis/artifactory-rest-apis): its list of
 // repositories, and the distribution specification below each of them.
 
+// jfrog lists the repositories of Artifactory, and their images by the common interface.
 type jfrog struct{ distribution }
 
 // artifactoryURL is an address below the interface's root, whether or not people have
@@ -52,6 +53,7 @@ func (j *jfrog) checkAccount(ctx context.Context) error {
 	return err
 }
 
+// listGroups lists the repositories that hold images.
 func (j *jfrog) listGroups(ctx context.Context, p Page) (*List[Group], error) {
 	u, err := credential.Base(j.a.Fields.JfrogURL)
 	if err != nil {
@@ -75,6 +77,7 @@ func (j *jfrog) listGroups(ctx context.Context, p Page) (*List[Group], error) {
 	return pageOf(all, p), nil
 }
 
+// listImages lists the images of a repository.
 func (j *jfrog) listImages(ctx context.Context, group string, p Page) (*List[Image], error) {
 	own, err := j.inRepository(group)
 	if err != nil {
@@ -91,6 +94,7 @@ func (j *jfrog) listImages(ctx context.Context, group string, p Page) (*List[Ima
 	return found, nil
 }
 
+// listTags lists the tags of an image.
 func (j *jfrog) listTags(ctx context.Context, group, image string, p Page) (*List[Tag], error) {
 	own, err := j.inRepository(group)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 // This file asks Scaleway (https://www.scaleway.com/en/developers/api/registry/).
 
+// scaleway lists the namespaces of a project, and their images.
 type scaleway struct {
 	c *Client
 	a *credential.Account
@@ -37,6 +38,7 @@ func (p Page) scalewayQuery() url.Values {
 	return url.Values{"page": {strconv.Itoa(p.Number)}, "page_size": {strconv.Itoa(p.Size)}}
 }
 
+// scalewayNamespaces is an answer with namespaces.
 type scalewayNamespaces struct {
 	Namespaces []struct {
 		ID       string    `json:"id"`
@@ -70,6 +72,7 @@ func (s *scaleway) checkAccount(ctx context.Context) error {
 // identifier matches what Scaleway names things by.
 var identifier = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
+// listGroups lists namespaces.
 func (s *scaleway) listGroups(ctx context.Context, p Page) (*List[Group], error) {
 	var answer scalewayNamespaces
 	if err := s.getAPI(ctx, "namespaces", p.scalewayQuery(), &answer); err != nil {
@@ -84,6 +87,7 @@ func (s *scaleway) listGroups(ctx context.Context, p Page) (*List[Group], error)
 	return out, nil
 }
 
+// A scalewayImage is an image as Scaleway describes it.
 type scalewayImage struct {
 	ID         string    `json:"id"`
 	Name       string    `json:"name"`
@@ -96,6 +100,7 @@ type scalewayImage struct {
 	Updated    time.Time `json:"updated_at"`
 }
 
+// listImages lists the images of a namespace.
 func (s *scaleway) listImages(ctx context.Context, group string, p Page) (*List[Image], error) {
 	group = cmp.Or(group, s.a.Fields.NamespaceID)
 	if !identifier.MatchString(group) {

@@ -152,4 +152,5 @@ func Related(a, b string) bool {
 	return strings.EqualFold(a, b) || tail(a) == tail(b) && !address.MatchString(a)
 }
 
+// address matches a host that is an address: of digits and points, or with a colon.
 var address = lazyregexp.New(`^[0-9.:]+$|:`)

@@ -94,6 +94,7 @@ func (s singleFileFS) Open(name string) (fs.File, error) {
 		mode: 0o444}}, nil
 }
 
+// A singleFile is the open file of a singleFileFS.
 type singleFile struct {
 	*bytes.Reader
 	info fileInfo

@@ -279,6 +279,7 @@ func (i imagePackage) packageURL(d distribution) string {
 	return u.String()
 }
 
+// purlTypes are the types of package URLs of the ecosystems.
 var purlTypes = map[string]string{
 	"npm": purl.TypeNPM, "PyPI": purl.TypePyPi, "Go": purl.TypeGolang, "crates.io": purl.TypeCargo,
 	"RubyGems": purl.TypeGem, "Packagist": purl.TypeComposer, "NuGet": purl.TypeNuget,
@@ -344,6 +345,7 @@ func installedRPMs(ctx context.Context, e oci.Entry, c contentReader) ([]imagePa
 // emptyFS is a file system without files: a reader gets the one file only.
 type emptyFS struct{}
 
+// Open finds no file.
 func (emptyFS) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
@@ -455,6 +457,7 @@ type markFinder struct {
 
 const maxMark = 16
 
+// Write looks for the marks in the next part, and across its begin.
 func (m *markFinder) Write(p []byte) (int, error) {
 	if len(m.tail) > 0 {
 		m.findMarks(append(m.tail, p[:min(len(p), maxMark)]...))
@@ -464,6 +467,7 @@ func (m *markFinder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// findMarks notes which of the marks the bytes have.
 func (m *markFinder) findMarks(b []byte) {
 	for i, mark := range m.marks {
 		m.found[i] = m.found[i] || bytes.Contains(b, mark)

@@ -148,6 +148,7 @@ func (c *contents) packages(name string) []Package {
 // coordinates identify a Maven package.
 type coordinates struct{ group, artifact, version string }
 
+// toPackage names the package that Maven has under the coordinates.
 func (c coordinates) toPackage() Package {
 	return Package{Name: c.group + ":" + c.artifact, Version: c.version}
 }

@@ -124,6 +124,7 @@ func targetElsewhere(t *treeFacts, f kics.Flaw) bool {
 	})
 }
 
+// mounted finds the name of the volume in a query's key for a mount.
 var mounted = regexp.MustCompile(`volumeMounts\.name=\{\{(.*?)\}\}`)
 
 // isClusterVolume reports whether a volume that is mounted over a folder of the system is
@@ -162,6 +163,7 @@ func specOf(root map[string]any) any {
 	return valueAt(root, "spec", "template", "spec")
 }
 
+// inName matches what is put into a name when it is used: "$x", "${x}".
 var inName = regexp.MustCompile(`\$\{?\w+[^}]*\}?`)
 
 // stageByVariable reports whether an image whose name holds a variable may be a stage

@@ -416,6 +416,7 @@ func expandLists(trees []document.Tree) []document.Tree {
 	return out
 }
 
+// looksLikeJSON reports whether a text begins as an object or a list does.
 func looksLikeJSON(text []byte) bool {
 	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")
 	return len(text) == 0 || text[0] == '{' || text[0] == '[' || bytes.HasPrefix(text, []byte("//")) ||

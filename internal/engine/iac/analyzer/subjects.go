@@ -30,6 +30,8 @@ type subject struct {
 	resource bool
 }
 
+// subjects lists what several rules look at: of the findings on one place, that of the first rule
+// stays.
 var subjects = []subject{
 	// Networks: one rule of a firewall that lets everybody in, whatever ports it opens.
 	{rules: []string{
@@ -246,6 +248,7 @@ var subjects = []subject{
 // A rank is a subject with the place of a rule in it.
 type rank struct{ subject, place int }
 
+// ranks tells for each rule its subject and its place there.
 var ranks = func() map[string]rank {
 	out := map[string]rank{}
 	for i, s := range subjects {

@@ -156,6 +156,7 @@ func truthOf(text string) (any, state) {
 	return nil, unknown
 }
 
+// number matches a literal number at the begin of an expression.
 var number = regexp.MustCompile(`^-?\d+(?:\.\d+)?`)
 
 // readOperand reads a literal or a variable with its fields; rest is what follows.

@@ -65,6 +65,7 @@ func (p *parser) parseOperators(strength int) (*expr, error) {
 	return left, err
 }
 
+// contains reports whether a list has the text.
 func contains(list []string, s string) bool {
 	for _, one := range list {
 		if one == s {

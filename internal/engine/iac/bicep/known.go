@@ -117,6 +117,7 @@ func scalarText(v any) (string, bool) {
 	return "", false
 }
 
+// evaluateList computes expressions that must all be known.
 func (k *evaluator) evaluateList(items []*expr) (any, bool) {
 	out := make([]any, 0, len(items))
 	for _, item := range items {
@@ -165,6 +166,7 @@ func memberOf(v any, name string) (any, bool) {
 	return nil, false
 }
 
+// evaluateMember computes a field of an object.
 func (k *evaluator) evaluateMember(e *expr) (any, bool) {
 	base, ok := k.evaluate(e.base)
 	if !ok {

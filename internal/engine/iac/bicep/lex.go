@@ -10,6 +10,7 @@ import (
 
 // This file splits a text into tokens. See https://github.com/Azure/bicep/blob/main/docs/grammar.md.
 
+// A kind is what a token is.
 type kind int
 
 const (
@@ -233,5 +234,8 @@ func (l *lexer) readInterpolation() (*lexer, error) {
 	}
 }
 
+// isLetter reports whether a name can begin with the byte.
 func isLetter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
-func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+
+// isDigit reports whether the byte is a digit.
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -89,7 +89,10 @@ func (p *parser) advance() error {
 	return err
 }
 
+// is reports whether the next token is the sign.
 func (p *parser) is(text string) bool { return p.tok.kind == punct && p.tok.text == text }
+
+// isWord reports whether the next token is the word.
 func (p *parser) isWord(word string) bool {
 	return p.tok.kind == name && p.tok.text == word
 }

@@ -45,6 +45,8 @@ type Model struct {
 // canonical are the names that Compose looks for, in its order. The others are those
 // that people give what they lay other files over.
 var canonical = []string{"compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"}
+
+// usual are names of files that others are laid over by habit.
 var usual = []string{"compose.base.yaml", "compose.base.yml", "docker-compose.base.yaml", "docker-compose.base.yml"}
 
 // Load returns the model of a file of the tree.

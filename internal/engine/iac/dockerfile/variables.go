@@ -148,4 +148,5 @@ func nameLen(text string) int {
 	return len(text)
 }
 
+// asLocation finds the lines that an error of the parser names.
 func asLocation(err error, at **parser.LocationError) bool { return errors.As(err, at) }

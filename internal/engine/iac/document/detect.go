@@ -52,6 +52,7 @@ func manifestPlatforms(version string) []Platform {
 	return []Platform{Kubernetes}
 }
 
+// isOpenAPI reports whether the value describes an API, of either version.
 func isOpenAPI(root map[string]any) bool {
 	return (hasKeys(root, "openapi") || hasKeys(root, "swagger")) &&
 		(hasKeys(root, "info") || hasKeys(root, "paths") || hasKeys(root, "components") || hasKeys(root, "webhooks"))
@@ -103,16 +104,19 @@ func isStack(root map[string]any) bool {
 	return ok && (hasKeys(root, "terraform") || hasKeys(root, "provider"))
 }
 
+// isPulumi reports whether the value is a program of Pulumi in YAML.
 func isPulumi(root map[string]any) bool {
 	return hasKeys(root, "name", "runtime") && (hasKeys(root, "resources") || textField(root, "runtime") == "yaml")
 }
 
+// isServerless reports whether the value is a service of the Serverless Framework.
 func isServerless(root map[string]any) bool {
 	provider, ok := root["provider"].(map[string]any)
 	return hasKeys(root, "service") && (ok && (hasKeys(provider, "name") || hasKeys(provider, "runtime")) ||
 		hasKeys(root, "functions", "provider"))
 }
 
+// isWorkflow reports whether the value is a workflow of GitHub.
 func isWorkflow(root map[string]any) bool {
 	_, jobs := root["jobs"].(map[string]any)
 	return jobs && hasKeys(root, "on")
@@ -134,6 +138,7 @@ func isCompose(name string, root map[string]any) bool {
 	return false
 }
 
+// composeName matches names that only files of Compose have.
 var composeName = lazyregexp.New(`(?i)^(docker-)?compose([._-].*)?\.ya?ml$`)
 
 // ComposeName reports whether a file is called as Compose files are.

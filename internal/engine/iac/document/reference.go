@@ -23,6 +23,7 @@ func (t Tree) Resolve() Tree {
 	return t
 }
 
+// A resolver puts in what references of a document name.
 type resolver struct {
 	tree  Tree
 	count int

@@ -25,6 +25,7 @@ import (
 // entries of lists and maps.
 const maxWeight = 4 << 20
 
+// errWeight ends a function whose arguments are too large.
 var errWeight = fmt.Errorf("a value has more than %d bytes and entries, or more than %d levels", maxWeight, maxDepth)
 
 // fixedNow is the time in every chart: a scan's result must not depend on the clock.
@@ -101,6 +102,7 @@ var fixedFunctions = template.FuncMap{
 // A certificate has the fields that templates read of a generated one.
 type certificate struct{ Cert, Key string }
 
+// generatedCert stands for each certificate and key that a chart makes.
 var generatedCert = certificate{"generated", "generated"}
 
 // fixedRandom stands for random text.
@@ -210,6 +212,7 @@ var boundedFunctions = template.FuncMap{
 	},
 }
 
+// isKind compares the kind of a value; whole numbers are of each kind of number.
 func isKind(want string, v any) bool {
 	kind := "invalid"
 	if v != nil {
@@ -250,6 +253,8 @@ func indentText(n int, s string) (string, error) {
 	return pad + strings.ReplaceAll(s, "\n", "\n"+pad), nil
 }
 
+// regexReplace makes a template's function of one that replaces matches, and bounds what it
+// writes.
 func regexReplace(f func(*regexp.Regexp, string, string) string) func(pattern, s, to string) (string, error) {
 	return func(pattern, s, to string) (string, error) {
 		re, err := regexp.Compile(pattern)
@@ -356,6 +361,7 @@ var encodingFunctions = template.FuncMap{
 	},
 }
 
+// toYAML writes a value as YAML without the last line's end; "" for one that cannot be written.
 func toYAML(v any) string {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)

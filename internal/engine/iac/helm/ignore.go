@@ -16,6 +16,7 @@ const maxIgnores = 500
 // ignores are the patterns of a chart.
 type ignores []ignore
 
+// An ignore is one pattern.
 type ignore struct {
 	pattern string
 	whole   bool // of the whole path, not of the last name

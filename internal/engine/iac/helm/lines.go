@@ -21,6 +21,7 @@ const (
 	maxTime   = 5 * time.Minute // a last resort: steps and bytes end it before
 )
 
+// errBudget ends a chart that takes more steps or bytes than it is given.
 var errBudget = errors.New("rendering the chart takes too long or writes too much")
 
 // A budget is what one chart may use up.
@@ -67,6 +68,8 @@ func (m textMarks) addMarks(tree *parse.Tree, path string, source []byte) {
 	in.markList(tree.Root)
 }
 
+// An instrument marks the texts of a template so that what is written can be told from what is
+// computed.
 type instrument struct {
 	marks textMarks
 	path  string

@@ -13,11 +13,13 @@ import (
 // usual. Helm's default is as arbitrary.
 const kubeVersion = "v1.34.0"
 
+// A version is that of a cluster or of Helm, as templates see it.
 type version struct{ Version, Major, Minor, GitVersion string }
 
 // String is what {{ .Capabilities.KubeVersion }} prints.
 func (v version) String() string { return v.Version }
 
+// apiVersions are those that the cluster has.
 type apiVersions []string
 
 // Has reports whether the cluster knows the version ("apps/v1") or kind
@@ -32,6 +34,8 @@ func (a apiVersions) Has(name string) bool {
 	return false
 }
 
+// capabilities are what templates learn of the cluster: one that is current, with all kinds of its
+// own.
 var capabilities = struct {
 	KubeVersion version
 	APIVersions apiVersions

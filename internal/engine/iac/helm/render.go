@@ -193,6 +193,7 @@ func (r *renderer) addChart(c *Chart, name string, values map[string]any, parent
 	}
 }
 
+// isTemplate reports whether Helm renders a file of the name.
 func isTemplate(name string) bool {
 	switch path.Ext(name) {
 	case ".yaml", ".yml", ".tpl", ".txt", ".json":
@@ -328,6 +329,7 @@ func (r *renderer) runTemplate(t *template.Template, data any) (string, error) {
 	return w.text.String(), err
 }
 
+// errorLine finds the line in an error of a template.
 var errorLine = regexp.MustCompile(`template: [^\s]*?:(\d+):`)
 
 // templateProblem turns an error of text/template into one with a position.

@@ -30,6 +30,7 @@ func benchmarkText(platform document.Platform, query string) string {
 	return ""
 }
 
+// familyOf returns the benchmark that speaks of what the query looks at.
 func familyOf(platform document.Platform, query string) benchmarkFamily {
 	provider, _, _ := strings.Cut(query, "/")
 	switch {
@@ -47,6 +48,7 @@ func familyOf(platform document.Platform, query string) benchmarkFamily {
 	return benchmarkFamily{}
 }
 
+// amazon names the benchmark's sections that queries for AWS check.
 var amazon = benchmarkFamily{"CIS Amazon Web Services Foundations Benchmark 3.0.0", map[string]string{
 	"root_account_has_active_access_keys":                                              "1.4",
 	"iam_password_without_minimum_length":                                              "1.8",
@@ -103,6 +105,7 @@ var amazon = benchmarkFamily{"CIS Amazon Web Services Foundations Benchmark 3.0.
 	"instance_uses_metadata_service_IMDSv1":                                            "5.6",
 }}
 
+// kubernetes names the benchmark's sections that queries for Kubernetes check.
 var kubernetes = benchmarkFamily{"CIS Kubernetes Benchmark 1.8", map[string]string{
 	"cluster_admin_role_binding_with_super_user_permissions": "5.1.1",
 	"rbac_roles_with_read_secrets_permissions":               "5.1.2",
@@ -133,6 +136,7 @@ var kubernetes = benchmarkFamily{"CIS Kubernetes Benchmark 1.8", map[string]stri
 	"using_unrecommended_namespace":                          "5.7.4",
 }}
 
+// docker names the benchmark's sections that queries for Dockerfiles and Compose check.
 var docker = benchmarkFamily{"CIS Docker Benchmark 1.6.0", map[string]string{
 	"missing_user_instruction":                      "4.1",
 	"last_user_is_root":                             "4.1",
@@ -159,6 +163,7 @@ var docker = benchmarkFamily{"CIS Docker Benchmark 1.6.0", map[string]string{
 	"docker_socket_mounted_in_container":            "5.32",
 }}
 
+// azure names the benchmark's sections that queries for Azure check.
 var azure = benchmarkFamily{"CIS Microsoft Azure Foundations Benchmark 2.0.0", map[string]string{
 	"storage_account_not_forcing_https":                              "3.1",
 	"storage_account_allows_unsecure_transfer":                       "3.1",
@@ -195,6 +200,7 @@ var azure = benchmarkFamily{"CIS Microsoft Azure Foundations Benchmark 2.0.0", m
 	"app_service_managed_identity_disabled":                          "9.5",
 }}
 
+// google names the benchmark's sections that queries for Google Cloud check.
 var google = benchmarkFamily{"CIS Google Cloud Platform Foundation Benchmark 2.0.0", map[string]string{
 	"high_google_kms_crypto_key_rotation_period":         "1.10",
 	"kms_crypto_key_publicly_accessible":                 "1.9",

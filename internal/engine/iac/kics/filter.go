@@ -20,6 +20,7 @@ var filterFields = map[string]bool{"pattern": true, "FilterPattern": true, "filt
 
 const maxFilter = 10_000 // bytes, and with it the depth of parentheses
 
+// errFilter ends a pattern that cannot be read.
 var errFilter = errors.New("not a filter pattern")
 
 // filterTree returns the JSON of a pattern; it is false for a text that is none.

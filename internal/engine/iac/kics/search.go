@@ -20,6 +20,7 @@ import (
 // keyStep is the word, or the two, of one line.
 type keyStep struct{ first, second string }
 
+// indexedWord matches a word of a key with an index or a name in brackets.
 var indexedWord = regexp.MustCompile(`^([A-Za-z\d-_]+)\[([A-Za-z\d-_\x00]+)\]$`)
 
 // parseKey reads a search key.
@@ -109,6 +110,7 @@ func newLines(text []byte, format document.Format) *searchText {
 	return l
 }
 
+// continues matches a line that goes on in the next one.
 var continues = regexp.MustCompile(`.\s+\\\s*$`)
 
 // joinContinued puts continued lines together, in place; comments between them do not end

@@ -374,13 +374,16 @@ func setFile(n *document.Node, file string) {
 	}
 }
 
+// kind returns the object's kind.
 func (o *object) kind() string { s, _ := o.root["kind"].(string); return s }
 
+// metadata returns the map that has the object's name.
 func (o *object) metadata() map[string]any {
 	m, _ := o.root["metadata"].(map[string]any)
 	return m
 }
 
+// name returns the object's name.
 func (o *object) name() string { s, _ := o.metadata()["name"].(string); return s }
 
 // decodeText reads YAML that is text in the kustomization, and moves its lines there.

@@ -228,6 +228,8 @@ type caller struct {
 	from    string // the property of the event that says it; "" where the model does
 }
 
+// callers tells for each type of event which service calls the function, and what limits it to one
+// source.
 var callers = map[string]caller{
 	"Api": {"apigateway.amazonaws.com", "SourceArn", ""}, "HttpApi": {"apigateway.amazonaws.com", "SourceArn", ""},
 	"S3": {"s3.amazonaws.com", "SourceAccount", ""}, "SNS": {"sns.amazonaws.com", "SourceArn", "Topic"},

@@ -25,6 +25,7 @@ import (
 // "Orders:Function" is the AWS::Lambda::Function of the AWS::Serverless::Function Orders.
 const mark = ":"
 
+// marked matches what converters write behind the names of resources.
 var marked = lazyregexp.New(`([A-Za-z0-9]):(?:Function|RestApi|Api)\b`)
 
 // Written returns a text with the names of resources as templates have them.

@@ -101,6 +101,7 @@ func (s *stack) parameterValue(name string) (any, bool) {
 	return v, !unknown
 }
 
+// placeholder matches "${name}" in a text of Fn::Sub.
 var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
 
 // substituteText puts values into a text. One that is not known leaves the whole text.

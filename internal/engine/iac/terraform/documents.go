@@ -73,6 +73,7 @@ type tree struct {
 	lines  *document.Node
 }
 
+// newTree returns an empty object at a place.
 func newTree(at finding.Location) *tree {
 	return &tree{map[string]any{}, &document.Node{Line: at.StartLine, Column: at.StartColumn, Path: at.Path,
 		Fields: map[string]*document.Node{}}}

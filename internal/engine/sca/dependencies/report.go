@@ -84,6 +84,7 @@ const maxVersions = 50
 // cause, not one for each package.
 type gaps map[gap][]string
 
+// A gap is a part of the packages that is not known, and why.
 type gap struct{ path, code, cause string }
 
 // addGap notes a package that was not decided, with its cause.

@@ -323,6 +323,7 @@ func isDevOnly(groups []string) bool {
 // scalibrFS gives the readers the scanned tree in the form that they want.
 type scalibrFS struct{ fs.FS }
 
+// ReadDir lists a folder.
 func (t scalibrFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(t.FS, path.Clean(name))
 }

@@ -41,6 +41,7 @@ type libraryReader struct {
 
 const setupPartial = "without a lock file the packages that its dependencies bring are not known"
 
+// libraryReaders are the files that the library reads for us.
 var libraryReaders = []libraryReader{
 	{make: gomod.New, ecosystem: "Go"},
 	{make: requirements.New, ecosystem: "PyPI", scope: finding.Direct, includes: true},
@@ -76,6 +77,7 @@ func isInstalledPython(file string) bool {
 	return isInstalledEgg(file) && !strings.HasSuffix(dir, ".egg-info")
 }
 
+// isInstalledEgg reports whether a file describes an installed package, not the project itself.
 func isInstalledEgg(file string) bool {
 	above := path.Base(path.Dir(file))
 	return strings.HasSuffix(file, ".egg-info") && (above == "site-packages" || above == "dist-packages" ||

@@ -71,6 +71,7 @@ func (inv *inventory) reportLeftOut(file string, content []byte) {
 	}
 }
 
+// userPart matches a user and password in an address.
 var userPart = lazyregexp.New(`://[^/@\s]*@`)
 
 // withoutSecret removes name and password from an address.

@@ -66,6 +66,7 @@ func narrowestIDs(ids []string) []string {
 // line breaks and signs.
 const titleWithin = 1500
 
+// signs matches what licenses are compared without.
 var signs = lazyregexp.New(`[^a-z0-9.]+`)
 
 // titles gives licences by words near their beginning, and words anywhere.
@@ -125,6 +126,7 @@ func byTitle(text []byte) string {
 	return ""
 }
 
+// accents turns letters of French names of licenses into plain ones.
 var accents = strings.NewReplacer("é", "e", "è", "e", "É", "E", "ê", "e", "à", "a")
 
 // exceptions gives those of SPDX by words of them.

@@ -37,6 +37,7 @@ var provided = func() map[string][]string {
 	return out
 }()
 
+// stdlib are the modules of Python's standard library.
 var stdlib = func() map[string]bool {
 	out := map[string]bool{}
 	for _, name := range strings.Fields(stdlibText) {

@@ -144,6 +144,7 @@ func (p *Program) lowerSources(wanted map[string]bool) ([]*ir.File, error) {
 	return slices.DeleteFunc(out, func(f *ir.File) bool { return f == nil }), p.tree.Context.Err()
 }
 
+// errLarge is the error of a source that is not read for its size.
 var errLarge = errors.New("the file is too large")
 
 // parseFile makes the intermediate form of a file. The parsers may crash on what a hostile

@@ -276,6 +276,7 @@ type setting struct {
 var settingFiles = []string{".json", ".yaml", ".yml", ".toml", ".xml", ".properties", ".cfg", ".ini", ".html",
 	".gradle", ".sh", ".ejs", ".hbs", ".pug", ".jade", ".vue", ".svelte", ".jsp", ".erb", ".js", ".cjs", ".mjs", ".ts"}
 
+// manifests matches files that name packages without using them.
 var manifests = lazyregexp.New(`(?i)^(package(-lock)?|npm-shrinkwrap|composer|pom|poetry|pdm|uv|requirements|pyproject|setup|build|deno|bun|yarn|pnpm-lock|pnpm-workspace|libs\.versions)\b|lock|^\.?s?bom|cdx|spdx`)
 
 const (

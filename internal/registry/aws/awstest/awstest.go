@@ -159,11 +159,13 @@ func (a *Amazon) caller(r *http.Request, body string, parts []string) (key strin
 	return key, user, ""
 }
 
+// refuseQuery answers as services with the older protocol refuse.
 func refuseQuery(w http.ResponseWriter, code string) {
 	w.WriteHeader(http.StatusForbidden)
 	_, _ = fmt.Fprintf(w, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>%s</Code><Message>No.</Message></Error></ErrorResponse>`, code)
 }
 
+// refuseJSON answers as services with the newer protocol refuse.
 func refuseJSON(w http.ResponseWriter, code string) {
 	w.WriteHeader(http.StatusBadRequest)
 	_, _ = fmt.Fprintf(w, `{"__type":"com.amazonaws.ecr#%s","message":"No."}`, code)
@@ -269,6 +271,7 @@ func part(w http.ResponseWriter, name string, list []any, from, size int) {
 	answer(w, out)
 }
 
+// answer writes the answer of a service.
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 	_ = json.NewEncoder(w).Encode(v)

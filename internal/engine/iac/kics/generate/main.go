@@ -28,6 +28,7 @@ import (
 // output is the archive, relative to the folder of package kics.
 const output = "library/kics.zip"
 
+// main writes the archive of queries, or tells why not.
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("generate the library of queries: ")
@@ -157,6 +158,7 @@ type query struct {
 	Uses []int `json:"uses"`
 }
 
+// A rule is where a query's module begins, and the words that a document must have for it.
 type rule struct {
 	At    int     `json:"at"`
 	Needs [][]int `json:"needs"`
@@ -331,6 +333,7 @@ func (p *platform) addTo(z *zip.Writer, name string) error {
 	return addEntry(z, name+"/modules.bin", p.modules.Bytes())
 }
 
+// addFile adds a file to the archive as it is.
 func addFile(z *zip.Writer, name, path string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {

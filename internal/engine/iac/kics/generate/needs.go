@@ -43,6 +43,7 @@ func needsOf(module *ast.Module, rule *ast.Rule) []need {
 	return slices.CompactFunc(a.needs, func(x, y need) bool { return slices.Equal(x, y) })
 }
 
+// An analysis is what is learnt of a rule's body.
 type analysis struct {
 	derived   map[ast.Var]bool // variables that hold parts of the input
 	constants map[ast.Var]need // variables that hold a collection of strings

@@ -145,6 +145,7 @@ func (r *reader) checkDepth(depth int) bool {
 	return !r.failed
 }
 
+// readRule reads a rule: its head, its body and the one after "else".
 func (r *reader) readRule(depth int) *ast.Rule {
 	if !r.checkDepth(depth) {
 		return nil
@@ -172,6 +173,7 @@ func (r *reader) readRule(depth int) *ast.Rule {
 	return out
 }
 
+// readBody reads the expressions of a body.
 func (r *reader) readBody(depth int) ast.Body {
 	n := r.readCount()
 	if n == 0 || !r.checkDepth(depth) {
@@ -184,6 +186,7 @@ func (r *reader) readBody(depth int) ast.Body {
 	return body
 }
 
+// readExpr reads an expression: one term, a call, "some" or "every", with what "with" replaces.
 func (r *reader) readExpr(depth int) *ast.Expr {
 	flags := r.readNumber()
 	e := &takePiece(&r.spareExprs, 1)[0]
@@ -212,6 +215,7 @@ func (r *reader) readExpr(depth int) *ast.Expr {
 	return e
 }
 
+// readTerms reads a list of terms.
 func (r *reader) readTerms(depth int) []*ast.Term {
 	n := r.readCount()
 	if n == 0 || !r.checkDepth(depth) {
@@ -250,6 +254,7 @@ func (r *reader) readTerm(depth int) *ast.Term {
 	return r.newTerm(v)
 }
 
+// newTerm makes a term of memory that many share.
 func (r *reader) newTerm(v ast.Value) *ast.Term {
 	t := &takePiece(&r.spareTerms, 1)[0]
 	t.Value = v

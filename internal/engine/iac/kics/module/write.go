@@ -160,6 +160,7 @@ func flagIf(set bool, f uint64) uint64 {
 	return 0
 }
 
+// putRule writes a rule as readRule reads it.
 func (w *Writer) putRule(b []byte, r *ast.Rule) []byte {
 	h := r.Head
 	b = binary.AppendUvarint(b, flagIf(r.Default, ruleDefault)|flagIf(h.Assign, ruleAssign)|
@@ -186,6 +187,7 @@ func (w *Writer) putRule(b []byte, r *ast.Rule) []byte {
 	return b
 }
 
+// putBody writes the expressions of a body.
 func (w *Writer) putBody(b []byte, body ast.Body) []byte {
 	b = binary.AppendUvarint(b, uint64(len(body)))
 	for _, e := range body {
@@ -194,6 +196,7 @@ func (w *Writer) putBody(b []byte, body ast.Body) []byte {
 	return b
 }
 
+// putExpr writes an expression as readExpr reads it.
 func (w *Writer) putExpr(b []byte, e *ast.Expr) []byte {
 	flags := flagIf(e.Negated, exprNegated) | flagIf(e.Generated, exprGenerated) | flagIf(len(e.With) > 0, exprWith)
 	head := func(kind uint64) []byte {
@@ -225,6 +228,7 @@ func (w *Writer) putExpr(b []byte, e *ast.Expr) []byte {
 	return b
 }
 
+// putTerms writes a list of terms.
 func (w *Writer) putTerms(b []byte, terms []*ast.Term) []byte {
 	b = binary.AppendUvarint(b, uint64(len(terms)))
 	for _, t := range terms {

@@ -170,6 +170,7 @@ func (s *Solution) isRequired(folder, name string) bool {
 	})
 }
 
+// nameOf returns the package that an element includes or changes.
 func nameOf(e *document.Node) string {
 	if name := strings.TrimSpace(e.TextOf("@Include")); name != "" {
 		return name
@@ -185,6 +186,7 @@ func attributeOf(e *document.Node, name string) string {
 	return strings.TrimSpace(e.TextOf(name))
 }
 
+// reference matches a property that is put in: "$(Name)".
 var reference = regexp.MustCompile(`\$\(([A-Za-z_][A-Za-z0-9_.]*)\)`)
 
 // expandProperties replaces $(Name) by what is known; else it stays.

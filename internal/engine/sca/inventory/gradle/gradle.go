@@ -186,6 +186,7 @@ type block struct {
 	line int
 }
 
+// dependencies matches the begin of a block that lists packages.
 var dependencies = regexp.MustCompile(`\b(?:dependencies|imports)\s*\{`)
 
 // dependencyBlocks returns the blocks "dependencies" and "imports" of a text.

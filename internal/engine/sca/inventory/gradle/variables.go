@@ -168,6 +168,7 @@ func Libraries(content []byte) ([]manifest.Requirement, error) {
 	return out, nil
 }
 
+// A library is an entry of a version catalog.
 type library struct {
 	alias string
 	manifest.Requirement

@@ -15,6 +15,7 @@ func PythonName(name string) string {
 	return strings.ToLower(pythonSeparators.ReplaceAllString(name, "-"))
 }
 
+// pythonSeparators matches what names of packages are compared without (PEP 503).
 var pythonSeparators = regexp.MustCompile(`[-_.]+`)
 
 // requirementName matches the name at the beginning of a requirement (PEP 508).
@@ -188,6 +189,7 @@ func readUV(b *builder) error {
 	return nil
 }
 
+// uvLinks adds the packages that an entry of uv.lock needs.
 func (b *builder) uvLinks(from int, dev bool, list *document.Node) {
 	for _, d := range list.Members() {
 		name := PythonName(d.TextOf("name"))

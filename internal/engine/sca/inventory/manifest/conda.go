@@ -59,6 +59,7 @@ func condaList(content []byte) (*document.Node, error) {
 	return n.Get("dependencies"), nil
 }
 
+// stackDep matches a package of Hackage with its version and digest.
 var stackDep = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9-]*)-([0-9]+(?:\.[0-9]+)*)(?:@.*)?$`)
 
 // Stack reads the packages of a stack.yaml that are not of its resolver

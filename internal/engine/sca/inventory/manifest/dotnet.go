@@ -38,6 +38,7 @@ func Nuspec(content []byte) ([]Requirement, error) {
 	return out, nil
 }
 
+// paketCall matches a line that asks for a package of NuGet.
 var paketCall = lazyregexp.New(`(?mi)^[ \t]*(?:nuget|clitool)[ \t]+"?(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)"?[ \t]*(?:"?(?:==?[ \t]*)?(?P<version>[0-9][0-9A-Za-z.+-]*)"?[ \t]*(?:[a-z_]+:.*)?$|(?P<wanted>.*)$)`)
 
 // Paket reads a paket.dependencies (https://fsprojects.github.io/Paket/dependencies-file.html).

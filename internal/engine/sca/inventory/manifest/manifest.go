@@ -227,6 +227,7 @@ func Python(text string) (Requirement, bool) {
 		strings.HasPrefix(strings.TrimSpace(address), "file:")}, true
 }
 
+// pythonList adds the requirements of a list of PEP 508 texts.
 func pythonList(out []Requirement, list *document.Node, dev bool) []Requirement {
 	for _, item := range list.Members() {
 		if r, ok := Python(item.Text()); ok {
@@ -237,6 +238,7 @@ func pythonList(out []Requirement, list *document.Node, dev bool) []Requirement 
 	return out
 }
 
+// pythonTable adds the requirements of a table from names to versions.
 func pythonTable(out []Requirement, table *document.Node, dev bool) []Requirement {
 	for _, d := range table.Members() {
 		if d.Key == "python" {
@@ -272,6 +274,7 @@ func Cargo(content []byte) ([]Requirement, error) {
 	return out, nil
 }
 
+// cargoSections adds the requirements of the sections of a package or a target.
 func cargoSections(out []Requirement, n *document.Node) []Requirement {
 	for _, section := range []string{"dependencies", "build-dependencies", "dev-dependencies"} {
 		for _, d := range n.Get(section).Members() {

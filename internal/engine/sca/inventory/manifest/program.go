@@ -140,6 +140,7 @@ func opensBlock(line string) bool {
 	return false
 }
 
+// symbol matches a name in a list of Ruby.
 var symbol = lazyregexp.New(`[A-Za-z_]+`)
 
 // onlyDevelopment reports whether every name in the text is a group that is not
@@ -257,6 +258,7 @@ func Leiningen(content []byte) ([]Requirement, error) {
 	return clojure(findCalls(content, leinText, ";")), nil
 }
 
+// clojure gives names without a group that of the artifact, as Clojure does.
 func clojure(list []Requirement) []Requirement {
 	for i := range list {
 		if !strings.Contains(list[i].Name, ":") {
@@ -271,6 +273,7 @@ func SetupCfg(content []byte) ([]Requirement, error) {
 	return inSections(content, cfgKey, cfgLine, "install_requires"), nil
 }
 
+// cfgLine matches an indented requirement in a setup.cfg.
 var cfgLine = lazyregexp.New(`(?m)^[ \t]+(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]\n]*\])?[ \t]*(?:==[ \t]*(?P<version>[0-9][^,;\s]*)[ \t]*|[<>=!~;@].*)?$`)
 
 // inSections applies the pattern to the sections whose name holds the word.

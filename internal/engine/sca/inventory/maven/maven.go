@@ -321,6 +321,7 @@ func (d dependency) expandProperties(properties map[string]string) dependency {
 	return d
 }
 
+// reference matches a property that is put in: "${name}".
 var reference = regexp.MustCompile(`\$\{([^${}]+)\}`)
 
 // expandText replaces ${name} by what is known; else it stays.
