@@ -199,6 +199,32 @@ func toMillis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
+// countChange counts what a record changes, and reports whether it takes the place of what is
+// known of it.
+func (b *builder) countChange(name string, r *record, modified int64) bool {
+	old, exists := b.ids[r.id]
+	switch {
+	case !exists:
+		b.report.Added++
+	case r.salvaged: // what was known of it stays, and is not the whole truth
+		b.noteUnreadable(name)
+		return false
+	case old.previous && modified < old.modified:
+		b.report.Older++
+		return false
+	case !old.previous && !old.salvaged && modified <= old.modified:
+		b.report.Unchanged++ // the same record in another place
+		return false
+	case !old.previous:
+		b.dead[old.number] = true
+	case modified == old.modified && modified != 0:
+		b.report.Unchanged++
+	default:
+		b.report.Updated++
+	}
+	return true
+}
+
 // takeInput takes one file of a source, as it was read.
 func (b *builder) takeInput(in input) error {
 	if errors.Is(in.err, errNotOSV) {
@@ -218,25 +244,8 @@ func (b *builder) takeInput(in input) error {
 	}
 	r := in.record
 	modified := toMillis(r.modified)
-	old, exists := b.ids[r.id]
-	switch {
-	case !exists:
-		b.report.Added++
-	case r.salvaged: // what was known of it stays, and is not the whole truth
-		b.noteUnreadable(in.name)
+	if !b.countChange(in.name, r, modified) {
 		return nil
-	case old.previous && modified < old.modified:
-		b.report.Older++
-		return nil
-	case !old.previous && !old.salvaged && modified <= old.modified:
-		b.report.Unchanged++ // the same record in another place
-		return nil
-	case !old.previous:
-		b.dead[old.number] = true
-	case modified == old.modified && modified != 0:
-		b.report.Unchanged++
-	default:
-		b.report.Updated++
 	}
 	if !r.salvaged {
 		delete(b.unreadable, r.id)

@@ -76,14 +76,7 @@ func parsePackage(p *finding.Package, text string) bool {
 	if !ok {
 		return false
 	}
-	p.Ecosystem = ecosystem
-	switch {
-	case u.Namespace == "":
-	case u.Type == purl.TypeMaven || u.Type == "clojars":
-		p.Name = u.Namespace + ":" + u.Name
-	default:
-		p.Name = u.Namespace + "/" + u.Name
-	}
+	p.Ecosystem, p.Name = ecosystem, fullName(u)
 	switch u.Type {
 	case purl.TypeGolang:
 		p.Version = strings.TrimPrefix(u.Version, "v")
@@ -91,6 +84,17 @@ func parsePackage(p *finding.Package, text string) bool {
 		p.Version = buildSuffix.ReplaceAllString(u.Version, "")
 	}
 	return true
+}
+
+// fullName returns the name of a package with its namespace, as records spell it.
+func fullName(u purl.PackageURL) string {
+	switch {
+	case u.Namespace == "":
+		return u.Name
+	case u.Type == purl.TypeMaven || u.Type == "clojars":
+		return u.Namespace + ":" + u.Name
+	}
+	return u.Namespace + "/" + u.Name
 }
 
 // buildSuffix matches the number of a further build.

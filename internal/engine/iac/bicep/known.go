@@ -305,12 +305,13 @@ func (k *evaluator) evaluateName(name string) (any, bool) {
 	return k.env.Parameter(name)
 }
 
+// isNamespace reports whether an expression is one of the two namespaces that functions are in.
+func isNamespace(e *expr) bool { return e.what == ident && (e.name == "az" || e.name == "sys") }
+
 // evaluateCall returns the value of a function of known arguments.
 func (k *evaluator) evaluateCall(e *expr) (any, bool) {
-	if e.base != nil {
-		if e.base.what != ident || e.base.name != "az" && e.base.name != "sys" {
-			return nil, false
-		}
+	if e.base != nil && !isNamespace(e.base) {
+		return nil, false
 	}
 	name := strings.ToLower(e.name)
 	switch name {

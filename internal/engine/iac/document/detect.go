@@ -2,6 +2,7 @@ package document
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"merlon/internal/lazyregexp"
@@ -165,22 +166,19 @@ var ansibleWords = []string{
 	"delegate_to", "pre_tasks", "post_tasks", "handlers", "ignore_errors", "changed_when",
 }
 
+// isPlayOrTask reports whether an entry of a list has a word that only plays and tasks have, or
+// a name and a module.
+func isPlayOrTask(v any) bool {
+	one, ok := v.(map[string]any)
+	return ok && (slices.ContainsFunc(ansibleWords, func(word string) bool { return hasKeys(one, word) }) ||
+		hasKeys(one, "name") && hasModule(one))
+}
+
 // isAnsible knows playbooks and task lists, and inventories in YAML.
 func isAnsible(name string, root map[string]any) bool {
 	list, _ := root[Playbooks].([]any)
-	for _, p := range list {
-		one, ok := p.(map[string]any)
-		if !ok {
-			continue
-		}
-		for _, word := range ansibleWords {
-			if hasKeys(one, word) {
-				return true
-			}
-		}
-		if hasKeys(one, "name") && hasModule(one) {
-			return true
-		}
+	if slices.ContainsFunc(list, isPlayOrTask) {
+		return true
 	}
 	for _, group := range []string{"all", "ungrouped"} {
 		one, _ := root[group].(map[string]any)

@@ -278,6 +278,17 @@ func newImage(image string, change map[string]any) string {
 	return name + rest
 }
 
+// takeData puts generated data into an object that is there, in place of its own or beside it.
+func (o *object) takeData(data map[string]any, lines *document.Node, replace bool, at *document.Node) {
+	if replace {
+		o.setField([]string{"data"}, map[string]any{}, at)
+	}
+	for _, key := range sortedKeys(data) {
+		o.setField([]string{"data", key}, data[key], lines.Fields[key])
+	}
+	o.changed = true
+}
+
 // addGenerated returns the objects with those of configMapGenerator and secretGenerator.
 // One that is to be merged into another, or to replace it, changes that.
 func (b *builder) addGenerated(k *kustomization, objects []*object) []*object {
@@ -309,13 +320,7 @@ func (b *builder) addGenerated(k *kustomization, objects []*object) []*object {
 					b.addProblem(k.path, e.lines.Line, "generator: no object %q that it could %s", name, behavior)
 					continue
 				}
-				if behavior == "replace" {
-					objects[i].setField([]string{"data"}, map[string]any{}, e.lines)
-				}
-				for _, key := range sortedKeys(data) {
-					objects[i].setField([]string{"data", key}, data[key], lines.Fields[key])
-				}
-				objects[i].changed = true
+				objects[i].takeData(data, lines, behavior == "replace", e.lines)
 				continue
 			}
 			at := func() *document.Node { return &document.Node{Line: e.lines.Line, Path: e.lines.Path} }

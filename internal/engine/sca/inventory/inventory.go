@@ -51,22 +51,7 @@ func Take(t Tree) ([]finding.Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	inv := inventory{Tree: t, files: map[string]bool{}, folders: map[string][]string{}, named: map[string][]string{},
-		lines: map[string]map[string]int{}, copies: map[string]bool{}}
-	for _, f := range t.Files {
-		inv.files[f.Path] = true
-		inv.folders[path.Dir(f.Path)] = append(inv.folders[path.Dir(f.Path)], path.Base(f.Path))
-		if dir := vendorFolder(f.Path); dir != "" {
-			inv.copies[dir] = true
-		}
-		if kind := kindOf(f.Path); kind != "" && !isInstalled(f.Path) {
-			inv.named[kind] = append(inv.named[kind], f.Path)
-		}
-	}
-	inv.gradle = gradle.Build{Read: inv.readOther, Names: func(folder string) []string { return inv.folders[folder] }}
-	inv.maven = maven.New(inv.named["pom.xml"], inv.readOther)
-	inv.dotnet = dotnet.New(slices.Concat(inv.named["*.csproj"], inv.named["*.vbproj"], inv.named["*.fsproj"]),
-		inv.readOther)
+	inv := newInventory(t)
 	for _, f := range t.Files {
 		if err := t.Context.Err(); err != nil {
 			return nil, err
@@ -89,6 +74,28 @@ func Take(t Tree) ([]finding.Package, error) {
 	packages := uniquePackages(inv.packages)
 	inv.addLicenses(packages)
 	return packages, t.Context.Err()
+}
+
+// newInventory lists the files of a tree by name and folder, and makes the readers that need more
+// than one of them.
+func newInventory(t Tree) *inventory {
+	inv := &inventory{Tree: t, files: map[string]bool{}, folders: map[string][]string{}, named: map[string][]string{},
+		lines: map[string]map[string]int{}, copies: map[string]bool{}}
+	for _, f := range t.Files {
+		inv.files[f.Path] = true
+		inv.folders[path.Dir(f.Path)] = append(inv.folders[path.Dir(f.Path)], path.Base(f.Path))
+		if dir := vendorFolder(f.Path); dir != "" {
+			inv.copies[dir] = true
+		}
+		if kind := kindOf(f.Path); kind != "" && !isInstalled(f.Path) {
+			inv.named[kind] = append(inv.named[kind], f.Path)
+		}
+	}
+	inv.gradle = gradle.Build{Read: inv.readOther, Names: func(folder string) []string { return inv.folders[folder] }}
+	inv.maven = maven.New(inv.named["pom.xml"], inv.readOther)
+	inv.dotnet = dotnet.New(slices.Concat(inv.named["*.csproj"], inv.named["*.vbproj"], inv.named["*.fsproj"]),
+		inv.readOther)
+	return inv
 }
 
 // kindOf returns the name by which files are looked for below a lock file, or "".

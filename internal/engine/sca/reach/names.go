@@ -195,9 +195,22 @@ func isStandard(language, name string) bool {
 		return first == "" || stdlib[first] // a relative import begins with a point
 	case "java":
 		second, _, _ := strings.Cut(rest, ".")
-		return first == "java" || first == "jdk" || first == "sun" || first == "javax" && second != "servlet" &&
-			second != "persistence" && second != "ws" ||
-			first == "com" && second == "sun" || first == "org" && (second == "w3c" || second == "xml")
+		return isStandardJava(first, second)
+	}
+	return false
+}
+
+// isStandardJava tells by the first two parts of a package's name whether it comes with Java.
+func isStandardJava(first, second string) bool {
+	switch first {
+	case "java", "jdk", "sun":
+		return true
+	case "javax":
+		return second != "servlet" && second != "persistence" && second != "ws"
+	case "com":
+		return second == "sun"
+	case "org":
+		return second == "w3c" || second == "xml"
 	}
 	return false
 }
