@@ -35,7 +35,7 @@ func (p *project) evaluateTasks(l taskList, s *scope, at taskPlace, made *taskLi
 		if vars, ok := task["vars"].(map[string]any); ok && n.Fields["vars"] != nil {
 			inner = inner.withLayers(certainLayer(visibleVars(vars, n.Fields["vars"])))
 		}
-		if p.evaluateBlock(l.file, task, n, inner, at, made) {
+		if p.evaluateBlock(l, i, inner, at, made) {
 			continue
 		}
 		if l, ok := p.includedVars(task, n, inner, at); ok {
@@ -49,15 +49,15 @@ func (p *project) evaluateTasks(l taskList, s *scope, at taskPlace, made *taskLi
 	}
 }
 
-// evaluateBlock adds the tasks of a block; false if the task is none.
-func (p *project) evaluateBlock(file string, task map[string]any, n *document.Node, s *scope, at taskPlace,
-	made *taskList) bool {
+// evaluateBlock adds the tasks of a block in the list; false if the task there is none.
+func (p *project) evaluateBlock(l taskList, i int, s *scope, at taskPlace, made *taskList) bool {
+	task, _ := l.items[i].(map[string]any)
 	block := false
 	for _, key := range []string{"block", "rescue", "always"} {
 		if _, has := task[key].([]any); has && s.budget.depth < document.MaxDepth {
 			block = true
 			s.budget.depth++
-			p.evaluateTasks(listAt(file, task, n, key), s, at, made)
+			p.evaluateTasks(listAt(l.file, task, l.nodes[i], key), s, at, made)
 			s.budget.depth--
 		}
 	}
