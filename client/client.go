@@ -214,7 +214,8 @@ func (c *Client) once(req *http.Request, out any) error {
 func worthRepeating(err error) bool {
 	if failure := (*Error)(nil); errors.As(err, &failure) {
 		switch failure.Status {
-		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
+			http.StatusGatewayTimeout:
 
 			return true
 		}

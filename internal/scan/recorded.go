@@ -79,7 +79,8 @@ func (r *jsonScope) addCredential(s *redact.Set) bool {
 	switch {
 	case r.name == "" || r.value == "" || strings.Contains(r.value, "{{"):
 		return false
-	case redact.IsCredentialName(r.name), strings.EqualFold(r.name, "Cookie"), strings.EqualFold(r.name, "Authorization"):
+	case redact.IsCredentialName(r.name), strings.EqualFold(r.name, "Cookie"),
+		strings.EqualFold(r.name, "Authorization"):
 
 		addHeader(s, Header{Name: r.name, Value: r.value})
 		return true

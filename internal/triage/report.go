@@ -229,7 +229,8 @@ func (r *report) checkFinding(f *finding.Finding) error {
 		return errors.New("its path, message or language is too long")
 	case hasNUL(f.Location.Path, f.Message, f.Language):
 		return errors.New("its path, message or language contains a NUL character")
-	case f.Location.StartLine < 0 || f.Location.EndLine < 0 || f.Location.StartLine > 1<<30 || f.Location.EndLine > 1<<30:
+	case f.Location.StartLine < 0 || f.Location.EndLine < 0 ||
+		f.Location.StartLine > 1<<30 || f.Location.EndLine > 1<<30:
 
 		return errors.New("its lines are not those of a file")
 	case f.Package != nil:

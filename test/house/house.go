@@ -111,7 +111,8 @@ func measureFile(packages map[string]*Package, root, path string) error {
 		return err
 	}
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, filepath.ToSlash(relative), text, parser.ParseComments|parser.SkipObjectResolution)
+	file, err := parser.ParseFile(fset, filepath.ToSlash(relative), text,
+		parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func countFilled(lines []string) int {
 
 // countLines counts lines of code and of comments, and finds the long ones. Lines
 // that a formatter cannot break do not count as long: struct tags, strings over
-// several lines, and lines that consist of one string.
+// several lines, lines that consist of one string, and comments that consist of one URL.
 func (p *Package) countLines(fset *token.FileSet, file *ast.File, lines []string) {
 	comments, data := commentLines(fset, file, lines), dataLines(fset, file)
 	for i, line := range lines {
@@ -161,7 +162,8 @@ func (p *Package) countLines(fset *token.FileSet, file *ast.File, lines []string
 			p.CodeLines++
 		}
 		width := len([]rune(strings.ReplaceAll(line, "\t", "    ")))
-		if width > MaxColumns && !data[i+1] {
+		unbroken := comments[i+1] && len(strings.Fields(line)) == 2 // a comment that is one URL
+		if width > MaxColumns && !data[i+1] && !unbroken {
 			p.Long = append(p.Long, Line{fset.Position(file.Pos()).Filename, i + 1, width})
 		}
 	}

@@ -159,7 +159,8 @@ func merlonPath(n int, rel, base string) string {
 // .github/workflows.
 func peerPath(n int, rel, base string) string {
 	switch {
-	case strings.HasPrefix(base, "action.") || strings.HasPrefix(base, ".pre-commit") || strings.HasPrefix(base, "dependabot."):
+	case strings.HasPrefix(base, "action.") || strings.HasPrefix(base, ".pre-commit") ||
+		strings.HasPrefix(base, "dependabot."):
 
 		return fmt.Sprintf("peers/%03d/%s", n, base)
 	}

@@ -170,8 +170,11 @@ func (p *parser) page() (Page, error) {
 	return out, nil
 }
 
-// severities are the spellings of a page, the most severe first.
-var severities = []finding.Severity{finding.Critical, finding.High, finding.Medium, finding.Low}
+// severities and confidences are what a page may say, the highest first.
+var (
+	severities  = []finding.Severity{finding.Critical, finding.High, finding.Medium, finding.Low}
+	confidences = []finding.Confidence{finding.HighConfidence, finding.MediumConfidence, finding.LowConfidence}
+)
 
 // readFields reads the list below a title.
 func (p *parser) readFields(r *finding.Rule) error {
@@ -200,7 +203,7 @@ func setField(r *finding.Rule, name, value string) error {
 		}
 	case "Confidence":
 		r.Confidence = finding.Confidence(value)
-		if r.Confidence != finding.HighConfidence && r.Confidence != finding.MediumConfidence && r.Confidence != finding.LowConfidence {
+		if !slices.Contains(confidences, r.Confidence) {
 			return fmt.Errorf("confidence %q is not high, medium or low", value)
 		}
 	case "CWE":

@@ -77,7 +77,8 @@ func (db *Store) Groups(ctx context.Context, sc tenant.Scope, q triage.GroupQuer
 	rows, err := db.Query(ctx, `SELECT g.rule_id, g.package, g.findings, g.severity, g.cvss, g.fixable, g.critical, g.high, g.medium, g.low,
 		g.dev, g.direct, g.transitive, g.first_seen, g.last_seen, r.body FROM (SELECT `+key+", "+groupColumns+`
 		FROM finding f JOIN branch b ON b.project_id = f.project_id AND b.name = f.branch WHERE `+w.Text.String()+" GROUP BY "+by+`) g
-		JOIN rule r ON r.id = g.rule_id ORDER BY g.`+orderBy+", g.rule_id, g.package LIMIT ? OFFSET ?", append(w.Args, q.Limit, q.Offset)...)
+		JOIN rule r ON r.id = g.rule_id ORDER BY g.`+orderBy+", g.rule_id, g.package LIMIT ? OFFSET ?",
+		append(w.Args, q.Limit, q.Offset)...)
 	if page.Groups, err = sqldb.Collect(rows, err, scanGroup); err != nil {
 		return page, fmt.Errorf("list groups: %w", err)
 	}

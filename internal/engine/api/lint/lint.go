@@ -287,7 +287,8 @@ func (d *specification) checkString(s *apispec.Schema, place at) {
 		d.report("string-limit", place, "The string of %s has no maxLength", nameSchema(s.Pointer))
 	}
 	if s.Format == "" && s.Pattern == "" {
-		d.report("string-restricted", place, "The string of %s has neither format nor pattern nor enum", nameSchema(s.Pointer))
+		d.report("string-restricted", place, "The string of %s has neither format nor pattern nor enum",
+			nameSchema(s.Pointer))
 	}
 }
 

@@ -137,9 +137,9 @@ func checkPipe(f *pipeline.File, item, p *document.Node, where string) {
 	for _, v := range item.Get("variables").Pairs() {
 		f.CheckSecret(v.KeyNode(), v.Value, where)
 		if v.Key == "DEBUG" && (v.Value.True()) {
-			f.Report("debug-mode", f.Source.Whole(v.KeyNode()), pipeline.NewRating(finding.Low, finding.MediumConfidence),
-				"DEBUG of a pipe "+
-					"prints what it does, %s", where)
+			f.Report("debug-mode", f.Source.Whole(v.KeyNode()),
+				pipeline.NewRating(finding.Low, finding.MediumConfidence),
+				"DEBUG of a pipe prints what it does, %s", where)
 		}
 	}
 }

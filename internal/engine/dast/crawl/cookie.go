@@ -69,7 +69,8 @@ func (c *Crawler) recordCookies(resp *message.Response, in bool) {
 			value = set.Value
 		}
 		named := credentialCookie.MatchString(set.Name)
-		if value == "" || set.MaxAge < 0 || named && (unreadCookie.MatchString(set.Name) || !isChosenValue(value)) || isSecretValue(value) {
+		if value == "" || set.MaxAge < 0 ||
+			named && (unreadCookie.MatchString(set.Name) || !isChosenValue(value)) || isSecretValue(value) {
 			continue
 		}
 		below := set.Path
@@ -146,7 +147,8 @@ func (c *Crawler) enrichWithCookies(ctx context.Context) error {
 // cookieReaders returns the pages that answer otherwise when a cookie has another value
 // of the same kind, and the same as before when it has its own again. The second
 // request shows that the difference is not by chance.
-func (c *Crawler) cookieReaders(ctx context.Context, cookie cookieSource, pages []sitemap.Entry) ([]sitemap.Entry, error) {
+func (c *Crawler) cookieReaders(ctx context.Context, cookie cookieSource, pages []sitemap.Entry) ([]sitemap.Entry,
+	error) {
 	other := cookie.Value + "x"
 	if n, err := strconv.Atoi(cookie.Value); err == nil {
 		other = strconv.Itoa(n + 7919)

@@ -52,7 +52,8 @@ var missingPatterns = []*lazyregexp.Regexp{
 func missingParameters(resp *message.Response) []string {
 	text := resp.Text()
 	text = text[:min(len(text), maxErrorPage)]
-	if IsStatic(resp) || !slices.ContainsFunc(missingHints, func(hint string) bool { return strings.Contains(text, hint) }) {
+	if IsStatic(resp) ||
+		!slices.ContainsFunc(missingHints, func(hint string) bool { return strings.Contains(text, hint) }) {
 		return nil
 	}
 	text = html.UnescapeString(text)

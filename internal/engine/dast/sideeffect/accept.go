@@ -88,7 +88,8 @@ func ReportsSuccess(page, form *message.Response) bool {
 	for line := range strings.Lines(page.Text()) {
 		for text := range strings.SplitSeq(markupTag.ReplaceAllString(line, "\x00"), "\x00") {
 			text = strings.TrimSpace(text)
-			if text != "" && len(text) <= maxAcknowledgement && reportsSuccess(text) && !strings.Contains(before, text) {
+			if text != "" && len(text) <= maxAcknowledgement && reportsSuccess(text) &&
+				!strings.Contains(before, text) {
 				return true
 			}
 		}

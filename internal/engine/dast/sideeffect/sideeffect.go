@@ -156,8 +156,8 @@ const (
 // isActionParameter reports whether a parameter says what to do.
 func isActionParameter(name string) bool {
 	switch strings.ToLower(name) {
-	case "action", "act", "do", "op", "cmd", "command", "task", "method", "fn", "func", "function", "event", "operation",
-		"mode", "a", "verb":
+	case "action", "act", "do", "op", "cmd", "command", "task", "method", "fn", "func", "function", "event",
+		"operation", "mode", "a", "verb":
 		return true
 	}
 	return false

@@ -227,7 +227,8 @@ func (r *rule) injectAll(req *message.Request, points []message.Point, payload s
 // there is added at the end of the query, or as a header.
 func (r *rule) pointOf(req *message.Request, name string) (message.Point, bool) {
 	for _, have := range req.Points() {
-		if have.Name == name && slices.ContainsFunc(r.parts, func(part string) bool { return isInPart(part, have.In) }) {
+		if have.Name == name &&
+			slices.ContainsFunc(r.parts, func(part string) bool { return isInPart(part, have.In) }) {
 			return have, true
 		}
 	}

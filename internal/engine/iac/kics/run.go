@@ -298,7 +298,8 @@ func (q *evaluation) evaluate(ctx context.Context, input ast.Value) (results []a
 	defer context.AfterFunc(ctx, stopped.Cancel)()
 	ready := p.preparedQuery(q.query)
 	err = topdown.NewQuery(ready.body).
-		WithCompiler(ready.compiler).WithStore(store).WithTransaction(read).WithInput(ast.NewTerm(input)).WithCancel(stopped).
+		WithCompiler(ready.compiler).WithStore(store).WithTransaction(read).WithInput(ast.NewTerm(input)).
+		WithCancel(stopped).
 		Iter(ctx, func(found topdown.QueryResult) error {
 			value, err := ast.JSON(found[resultVar].Value)
 			results, _ = value.([]any)

@@ -137,7 +137,8 @@ func (f *Tracker) outputOrigins(parts []string, path string, at Site, depth int)
 		return f.stepOutputOrigins(parts[1], parts[3], path, at, depth)
 	case len(parts) == 4 && parts[2] == "outputs":
 		return f.jobOutputOrigins(parts[1], parts[3], path, at, depth)
-	case len(parts) == 3 && (parts[0] == "steps" && parts[2] != "outputs" || parts[0] == "needs" && parts[2] == "result"):
+	case len(parts) == 3 && (parts[0] == "steps" && parts[2] != "outputs" ||
+		parts[0] == "needs" && parts[2] == "result"):
 		return singleOrigin(Safe, path)
 	}
 	return singleOrigin(Unknown, path)

@@ -274,7 +274,8 @@ func scanFormState(t *activescan.OperationScan) error {
 	for range 2 {
 		r, resp, err := send(change())
 		if err != nil || resp.Status != own.Status ||
-			activescan.NewPage(own).Similarity(activescan.NewPage(resp)) <= activescan.NewPage(own).Similarity(activescan.NewPage(refused)) {
+			activescan.NewPage(own).Similarity(activescan.NewPage(resp)) <=
+				activescan.NewPage(own).Similarity(activescan.NewPage(refused)) {
 			return err
 		}
 		answers, changed = append(answers, resp), r

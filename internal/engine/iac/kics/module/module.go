@@ -83,7 +83,8 @@ func Link(modules []*ast.Module) (*ast.Compiler, error) {
 		skeletons[name], whole[name] = &ast.Module{Package: m.Package}, m // the compiler copies what it is given
 	}
 	// The first stage of those that are left runs on the skeletons, what follows on the modules.
-	c := ast.NewCompiler().WithDefaultRegoVersion(Language).WithCapabilities(Capabilities()).WithSkipStages(doneStages...)
+	c := ast.NewCompiler().WithDefaultRegoVersion(Language).WithCapabilities(Capabilities()).
+		WithSkipStages(doneStages...)
 	c.WithStageAfterID(ast.StageInitLocalVarGen, ast.CompilerStageDefinition{Name: "LoadModules",
 		MetricName: "compile_stage_load_modules", Stage: func(c *ast.Compiler) *ast.Error {
 			c.Modules = whole

@@ -42,7 +42,8 @@ func readPipfile(b *builder) error {
 	}
 	project, err := document.ParseTOML(b.Read(b.siblingPath("Pipfile")), document.PackageLimits)
 	if err != nil || project.Len() == 0 {
-		return nil //nolint:nilerr // without a manifest it is not known what is direct; the inventory reads the manifest itself
+		// Without a manifest it is not known what is direct; the inventory reports manifests it cannot read.
+		return nil //nolint:nilerr // see above
 	}
 	root := b.addNode(Node{Local: true, Manifest: b.siblingPath("Pipfile")})
 	for _, s := range project.Members() {
