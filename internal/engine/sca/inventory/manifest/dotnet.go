@@ -39,7 +39,7 @@ func Nuspec(content []byte) ([]Requirement, error) {
 }
 
 // paketCall matches a line that asks for a package of NuGet.
-var paketCall = lazyregexp.New(`(?mi)^[ \t]*(?:nuget|clitool)[ \t]+"?(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)"?[ \t]*(?:"?(?:==?[ \t]*)?(?P<version>[0-9][0-9A-Za-z.+-]*)"?[ \t]*(?:[a-z_]+:.*)?$|(?P<wanted>.*)$)`)
+var paketCall = lazyregexp.New(`(?mi)^[ \t]*(?:nuget|clitool)[ \t]+"?(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)"?[ \t]*(?:"?(?:==?[ \t]*)?(?P<version>[0-9][0-9A-Za-z.+-]*)"?[ \t]*(?:[a-z_]+:.*)?$|(?P<rest>.*)$)`)
 
 // Paket reads a paket.dependencies (https://fsprojects.github.io/Paket/dependencies-file.html).
 func Paket(content []byte) ([]Requirement, error) { return findCalls(content, paketCall, "//"), nil }

@@ -57,7 +57,7 @@ var (
 	rebarTuple = lazyregexp.New(`\{\s*(?P<name>[a-z0-9_]+)\s*,\s*(?:"(?P<version>[0-9][^"]*)"|"[^"]*"|\{\s*(?:git|pkg|hg)\b)`)
 	swiftCall  = lazyregexp.New(`\.package\((?:[^()]*?,\s*)?url:\s*"(?P<name>[^"]+)"(?:\s*,\s*(?:exact:\s*|\.exact\(\s*)"(?P<version>[^"]+)")?`)
 	podCall    = lazyregexp.New(`(?m)^[ \t]*pod\s+["'](?P<name>[^"'/]+)[^"']*["'](?:\s*,\s*["'](?P<version>[0-9][^"']*)["'])?(?P<rest>[^\n]*)`)
-	conanLine  = lazyregexp.New(`(?m)^[ \t]*(?P<name>[a-z0-9_][a-z0-9_+.-]*)/(?P<version>[^\s@#]+)`)
+	conanLine  = lazyregexp.New(`(?m)^[ \t]*(?P<name>[a-z0-9_][a-z0-9_+.-]*)/(?P<version>\[[^\]\n]*\]|[^\s@#]+)`)
 	conanCall  = lazyregexp.New(`["'](?P<name>[a-z0-9_][a-z0-9_+.-]+)/(?P<version>[0-9\[][^"'@#]*)(?:@[^"']*)?(?:#[^"']*)?["']`)
 	sbtText    = lazyregexp.New(`"(?P<group>[A-Za-z0-9_.-]+)"\s*%{1,3}\s*"(?P<name>[A-Za-z0-9_.-]+)"\s*%\s*(?:"(?P<version>[^"]+)")?(?P<rest>[^\n,)]*)`)
 	ednText    = lazyregexp.New(`(?:(?P<group>[A-Za-z0-9_.-]+)/)?(?P<name>[A-Za-z0-9_.-]+)\s*\{[^{}]*:mvn/version\s+"(?P<version>[^"]+)"`)
@@ -211,11 +211,11 @@ func Swift(content []byte) ([]Requirement, error) {
 // SwiftName is the name of a package of the Swift package manager as OSV writes
 // it: the address without scheme and suffix.
 func SwiftName(address string) string {
-	address = strings.TrimPrefix(address, "git@")
-	for _, scheme := range []string{"https://", "http://", "ssh://git@", "ssh://", "git://"} {
-		address = strings.TrimPrefix(address, scheme)
-	}
-	if host, rest, ok := strings.Cut(address, ":"); ok && !strings.Contains(host, "/") {
+	if _, rest, ok := strings.Cut(address, "://"); ok { // behind a colon stands a port
+		address = strings.TrimPrefix(rest, "git@")
+	} else if host, rest, ok := strings.Cut(strings.TrimPrefix(address, "git@"), ":"); ok &&
+		!strings.Contains(host, "/") { // the short form of SSH: git@host:path
+
 		address = host + "/" + rest
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(address, "/"), ".git")
