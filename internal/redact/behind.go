@@ -81,6 +81,9 @@ func nameBefore(before string) string {
 	for start > 0 && (isWord(rest[start-1]) && rest[start-1] < 0x80 || strings.IndexByte("_.-", rest[start-1]) >= 0) {
 		start--
 	}
+	if start > 0 && rest[start-1] == '%' && len(rest)-start >= 2 && isHex(rest[start]) && isHex(rest[start+1]) {
+		start += 2 // of a bracket in front of the name: form%5Bname%5D
+	}
 	if name := rest[start:]; !strings.EqualFold(name, "value") {
 		return name
 	}
