@@ -28,6 +28,8 @@ func newFile(src io.ReaderAt, size int64) (*File, error) {
 	if err := f.readTables(tail); err != nil {
 		return nil, err
 	}
+	// The decoder is used by several scans at once, so its concurrency is that of the machine; the
+	// memory limit keeps a forged chunk from expanding without end.
 	f.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxChunk+chunkSize))
 	if err != nil {
 		return nil, fmt.Errorf("prepare to read advisories: %w", err)
@@ -40,9 +42,12 @@ var errOtherFormat = errors.New("the data file is of another version of merlon")
 
 // tables is the part of the file that is read when it is opened.
 type tables struct {
+	// chunkEntry and indexEntry bytes for each entry
 	chunks, index string
-	feeds         [feedKinds]feedTable
-	meta          string
+	// EPSS and KEV, sorted by CVE
+	feeds [feedKinds]feedTable
+	// JSON: the sources, their dates and counts
+	meta string
 }
 
 // readTail finds and checks the tables.
@@ -62,12 +67,14 @@ func (f *File) readTail(size int64) (tables, error) {
 	if _, err := f.src.ReadAt(b, end); err != nil {
 		return tables{}, fmt.Errorf("read the tail: %w", err)
 	}
+	// All integers are little-endian; the layout is described in format.go.
 	var at [6]uint64 // chunk table, index, EPSS, KEV, meta, records
 	for i := range at {
 		at[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
 	sum := binary.LittleEndian.Uint32(b[tailSize-4:])
 	f.digest = hex.EncodeToString(b[tailSize:])
+	// Checked before any of the offsets is used: the file may be truncated or forged.
 	if at[0] < uint64(len(magic)) || !slices.IsSorted(at[:5]) || at[4] > uint64(end) || at[5] > 1<<31 {
 		return tables{}, damagedError("its parts are not where they should be")
 	}
@@ -75,6 +82,8 @@ func (f *File) readTail(size int64) (tables, error) {
 	if _, err := f.src.ReadAt(body, int64(at[0])); err != nil {
 		return tables{}, fmt.Errorf("read the tables: %w", err)
 	}
+	// The checksum covers the tail, without the checksum itself, and the tables. Chunks have those
+	// of zstd.
 	if checksum(append(slices.Clone(b[:tailSize-4]), body...)) != sum {
 		return tables{}, damagedError("the checksum of its tables is wrong")
 	}
@@ -107,6 +116,7 @@ func (f *File) readTables(t tables) error {
 	if !f.feeds[epss].isSorted() || !f.feeds[kev].isSorted() {
 		return damagedError("a table is not sorted")
 	}
+	// The look-ups are binary searches: in an unsorted table they would miss packages silently.
 	if !slices.IsSorted(f.hashes) || !slices.IsSortedFunc(f.chunks, func(a, b chunkExtent) int {
 		return int(a.first) - int(b.first)
 	}) {
@@ -133,6 +143,7 @@ func (f *File) readExtent(p extent, limit int) ([]byte, error) {
 
 // findPackage returns what records say of a package.
 func (f *File) findPackage(k packageKey) ([]affected, error) {
+	// Two packages may have one hash, so the key in the block decides.
 	h := k.hashKey()
 	i, _ := slices.BinarySearch(f.hashes, h)
 	for ; i < len(f.hashes) && f.hashes[i] == h; i++ {
@@ -158,6 +169,7 @@ func (f *File) readBlock(i int) (block, error) {
 
 // readRecord returns what a record says.
 func (f *File) readRecord(number uint32) (details, error) {
+	// The chunk is the last one whose first record is not behind the number.
 	n := sort.Search(len(f.chunks), func(i int) bool { return f.chunks[i].first > number }) - 1
 	if n < 0 {
 		return details{}, damagedError("a record is missing")
@@ -183,6 +195,8 @@ func (f *File) cachedChunk(n int) ([]string, error) {
 		return e.Value.(cachedChunk).records, nil
 	}
 	f.mu.Unlock()
+	// The lock is not held while reading: two scans may decode one chunk twice, which costs less
+	// than waiting for the disk under a lock.
 	records, err := f.readChunk(n)
 	if err != nil {
 		return nil, err

@@ -24,6 +24,7 @@ func (b *builder) openDataFiles(o BuildOptions) (sources []string, err error) {
 		f, err := openFile(o.Previous)
 		switch {
 		case errors.Is(err, errOtherFormat):
+			// Not an error: after an upgrade of the program the data must be imported anew.
 			b.report.PreviousLost = true
 		case err != nil:
 			return nil, err
@@ -40,6 +41,7 @@ func (b *builder) openDataFiles(o BuildOptions) (sources []string, err error) {
 			return nil, errs.Wrap(errs.Invalid, err, "cannot open %s", path)
 		}
 		is := false
+		// The content decides and not the name: a bundle may have been renamed on the way.
 		if !info.IsDir() {
 			if is, err = isDataFile(path); err != nil {
 				return nil, err
@@ -58,6 +60,7 @@ func (b *builder) openDataFiles(o BuildOptions) (sources []string, err error) {
 
 // openBundle opens a data file that came from elsewhere.
 func (b *builder) openBundle(path string) error {
+	// A bundle has been transported, so its digest is verified; the previous file was written here.
 	if err := VerifyFile(path); err != nil {
 		return err
 	}
@@ -139,6 +142,7 @@ func (b *builder) indexRecords(f *File, bundle bool) error {
 				b.report.Updated++
 			}
 		}
+		// Of equal versions the first one stays: the previous file comes before the bundles.
 		if !exists || modified > old.modified {
 			// A clone, because id is a piece of a chunk and would keep all of it.
 			b.ids[strings.Clone(id)] = knownRecord{modified: modified, number: number, previous: true, held: n}
@@ -154,10 +158,13 @@ func (b *builder) indexRecords(f *File, bundle bool) error {
 // copyRecords copies the records of a data file that nothing newer replaces.
 func (b *builder) copyRecords(ctx context.Context, n int) error {
 	f := b.held[n]
+	// The numbers of the new file follow the order of writing, so those in the packages are
+	// replaced.
 	renumbered := make(map[uint32]uint32)
 	err := f.eachRecord(func(old uint32, raw string) error {
 		d := decoder{s: raw}
 		id, modified, _ := d.takeHead()
+		// A source or another data file has a newer version of the record.
 		if k := b.ids[id]; !k.previous || k.held != n || k.number != old {
 			return d.err
 		}
@@ -177,6 +184,7 @@ func (b *builder) copyRecords(ctx context.Context, n int) error {
 			return err
 		}
 		for j := range blk.list {
+			// The record was replaced, and what it says of the package comes from its new version.
 			number, ok := renumbered[blk.list[j].number]
 			if !ok {
 				continue

@@ -28,6 +28,8 @@ func (f *File) Match(ctx context.Context, ecosystem, name, version string) ([]sc
 	if err != nil {
 		return nil, err
 	}
+	// Distributions share one key for all releases ("Debian"); records of another release
+	// ("Debian:11" for a system of "Debian:12") do not apply.
 	list = slices.DeleteFunc(list, func(a affected) bool { return !sameRelease(a.ecosystem, ecosystem) })
 	if len(list) == 0 {
 		return nil, nil
@@ -37,6 +39,7 @@ func (f *File) Match(ctx context.Context, ecosystem, name, version string) ([]sc
 	if len(hits) == 0 {
 		return nil, undecided
 	}
+	// The lowest version without any known vulnerability; it is the same for all matches.
 	upgradeAll := compare.upgradeAll(list, version)
 	var out []scan.AdvisoryMatch
 	for _, group := range groupAliases(list) {
@@ -50,12 +53,15 @@ func (f *File) Match(ctx context.Context, ecosystem, name, version string) ([]sc
 			out = append(out, m)
 		}
 	}
+	// Sorted by identifier, so that two scans of the same data give the same report.
 	slices.SortFunc(out, func(a, b scan.AdvisoryMatch) int { return cmp.Compare(a.Advisory.ID, b.Advisory.ID) })
 	return out, undecided
 }
 
 // evaluateRecords decides each record. The error sums up those that it cannot decide.
 func evaluateRecords(compare *comparer, list []affected, version string) (map[*affected]rangeHit, error) {
+	// A record that cannot be decided, for example "1.x-dev" against a range, must not hide the
+	// records that can: the hits are returned along with the error.
 	hits := map[*affected]rangeHit{}
 	var undecided []string
 	var cause error
@@ -72,10 +78,12 @@ func evaluateRecords(compare *comparer, list []affected, version string) (map[*a
 	if len(undecided) == 0 {
 		return hits, nil
 	}
+	// A version that does not parse is the cause for all of them, and the clearer message.
 	if err := compare.checkVersion(version); err != nil {
 		cause = err
 	}
 	more := ""
+	// A message with dozens of CVE names is of no use: three name the kind of the problem.
 	if len(undecided) > 3 {
 		undecided, more = undecided[:3], fmt.Sprintf(" and %d more", len(undecided)-3)
 	}
@@ -102,6 +110,7 @@ func groupAliases(list []affected) [][]*affected {
 				continue
 			}
 			a, b := root(i), root(j)
+			// The lower index becomes the root, so the groups keep the order of the records.
 			group[max(a, b)] = min(a, b)
 		}
 	}
@@ -142,6 +151,8 @@ func (f *File) describeMatch(compare *comparer, group []*affected, hits map[*aff
 		if err != nil {
 			return m, false, err
 		}
+		// The first name of a record is its identifier. A difference means that the index and the
+		// chunks come from two versions of the file.
 		if len(a.names) == 0 || d.id != a.names[0] {
 			return m, false, damagedError("a record is not the one that a package names")
 		}
@@ -168,6 +179,7 @@ func addSymbols(list, more []finding.Symbols) []finding.Symbols {
 
 // mergeRecords makes one advisory of the records of a vulnerability.
 func mergeRecords(records []details) *finding.Advisory {
+	// The best source comes first: the first non-empty text of the sorted records is used.
 	slices.SortStableFunc(records, func(a, b details) int {
 		return cmp.Or(cmp.Compare(rankSource(a.id), rankSource(b.id)), compareNames(a.id, b.id))
 	})
@@ -180,6 +192,7 @@ func mergeRecords(records []details) *finding.Advisory {
 		out.Summary = cmp.Or(out.Summary, d.summary)
 		out.Details = cmp.Or(out.Details, d.text)
 		out.SchemaVer = cmp.Or(out.SchemaVer, d.schema)
+		// The first publication and the latest change over all sources are shown.
 		out.Published = earlierTime(out.Published, formatTime(d.published))
 		out.Modified = max(out.Modified, formatTime(d.modified))
 		out.CWE = append(out.CWE, d.cwe...)

@@ -14,13 +14,17 @@ import (
 
 // jsonComponent is the part of a component that is used.
 type jsonComponent struct {
-	Ref        string          `json:"bom-ref"`
-	Group      string          `json:"group"`
-	Name       string          `json:"name"`
-	Version    string          `json:"version"`
-	Scope      string          `json:"scope"`
-	PURL       string          `json:"purl"`
-	Licenses   json.RawMessage `json:"licenses"`
+	// unique inside of the document; dependencies refer to it
+	Ref     string `json:"bom-ref"`
+	Group   string `json:"group"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	// required (the default), optional or excluded
+	Scope string `json:"scope"`
+	PURL  string `json:"purl"`
+	// of several shapes by version; decoded by cycloneLicenses
+	Licenses json.RawMessage `json:"licenses"`
+	// nested components, decoded one by one to bound the memory
 	Components json.RawMessage `json:"components"`
 }
 
@@ -43,6 +47,7 @@ func (c *collector) readMetadata(d *json.Decoder) error {
 
 // readCycloneComponent reads a component and those inside of it.
 func (c *collector) readCycloneComponent(d *json.Decoder, depth int) error {
+	// Nested components recurse, so the depth of the document would be that of the stack.
 	if depth > maxDepth {
 		return fmt.Errorf("components lie more than %d deep inside each other", maxDepth)
 	}
@@ -84,6 +89,8 @@ func cycloneLicenses(raw json.RawMessage) []string {
 	if json.Unmarshal(raw, &choices) != nil {
 		return nil
 	}
+	// CycloneDX 1.6 distinguishes "declared" (by the author) from "concluded" (by an analysis);
+	// older documents have no acknowledgement, so all of their licences count.
 	var all, concluded []string
 	for _, l := range choices {
 		text := cmp.Or(l.Expression, l.License.ID, l.License.Name)
@@ -119,6 +126,8 @@ func (c *collector) readDependency(d *json.Decoder) error {
 }
 
 // maxEdges bounds what depends on what.
+// Real documents have about three dependencies for a component; ten leave room and keep a hostile
+// one, n components that all depend on all, from n² edges.
 const maxEdges = 10 * MaxComponents
 
 // addEdge notes that one reference depends on another.
@@ -174,6 +183,8 @@ func readXML(in io.Reader, c *collector) error {
 		case xml.StartElement:
 			if depth == 0 && (t.Name.Local != "bom" ||
 				!strings.HasPrefix(t.Name.Space, "http://cyclonedx.org/schema/bom")) {
+				// The namespace decides: a file with the root <bom> of another vendor is not
+				// CycloneDX.
 				return ErrNotSBOM
 			}
 			entered, err := c.xmlElement(d, t)
@@ -193,6 +204,7 @@ func readXML(in io.Reader, c *collector) error {
 func (c *collector) xmlElement(d *xml.Decoder, t xml.StartElement) (bool, error) {
 	switch t.Name.Local {
 	case "bom":
+		// The version is the last part of the namespace, as in http://cyclonedx.org/schema/bom/1.5.
 		c.bill.Format, c.bill.Version = "CycloneDX", t.Name.Space[strings.LastIndexByte(t.Name.Space, '/')+1:]
 		return true, nil
 	case "components", "dependencies":
@@ -226,6 +238,7 @@ func (c *collector) xmlElement(d *xml.Decoder, t xml.StartElement) (bool, error)
 		}
 		return false, nil
 	}
+	// Services, vulnerabilities, compositions and signatures are not part of the inventory.
 	return false, d.Skip()
 }
 

@@ -13,12 +13,15 @@ import (
 	spdx "github.com/spdx/tools-golang/spdx/v2/v2_3"
 )
 
+// noAssertion says that nothing is claimed. SPDX 2.3 requires some fields of every package, and an
+// empty text is not valid in them.
 const noAssertion = "NOASSERTION"
 
 // SPDX writes the document as SPDX 2.3 in JSON. Vulnerabilities have no place in
 // it.
 func SPDX(w io.Writer, d *Document) error {
 	g := makeGraph(d)
+	// The document is written as a stream: large ones have more than 100,000 relationships.
 	out := list{w: bufio.NewWriterSize(w, 1<<16)}
 	const root = "Subject"
 	head := struct {
@@ -30,6 +33,8 @@ func SPDX(w io.Writer, d *Document) error {
 		Creation    spdx.CreationInfo `json:"creationInfo"`
 	}{
 		"SPDXRef-DOCUMENT", spdx.Version, spdx.DataLicense, d.Subject,
+		// The namespace must be unique for a document; the serial number depends on the content
+		// only, so two exports of one state are equal.
 		"https://spdx.org/spdxdocs/" + url.PathEscape(d.Subject) + "-" + d.serialNumber(g).String(),
 		spdx.CreationInfo{Created: d.Created.UTC().Format(time.RFC3339),
 			Creators: []common.Creator{{CreatorType: "Tool", Creator: d.Tool + "-" + d.ToolVersion}}},
@@ -44,6 +49,7 @@ func SPDX(w io.Writer, d *Document) error {
 	}
 	out.end()
 	out.begin(`,"relationships":[`)
+	// SPDX requires exactly one thing that the document describes.
 	out.element(relationship("DOCUMENT", common.TypeRelationshipDescribe, root))
 	for _, i := range g.direct {
 		out.element(spdxDependency(root, i, &g.components[i]))
@@ -80,6 +86,7 @@ func spdxPackage(i int, c *component) *spdx.Package {
 	if len(c.places) > 0 {
 		out.PackageSourceInfo = "named in " + c.places[0].path
 	}
+	// Only valid expressions may stand in the licence fields; other texts go into the comment.
 	if text, ok := joinLicenses(c.licenses); ok {
 		out.PackageLicenseDeclared = text
 	} else if text != "" {
@@ -88,6 +95,7 @@ func spdxPackage(i int, c *component) *spdx.Package {
 	if text, ok := joinLicenses(c.decided); ok {
 		out.PackageLicenseConcluded = text
 	}
+	// Packages of ecosystems without a package URL have no reference.
 	if c.pkg.PURL != "" {
 		out.PackageExternalReferences = []*spdx.PackageExternalReference{{
 			Category: common.CategoryPackageManager, RefType: common.TypePackageManagerPURL, Locator: c.pkg.PURL,
@@ -98,6 +106,7 @@ func spdxPackage(i int, c *component) *spdx.Package {
 
 // spdxDependency relates a package with what asks for it.
 func spdxDependency(from common.ElementID, i int, c *component) *spdx.Relationship {
+	// The direction turns: SPDX has DEV_DEPENDENCY_OF, from the dependency to its user.
 	if c.dev {
 		return relationship(spdxID(i), common.TypeRelationshipDevDependencyOf, from)
 	}

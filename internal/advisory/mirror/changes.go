@@ -50,6 +50,7 @@ func (f *fetch) listChanges(ctx context.Context, name string) (map[string]bool, 
 	case err != nil:
 		return nil, err
 	}
+	// Reading the times of all records takes seconds, so it is done once and only when needed.
 	if f.modified == nil {
 		if f.modified, err = f.known.Modified(); err != nil {
 			return nil, err
@@ -62,6 +63,8 @@ func (f *fetch) listChanges(ctx context.Context, name string) (map[string]bool, 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key, err)
 	}
+	// The list is only recorded as known after its records have been fetched: else an interrupted
+	// update would skip them for good.
 	f.pending = func() { f.recordFile(key, file) }
 	return changed, nil
 }
@@ -83,6 +86,7 @@ func readChanges(file string, known map[string]int64) (map[string]bool, error) {
 		}
 		stamp, id, _ := strings.Cut(line, ",")
 		at, err := time.Parse(time.RFC3339Nano, stamp)
+		// The list of all ecosystems has "npm/GHSA-…", that of one only the identifier.
 		id = path.Base(id)
 		if err != nil || !recordID.MatchString(id) {
 			return nil, errs.E(errs.Invalid, "line %d is no time with a record", n)
@@ -90,6 +94,7 @@ func readChanges(file string, known map[string]int64) (map[string]bool, error) {
 		if n > maxChanges {
 			return nil, errs.E(errs.TooLarge, "has more than %d lines", maxChanges)
 		}
+		// Times are compared in milliseconds, the precision of the data file.
 		if had, ok := known[id]; !ok || at.UnixMilli() > had {
 			changed[id] = true
 		}
@@ -101,11 +106,14 @@ func readChanges(file string, known map[string]int64) (map[string]bool, error) {
 }
 
 // recordID matches what can be the id of a record and the name of its file.
+// The identifier becomes a file name, so "/" and a leading "." are not part of it; 150 characters
+// are far beyond the longest known one and within the limits of file systems.
 var recordID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,149}$`)
 
 // fetchRecords fetches records one by one; NotFound when one of them is not there.
 func (f *fetch) fetchRecords(ctx context.Context, name string, ids map[string]bool) error {
 	g, ctx := errgroup.WithContext(ctx)
+	// Eight requests at a time finish 1,000 records in seconds and do not strain the mirror.
 	g.SetLimit(parallel)
 	dir := f.localPath(name, "records")
 	for id := range ids {
@@ -152,6 +160,7 @@ func keepRecords(file string, ids map[string]bool) (all bool, err error) {
 			continue
 		}
 		n++
+		// Copy takes the compressed bytes over, without inflating them.
 		if err := w.Copy(entry); err != nil {
 			return false, errors.Join(err, out.Close())
 		}
@@ -159,5 +168,6 @@ func keepRecords(file string, ids map[string]bool) (all bool, err error) {
 	if err := errors.Join(w.Close(), out.Close()); err != nil {
 		return false, err
 	}
+	// The rename is atomic: an interruption leaves the whole zip or the small one.
 	return n >= len(ids), os.Rename(part, file)
 }

@@ -18,6 +18,7 @@ import (
 // harbor lists projects, their repositories and artifacts.
 type harbor struct {
 	c *Client
+	// a user or a robot account; HarborURL is the root of the installation
 	a *credential.Account
 }
 
@@ -29,6 +30,7 @@ func (h *harbor) getPage(ctx context.Context, p Page, out any, parts ...string) 
 	}
 	u = u.JoinPath("api", "v2.0").JoinPath(parts...)
 	q := url.Values{"page": {strconv.Itoa(p.Number)}, "page_size": {strconv.Itoa(p.Size)}}
+	// Without it artifacts come without the names of their tags.
 	if parts[len(parts)-1] == "artifacts" {
 		q.Set("with_tag", "true")
 	}
@@ -43,6 +45,7 @@ func (h *harbor) getPage(ctx context.Context, p Page, out any, parts ...string) 
 // totalOf is the length of a whole list, as Harbor and GitLab say it.
 func totalOf(h http.Header) int {
 	n, err := strconv.Atoi(cmp.Or(h.Get("X-Total-Count"), h.Get("X-Total")))
+	// 0 means that the length is not known: the caller then pages until a page is not full.
 	if err != nil || n < 0 {
 		return 0
 	}
@@ -158,6 +161,7 @@ func (h *harbor) listTags(ctx context.Context, group, image string, p Page) (*Li
 	}
 	out := &List[Tag]{Total: total}
 	for _, r := range answer {
+		// An artifact without tags is not listed: it cannot be selected by name.
 		for _, t := range r.Tags {
 			out.Items = append(out.Items, Tag{Name: t.Name, Digest: r.Digest, Size: r.Size,
 				CreatedAt: timeOrNil(t.Pushed),

@@ -16,14 +16,17 @@ import (
 
 // hub lists the repositories of a user of Docker Hub.
 type hub struct {
-	c     *Client
-	a     *credential.Account
+	c *Client
+	// the user name in DockerhubUsername, the password or access token as secret
+	a *credential.Account
+	// of checkAccount; "" before it
 	token string
 }
 
 // apiURL is an address of Docker Hub's interface.
 func (h *hub) apiURL(parts ...string) *url.URL {
 	text := h.c.Hub
+	// Tests set another address; the real one is fixed.
 	if text == "" {
 		text = "https://hub.docker.com"
 	}
@@ -53,6 +56,7 @@ func (h *hub) checkAccount(ctx context.Context) error {
 
 // getPage asks for a page of a list.
 func (h *hub) getPage(ctx context.Context, u *url.URL, p Page, out any) error {
+	// Each page signs in again: a catalog lives for one request and the token is not stored.
 	if err := h.checkAccount(ctx); err != nil {
 		return err
 	}
@@ -94,6 +98,7 @@ func (h *hub) listImages(ctx context.Context, _ string, p Page) (*List[Image], e
 
 // listTags lists the tags of a repository with their digests, sizes and times.
 func (h *hub) listTags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
+	// The name becomes part of the path of the request: a slash would lead to another endpoint.
 	name := strings.TrimPrefix(image, h.a.Fields.DockerhubUsername+"/")
 	if !repository.MatchString(name) || strings.Contains(name, "/") {
 		return nil, errs.E(errs.NotFound, "the credential is for no image of this name")

@@ -18,6 +18,7 @@ import (
 // scaleway lists the namespaces of a project, and their images.
 type scaleway struct {
 	c *Client
+	// with the region and the namespace; checkAccount sets its identifier
 	a *credential.Account
 }
 
@@ -61,6 +62,7 @@ func (s *scaleway) checkAccount(ctx context.Context) error {
 		return err
 	}
 	for _, n := range answer.Namespaces {
+		// The filter of the interface may also match parts of a name, so it is compared again.
 		if n.Name == s.a.Fields.NamespaceName && identifier.MatchString(n.ID) {
 			s.a.Fields.NamespaceID = n.ID
 			return nil
@@ -89,10 +91,12 @@ func (s *scaleway) listGroups(ctx context.Context, p Page) (*List[Group], error)
 
 // A scalewayImage is an image as Scaleway describes it.
 type scalewayImage struct {
-	ID         string    `json:"id"`
-	Name       string    `json:"name"`
-	Namespace  string    `json:"namespace_id"`
-	Status     string    `json:"status"`
+	// a UUID, by which tags are listed
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace_id"`
+	Status    string `json:"status"`
+	// "inherit", "public" or "private"
 	Visibility string    `json:"visibility"`
 	Size       int64     `json:"size"`
 	Tags       []string  `json:"tags"`
@@ -127,6 +131,7 @@ func (s *scaleway) listImages(ctx context.Context, group string, p Page) (*List[
 
 // listTags lists the tags of an image by its identifier; the name comes with them.
 func (s *scaleway) listTags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
+	// The identifier becomes part of a path: only a UUID is accepted.
 	image = strings.ToLower(image)
 	if !identifier.MatchString(image) {
 		return nil, errs.E(errs.NotFound, "there is no such image")

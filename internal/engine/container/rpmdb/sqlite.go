@@ -17,6 +17,7 @@ import (
 
 // readSQLite reads the file from a copy, because the driver opens files by name.
 func readSQLite(f dbFile, l *packageList) (err error) {
+	// The file name is random and the mode 0600, so no other user can replace the copy.
 	temp, err := os.CreateTemp("", "merlon-rpm-*.sqlite")
 	if err != nil {
 		return fmt.Errorf("make room for the database of rpm: %w", err)
@@ -35,6 +36,8 @@ func readSQLite(f dbFile, l *packageList) (err error) {
 		return fmt.Errorf("open the database of rpm: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	// The limits are part of the query: a header of gigabytes would be in memory before it could be
+	// refused. One row more than allowed lets addHeader report the excess.
 	rows, err := db.QueryContext(l.ctx, "SELECT blob FROM Packages WHERE length(blob) <= ? LIMIT ?", maxHeader,
 		maxPackages+1)
 	if err != nil {
@@ -42,6 +45,7 @@ func readSQLite(f dbFile, l *packageList) (err error) {
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
+		// RawBytes is valid until the next row only; addHeader copies what it keeps.
 		var header sql.RawBytes
 		if err := rows.Scan(&header); err != nil {
 			return l.damagedError(err)

@@ -27,10 +27,12 @@ func (p *project) evaluateTasks(l taskList, s *scope, at taskPlace, made *taskLi
 		if !ok || n == nil {
 			continue
 		}
+		// A list inside of the list of tasks, which Ansible flattens.
 		if nested, is := task[document.Playbooks].([]any); is && len(task) == 1 {
 			p.evaluateTasks(taskList{l.file, nested, n.Fields[document.Playbooks].Items}, s, at, made)
 			continue
 		}
+		// Facts of set_fact are of lower rank than the variables of the task itself.
 		inner := s.withLayers(p.facts)
 		if vars, ok := task["vars"].(map[string]any); ok && n.Fields["vars"] != nil {
 			inner = inner.withLayers(certainLayer(visibleVars(vars, n.Fields["vars"])))
@@ -38,6 +40,7 @@ func (p *project) evaluateTasks(l taskList, s *scope, at taskPlace, made *taskLi
 		if p.evaluateBlock(l, i, inner, at, made) {
 			continue
 		}
+		// include_vars affects the tasks after it, thus the outer scope and not only this task.
 		if l, ok := p.includedVars(task, n, inner, at); ok {
 			s = s.withLayers(l)
 		}
@@ -55,6 +58,7 @@ func (p *project) evaluateBlock(l taskList, i int, s *scope, at taskPlace, made 
 	block := false
 	for _, key := range []string{"block", "rescue", "always"} {
 		if _, has := task[key].([]any); has && s.budget.depth < document.MaxDepth {
+			// The depth is bounded because blocks nest in each other as deeply as the file does.
 			block = true
 			s.budget.depth++
 			p.evaluateTasks(listAt(l.file, task, l.nodes[i], key), s, at, made)
@@ -91,15 +95,18 @@ func loopScopes(task map[string]any, n *document.Node, s *scope) []*scope {
 	looping := false
 	for key, v := range task {
 		plain := key == "loop" || key == "with_items" || key == "with_list"
+		// with_dict, with_fileglob and other lookups give items that are not computed here.
 		if looping = looping || plain || strings.HasPrefix(key, "with_"); !plain {
 			continue
 		}
 		if items, is := s.computeWhole(v); is == known {
 			if list, ok := items.([]any); ok && len(list) > 0 {
+				// Otherwise a loop over twenty names would give twenty equal findings.
 				if !mentionsVariable(task, item) {
 					return []*scope{s} // all turns are the same
 				}
 				var out []*scope
+				// The first items stand for all: more copies would only repeat the finding.
 				for _, one := range list[:min(len(list), maxCopies)] {
 					out = append(out, s.withLayers(layer{item: {value: asLiteral(one)}}))
 				}
@@ -133,6 +140,8 @@ func mentionsVariable(v any, variable string) bool {
 // asLiteral keeps a computed value from being computed again: one that looks like a
 // template is not known.
 func asLiteral(v any) any {
+	// Ansible marks such a result as unsafe for the same reason: a value from outside that contains
+	// "{{" would run as an expression (CVE-2021-3583).
 	if text, ok := v.(string); ok && isTemplate(text) {
 		return document.Unknown{}
 	}
@@ -143,6 +152,7 @@ func asLiteral(v any) any {
 // name.
 func moduleCall(task map[string]any, n *document.Node, modules ...string) (string, any, *document.Node) {
 	for _, m := range modules {
+		// The same module under its short name and its two collections.
 		for _, prefix := range []string{"", "ansible.builtin.", "ansible.legacy."} {
 			if v, ok := task[prefix+m]; ok && n.Fields[prefix+m] != nil {
 				return m, v, n.Fields[prefix+m]
@@ -171,6 +181,8 @@ func argumentText(v any, keys ...string) string {
 				}
 			}
 		}
+		// A free-form argument without "key=": the text itself, such as "include_tasks:
+		// install.yml".
 		if !strings.Contains(v, "=") || strings.Contains(v, "{{") {
 			return v
 		}
@@ -200,6 +212,7 @@ func (p *project) includedVars(task map[string]any, n *document.Node, s *scope, 
 		}
 		return nil, false
 	}
+	// Whether the condition is met is not known, so these values are only candidates.
 	if _, conditional := task["when"]; conditional {
 		for name, c := range l {
 			c.maybe = true
@@ -232,6 +245,8 @@ func (p *project) followIncludes(task map[string]any, n *document.Node, s *scope
 	text, ok := s.computeText(name)
 	exact, isText := text.(string)
 	if !ok || !isText {
+		// "{{ ansible_os_family }}.yml" is only known on the host: each file that fits is
+		// evaluated.
 		fitting := p.matchingFiles(dirs, name)
 		for _, file := range fitting {
 			p.evaluateFile(file, s, at)

@@ -29,6 +29,7 @@ func (p *parser) parseExpression() (*expr, error) {
 		return e, err
 	}
 	out := &expr{what: operation, name: "if", items: []*expr{e}, line: e.line, column: e.column}
+	// Both branches are whole expressions: "a ? b : c ? d : e" groups from the right.
 	for _, sign := range []string{"?", ":"} {
 		if err := p.expect(sign); err != nil {
 			return nil, err
@@ -48,6 +49,7 @@ func (p *parser) parseOperators(strength int) (*expr, error) {
 	}
 	left, err := p.parseOperators(strength + 1)
 	for err == nil && p.tok.kind == punct && contains(binaryOperators[strength], p.tok.text) &&
+		// A "-" that begins a line starts the next item of a list; it does not subtract.
 		!(p.tok.begins && p.tok.text == "-") {
 		op := p.tok.text
 		if err = p.advance(); err != nil {
@@ -58,6 +60,8 @@ func (p *parser) parseOperators(strength int) (*expr, error) {
 			return nil, err
 		}
 		left = &expr{what: operation, name: op, items: []*expr{left, right}, line: left.line, column: left.column}
+		// The count is that of the whole file and of the strings in it: a chain of operators does
+		// not nest, so the depth alone would not bound it.
 		if *p.values++; *p.values > maxValues {
 			return nil, p.enterExpression()
 		}
@@ -93,6 +97,7 @@ func (p *parser) parseUnary() (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	// "-1" becomes one literal, so that rules can compare it with a number.
 	if n, ok := operand.value.(int64); ok && operand.what == literal && e.name == "-" {
 		return &expr{what: literal, value: -n, line: e.line, column: e.column}, nil
 	}
@@ -105,12 +110,14 @@ func (p *parser) parsePostfix() (*expr, error) {
 	e, err := p.parsePrimary()
 	for err == nil && p.tok.kind == punct {
 		op := p.tok.text
+		// A bracket at the beginning of a line starts the next item: only ".name" may continue.
 		same := !p.tok.begins
 		switch {
 		case op == "." || op == ".?" || op == "::":
 			e, err = p.parseMember(e)
 		case same && (op == "[" || op == "[?"):
 			e, err = p.parseIndex(e)
+		// The null-forgiving operator changes the type, not the value.
 		case same && op == "!":
 			err = p.advance()
 		default:
@@ -160,6 +167,7 @@ func (p *parser) parseList(into *expr, open, shut string) error {
 		return err
 	}
 	for !p.is(shut) {
+		// A spread of a list counts as one item of it.
 		if _, err := p.skipIf("..."); err != nil {
 			return err
 		}
@@ -235,6 +243,7 @@ func (p *parser) parseLambda(e *expr) (*expr, error) {
 	}
 	body, err := p.parseExpression()
 	out := &expr{what: lambda, items: []*expr{body}, line: e.line, column: e.column}
+	// "x => …" has the name itself, "(x, y) => …" a list of names.
 	for _, arg := range append([]*expr{e}, e.items...) {
 		if arg.what == ident {
 			out.names = append(out.names, arg.name)
@@ -269,6 +278,8 @@ func (p *parser) parseString() (*expr, error) {
 				e.items = append(e.items, &expr{what: literal, value: part.text, line: e.line, column: e.column})
 				continue
 			}
+			// Depth and count continue in the nested parser: a string in a string in a string would
+			// otherwise begin anew at each level.
 			inner, err := newParser(part.source, p.depth, p.values)
 			if err != nil {
 				return nil, err
@@ -287,6 +298,7 @@ func (p *parser) parseString() (*expr, error) {
 // bracket tells which, so the lexer goes back for a list.
 func (p *parser) parseArray() (*expr, error) {
 	e := p.newNode(array)
+	// A copy of the lexer's state is cheap: it refers to the source and does not copy it.
 	from := *p.lex
 	tok := p.tok
 	if err := p.advance(); err != nil {
@@ -341,6 +353,7 @@ func (p *parser) parseObject() (*expr, error) {
 		return nil, err
 	}
 	for !p.is("}") {
+		// "resource" may also be the key of a property, then a colon follows.
 		if p.is("@") || p.isWord("resource") && !p.atProperty() {
 			d, err := p.parseDeclaration()
 			if err != nil {

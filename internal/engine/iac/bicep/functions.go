@@ -31,6 +31,8 @@ func applyFunction(name string, args []any) (any, bool) {
 }
 
 // functions are those of any number of values but one.
+// The key is the name in lower case, the value computes the result and is false when it cannot.
+// "array" and "createarray" of several values are the same; "array" of one is in unaryFunctions.
 var functions = map[string]func(args []any) (any, bool){
 	"equals":       equalValues,
 	"concat":       concatValues,
@@ -45,6 +47,7 @@ var functions = map[string]func(args []any) (any, bool){
 	"split":        splitText,
 	"startswith": func(args []any) (any, bool) {
 		text, part, ok := twoTexts(args)
+		// ARM compares without regard to case, also in endsWith.
 		return strings.HasPrefix(strings.ToLower(text), strings.ToLower(part)), ok
 	},
 	"endswith": func(args []any) (any, bool) {
@@ -54,6 +57,7 @@ var functions = map[string]func(args []any) (any, bool){
 }
 
 // arithmetic are the functions of two numbers.
+// JSON templates call them by name, add(1, 2); the parser of Bicep gives operators the same names.
 var arithmetic = map[string]func(a, b int64) (any, bool){
 	"add": func(a, b int64) (any, bool) { return a + b, true },
 	"sub": func(a, b int64) (any, bool) { return a - b, true },
@@ -288,6 +292,7 @@ func formatText(args []any) (any, bool) {
 	}
 	for i, a := range args[1:] {
 		text, ok := scalarText(a)
+		// A placeholder with a format, "{0:x}", is left as it is: ARM formats by the rules of .NET.
 		sign := "{" + strconv.Itoa(i) + "}"
 		if !ok || len(out)+strings.Count(out, sign)*len(text) > maxText {
 			return nil, false
@@ -311,6 +316,7 @@ func mergeValues(args []any) (any, bool) {
 			}
 			for key, v := range m {
 				inner, isMap := v.(map[string]any)
+				// union() merges inner objects but replaces inner lists.
 				if old, ok := out[key].(map[string]any); ok && isMap {
 					v, _ = mergeValues([]any{old, inner})
 				}
@@ -326,6 +332,7 @@ func mergeValues(args []any) (any, bool) {
 	}
 	var out []any
 	for _, v := range list {
+		// Quadratic in the number of items, which concatValues has bounded to maxList.
 		if !slices.ContainsFunc(out, func(have any) bool { return fmt.Sprint(have) == fmt.Sprint(v) }) {
 			out = append(out, v)
 		}

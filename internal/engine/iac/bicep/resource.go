@@ -8,12 +8,18 @@ import (
 
 // A resource is one declared resource with those that belong to it.
 type resource struct {
-	name     string
-	parent   string // the name of the resource it belongs to
-	kind     string
+	// the symbolic name, by which other declarations refer to it
+	name   string
+	parent string // the name of the resource it belongs to
+	// the type without the version: "Microsoft.Storage/storageAccounts"
+	kind string
+	// only referred to: it is not deployed, so rules do not apply
 	existing bool
-	root     map[string]any
-	lines    *document.Node
+	// the resource in the form of the queries
+	root map[string]any
+	// the positions of root
+	lines *document.Node
+	// declared inside of it, or with it as parent
 	children []*resource
 }
 
@@ -29,6 +35,7 @@ func (c *converter) convertResources(d *declaration) []*resource {
 
 // convertResource makes one resource, with those that are declared inside of it.
 func (c *converter) convertResource(d *declaration) *resource {
+	// The type is written 'Microsoft.Storage/storageAccounts@2023-01-01'.
 	kind, version, _ := strings.Cut(d.kind, "@")
 	r := &resource{
 		name: d.name.text, kind: kind, existing: d.existing,
@@ -84,6 +91,7 @@ func nestResources(resources []*resource) ([]any, []*document.Node) {
 // isCyclic reports whether a resource is its own parent, over others.
 func isCyclic(byName map[string]*resource, r *resource) bool {
 	seen := map[*resource]bool{}
+	// Such a file does not compile, but the writer of the tree would not end on it.
 	for at := r; at != nil; at = byName[at.parent] {
 		if seen[at] {
 			return true
@@ -104,6 +112,7 @@ func emitResources(resources []*resource, parent string) ([]any, []*document.Nod
 			continue
 		}
 		if parent != "" {
+			// Inside of its parent a child has the rest of the type only: "blobServices".
 			r.root["type"] = strings.TrimPrefix(r.kind, parent+"/")
 		} else if r.parent != "" {
 			delete(r.root, "parent")

@@ -15,14 +15,17 @@ import (
 
 // A service is one service with its place.
 type service struct {
+	// as in the file; shared with it, so it is cloned before a change
 	fields map[string]any
-	node   *document.Node
+	// the positions of the fields
+	node *document.Node
 }
 
 // extendServices returns the tree with the fields of extended services in those that
 // extend them, and whether there are any.
 func (l *loader) extendServices(tree document.Tree, file string) (document.Tree, bool) {
 	all, above := servicesOf(tree.Root), fieldNode(tree.Lines, "services")
+	// The tree of a file is cached and serves several projects, so changes go to copies.
 	out, lines := maps.Clone(all), *above
 	lines.Fields = maps.Clone(above.Fields)
 	changed := false
@@ -79,17 +82,22 @@ func (l *loader) resolveService(s service, file string, depth int) service {
 		tell("unavailable", "there is none of the name")
 		return s
 	}
+	// A circle (a extends b extends a) ends at the depth. The budget bounds services that are
+	// extended by many, of which each is a copy.
 	if depth > maxDepth || !l.spendValues(base.node) {
 		tell("too-complex", "services extend each other in a circle, too deeply or too often")
 		return s
 	}
 	base = l.resolveService(base, from, depth+1)
+	// Positions name the other file, so that a finding is reported where the field is written.
 	if from != file {
 		base.node = base.node.In(from)
 	}
 	base.fields = maps.Clone(base.fields)
+	// The specification excludes depends_on from what is inherited, and extends is resolved.
 	delete(base.fields, "extends")
 	delete(base.fields, "depends_on")
+	// The extending service takes precedence over the base.
 	v, n := mergeValue("", s.fields, s.node, base.fields, base.node)
 	fields, ok := v.(map[string]any)
 	if !ok || n == nil {

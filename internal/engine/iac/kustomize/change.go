@@ -17,6 +17,7 @@ import (
 // setNamespace puts the objects that are in namespaces into one.
 func setNamespace(objects []*object, namespace string, at *document.Node) {
 	for _, o := range objects {
+		// A namespace on a cluster-wide object would be an error in Kubernetes.
 		if !clusterWide[o.kind()] {
 			o.setField([]string{"metadata", "namespace"}, namespace, at)
 		}
@@ -52,6 +53,8 @@ func (k *kustomization) setImages(objects []*object) {
 // applyFields applies patches and then the other fields, in kustomize's order, and removes
 // the variables.
 func (b *builder) applyFields(k *kustomization, objects []*object) {
+	// The order is that of kustomize's transformers. It matters: a patch selects objects by the
+	// name before the prefix, and images are set after patches may have added containers.
 	b.applyPatches(k, objects)
 	text := func(field string) (string, *document.Node) {
 		s, _ := k.root[field].(string)
@@ -79,6 +82,8 @@ func (b *builder) applyFields(k *kustomization, objects []*object) {
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 // clusterWide are the kinds without a namespace.
+// It lists the kinds of Kubernetes itself; a custom resource is taken for a namespaced one, as
+// kustomize does without its schema.
 var clusterWide = map[string]bool{
 	"Namespace": true, "Node": true, "PersistentVolume": true, "ClusterRole": true, "ClusterRoleBinding": true,
 	"CustomResourceDefinition": true, "StorageClass": true, "PriorityClass": true, "IngressClass": true,
@@ -129,6 +134,8 @@ func (k *kustomization) addLabels(objects []*object) {
 				if n := lines.Fields[key]; n != nil {
 					at = n
 				}
+				// Labels of a pod template only go where there is one: a Service has no
+				// spec.template.
 				if len(above) > 1 {
 					if v, _, err := findValue(o.root, o.lines, above[:len(above)-1]); err != nil || v == nil {
 						continue
@@ -163,6 +170,7 @@ func renameObjects(objects []*object, prefix, suffix string, at *document.Node) 
 	names := map[string]string{}
 	for _, o := range objects {
 		name := o.name()
+		// kustomize leaves these names: others depend on them outside of the build.
 		if name == "" || o.kind() == "Namespace" || o.kind() == "CustomResourceDefinition" {
 			continue
 		}
@@ -172,6 +180,7 @@ func renameObjects(objects []*object, prefix, suffix string, at *document.Node) 
 	}
 	for _, o := range objects {
 		if root, ok := renameReferences(o.root, "", names, 0).(map[string]any); ok {
+			// "name" in the metadata is the object's own, which is renamed already.
 			root["metadata"] = o.root["metadata"]
 			o.root = root
 		}
@@ -257,9 +266,11 @@ func changeImages(v any, lines *document.Node, set map[string]any, at *document.
 // newImage returns the image with the new name, tag or digest.
 func newImage(image string, change map[string]any) string {
 	name, rest := image, ""
+	// The digest first: it contains a colon, as in "nginx@sha256:…".
 	if i := strings.IndexByte(name, '@'); i >= 0 {
 		name, rest = name[:i], name[i:]
 	}
+	// A colon before the last slash belongs to the port of the registry, "host:5000/app".
 	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
 		name, rest = name[:i], name[i:]+rest
 	}
@@ -312,6 +323,9 @@ func (b *builder) addGenerated(k *kustomization, objects []*object) []*object {
 					data[key] = base64.StdEncoding.EncodeToString([]byte(v.(string)))
 				}
 			}
+			// "create" is the default. kustomize also appends a hash of the content to the name,
+			// which is left out: no rule depends on it, and the findings would move with the
+			// content.
 			if behavior, _ := m["behavior"].(string); behavior == "merge" || behavior == "replace" {
 				i := slices.IndexFunc(objects, func(o *object) bool {
 					return o.kind() == root["kind"] && o.hasName(name)
@@ -371,6 +385,7 @@ func (b *builder) generatorData(k *kustomization, m map[string]any,
 			b.addProblem(k.path, e.lines.Line, "generator: %w", err)
 			continue
 		}
+		// A large file in a ConfigMap adds nothing to what rules check.
 		text = text[:min(len(text), maxText)]
 		if i < files {
 			put(key, string(text), e.lines)

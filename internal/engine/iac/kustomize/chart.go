@@ -22,14 +22,18 @@ const maxChartTime = 5 * time.Minute
 
 // chartEntry is an entry of "helmCharts".
 type chartEntry struct {
-	Name             string         `yaml:"name"`
-	Version          string         `yaml:"version"`
-	ReleaseName      string         `yaml:"releaseName"`
-	Namespace        string         `yaml:"namespace"`
-	ValuesFile       string         `yaml:"valuesFile"`
-	AdditionalValues []string       `yaml:"additionalValuesFiles"`
-	ValuesInline     map[string]any `yaml:"valuesInline"`
-	ValuesMerge      string         `yaml:"valuesMerge"`
+	// the folder below the chart home
+	Name string `yaml:"name"`
+	// part of the folder "NAME-VERSION" into which kustomize unpacks; otherwise not compared
+	Version          string   `yaml:"version"`
+	ReleaseName      string   `yaml:"releaseName"`
+	Namespace        string   `yaml:"namespace"`
+	ValuesFile       string   `yaml:"valuesFile"`
+	AdditionalValues []string `yaml:"additionalValuesFiles"`
+	// nil when absent
+	ValuesInline map[string]any `yaml:"valuesInline"`
+	// "override" (the default), "merge" or "replace": which of inline and files wins
+	ValuesMerge string `yaml:"valuesMerge"`
 }
 
 // renderCharts returns the objects of the charts of a kustomization.
@@ -38,6 +42,7 @@ func (b *builder) renderCharts(k *kustomization) []*object {
 	if len(entries) == 0 {
 		return nil
 	}
+	// Rendering is the most expensive step, so each kustomization does it once.
 	made, ok := b.rendered[k.path]
 	if !ok {
 		var fields struct {
@@ -77,6 +82,7 @@ func (b *builder) renderCharts(k *kustomization) []*object {
 // renderChart renders one chart.
 func (b *builder) renderChart(k *kustomization, home string, c chartEntry, e entry) ([]*object, error) {
 	dir := ""
+	// Charts are never fetched: only those that lie in the tree are rendered.
 	for _, name := range []string{c.Name, c.Name + "-" + c.Version + "/" + c.Name} {
 		p, err := k.localPath(entry{path.Join(home, name), e.lines})
 		if err != nil {
@@ -93,6 +99,7 @@ func (b *builder) renderChart(k *kustomization, home string, c chartEntry, e ent
 	if err != nil {
 		return nil, err
 	}
+	// The time begins with the first chart, not with the analysis of the tree.
 	if b.until.IsZero() {
 		b.until = time.Now().Add(maxChartTime)
 	}
@@ -140,6 +147,7 @@ func (b *builder) chartValues(k *kustomization, c chartEntry, e entry) ([]map[st
 		}
 		out = append(out, values)
 	}
+	// With "merge" the files take precedence over the inline values, otherwise the inline ones do.
 	if c.ValuesMerge == "merge" {
 		return append([]map[string]any{c.ValuesInline}, out...), nil
 	}

@@ -16,6 +16,7 @@ import (
 
 // matches reports whether the object is one that the selector selects.
 func (m selector) matches(o *object) bool {
+	// "apps/v1" is group and version; the core group has no name: "v1".
 	version, _ := o.root["apiVersion"].(string)
 	group, v, ok := strings.Cut(version, "/")
 	if !ok {
@@ -34,6 +35,7 @@ func matchesPattern(pattern, s string) bool {
 	if pattern == "" || pattern == s {
 		return true
 	}
+	// Plain names, by far the most, need no compilation; no real pattern is longer than 1,000.
 	if len(pattern) > 1000 || !strings.ContainsAny(pattern, `\.+*?()|[]{}^$`) {
 		return false
 	}
@@ -49,6 +51,7 @@ func matchesLabels(selector string, labels any) bool {
 	m, _ := labels.(map[string]any)
 	for term := range strings.SplitSeq(selector, ",") {
 		key, want, equal := strings.Cut(term, "=")
+		// "a!=b" is cut at "=", which leaves "a!"; "a==b" leaves the second sign on the value.
 		different := strings.HasSuffix(key, "!")
 		key = strings.TrimSpace(strings.TrimRight(key, "!"))
 		want = strings.TrimSpace(strings.TrimLeft(want, "="))
@@ -102,6 +105,8 @@ func (b *builder) patchEntry(k *kustomization, e entry, objects []*object) error
 func (b *builder) applyPatch(k *kustomization, e entry, want *selector, objects []*object) error {
 	s, _ := e.value.(string)
 	var trees []document.Tree
+	// kustomize makes no difference by field either: what contains a line break or a bracket is the
+	// patch itself, all else is a path.
 	if strings.ContainsAny(s, "\n{[") {
 		var err error
 		if trees, err = k.decodeText(s, e.lines); err != nil {
@@ -146,6 +151,7 @@ func decodeJSON(text []byte) ([]document.Tree, error) {
 
 // applyTree applies one document of a patch to the objects that it is for.
 func applyTree(t document.Tree, want *selector, objects []*object) error {
+	// The YAML reader wraps a document that is a list, as a JSON patch is, in the key "playbooks".
 	operations, isJSON := t.Root["playbooks"].([]any)
 	if want == nil {
 		if isJSON {
@@ -157,6 +163,8 @@ func applyTree(t document.Tree, want *selector, objects []*object) error {
 		if !grouped {
 			group = ""
 		}
+		// Without a target the patch selects by its own kind, group and name. The names are quoted,
+		// because a selector is a pattern and "." would match any character.
 		want = &selector{Kind: o.kind(), Group: regexp.QuoteMeta(group), Name: regexp.QuoteMeta(o.name())}
 	}
 	found := false
@@ -199,6 +207,8 @@ func mergeValues(old any, oldLines *document.Node, patch any, patchLines *docume
 	switch p := patch.(type) {
 	case map[string]any:
 		m, ok := old.(map[string]any)
+		// "$patch: replace" asks for the patch in place of the old value. Without positions a merge
+		// could not say where a finding lies.
 		if !ok || p["$patch"] == "replace" || oldLines == nil || patchLines == nil {
 			return patch, patchLines
 		}
@@ -209,11 +219,14 @@ func mergeValues(old any, oldLines *document.Node, patch any, patchLines *docume
 			out[key], lines.Fields[key] = v, oldLines.Fields[key]
 		}
 		for key, v := range p {
+			// null deletes the field, in strategic merge as in RFC 7396.
 			if v == nil {
 				delete(out, key)
 				delete(lines.Fields, key)
 				continue
 			}
+			// Directives such as $setElementOrder and $retainKeys steer the merge; they are no
+			// fields.
 			if strings.HasPrefix(key, "$") {
 				continue
 			}
@@ -230,6 +243,8 @@ func mergeValues(old any, oldLines *document.Node, patch any, patchLines *docume
 }
 
 // mergeKeys say by which field the items of a list are the same, by the list's name.
+// The names are the patchMergeKey tags of the Kubernetes API types. "ports" has two, since
+// containers and services name the port differently. A list that is missing here is replaced.
 var mergeKeys = map[string][]string{
 	"containers": {"name"}, "initContainers": {"name"}, "ephemeralContainers": {"name"}, "volumes": {"name"},
 	"env":   {"name"},
@@ -253,6 +268,8 @@ func mergeField(key string, old any, oldLines *document.Node, patch any,
 		m, ok := change.(map[string]any)
 		at := slices.IndexFunc(out, func(v any) bool { return ok && sameKey(v, m, keys) })
 		switch {
+		// An item that is only {"$patch": "replace"} empties the list: the items that follow it are
+		// the new ones.
 		case ok && m["$patch"] == "replace" && len(m) == 1:
 			out, lines.Items = nil, nil
 		case ok && m["$patch"] == "delete":
@@ -296,6 +313,8 @@ func (o *object) applyOperation(e entry) error {
 	var err error
 	at := o.lines
 	switch op {
+	// A failed test would stop kustomize. The analysis goes on, since it checks the result and not
+	// the build.
 	case "test":
 		return nil
 	case "move", "copy":
@@ -303,6 +322,8 @@ func (o *object) applyOperation(e entry) error {
 		if value, lines, err = findValue(root, at, pointerSteps(source)); err != nil {
 			return err
 		}
+		// Copies of copies double the object with each operation: n operations would make 2^n
+		// values.
 		if err = o.countCopied(value); err != nil {
 			return err
 		}
@@ -336,6 +357,7 @@ func pointerSteps(pointer string) []string {
 	}
 	steps := strings.Split(pointer[1:], "/")
 	for i, s := range steps {
+		// One pass over both escapes, since "~01" stands for "~1" and not for "/".
 		steps[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(s)
 	}
 	return steps
@@ -363,7 +385,8 @@ func findValue(v any, lines *document.Node, steps []string) (any, *document.Node
 
 // A change is what happens at one place: "add", "replace" or "remove".
 type change struct {
-	op    string
+	op string
+	// what is added or put in place; nil for a removal
 	value any
 	at    *document.Node // where the change is written
 }
@@ -377,6 +400,7 @@ func editValue(v any, lines *document.Node, steps []string, c change) (any, *doc
 	if lines == nil {
 		lines = c.at
 	}
+	// Copies along the path only: the rest of the tree is shared with other objects.
 	own := *lines
 	switch v := v.(type) {
 	case map[string]any:
@@ -390,6 +414,7 @@ func editValue(v any, lines *document.Node, steps []string, c change) (any, *doc
 			delete(own.Fields, step)
 			return out, &own, nil
 		}
+		// RFC 6902, section 4.1: the parent of what is added must exist.
 		if _, has := v[step]; !has && len(steps) > 1 {
 			return nil, nil, fmt.Errorf("nothing at %.80q", step)
 		}
@@ -404,6 +429,7 @@ func editValue(v any, lines *document.Node, steps []string, c change) (any, *doc
 
 // editList is editValue of a list; "-" is the position behind its last item.
 func editList(list []any, lines document.Node, steps []string, c change) (any, *document.Node, error) {
+	// The list was computed and has no line for each item.
 	if len(lines.Items) != len(list) {
 		return nil, nil, fmt.Errorf("a list without positions")
 	}

@@ -23,6 +23,7 @@ func (x *expansion) expandRestAPI(o origin) {
 	if o.values == nil {
 		return
 	}
+	// A resource policy can restrict all methods, so they are not reported as open.
 	x.apis[o.name] = api{o, o.isClosed() || o.hasProperty("Auth", "ResourcePolicy")}
 	name := o.name + mark + "RestApi"
 	p := o.newProperties()
@@ -39,6 +40,7 @@ func (x *expansion) expandRestAPI(o origin) {
 	p.setRef("RestApiId", o.name)
 	p.copyTags(o)
 	x.addResource(o.name+alphanumeric(stage)+"Stage", "AWS::ApiGateway::Stage", o, p)
+	// "NONE" is the third value: the API then has keys without a quota.
 	if plan := o.textProperty("Auth", "UsagePlan", "CreateUsagePlan"); plan == "PER_API" || plan == "SHARED" {
 		p = o.newProperties()
 		at := p.newNode()
@@ -79,6 +81,7 @@ func (p *properties) setEndpoint(o origin) {
 
 // isClosed reports whether something besides the model's settings may decide who gets in.
 func (o origin) isClosed() bool {
+	// The short form of the model and the long one.
 	private := o.textProperty("EndpointConfiguration") == "PRIVATE" ||
 		o.textProperty("EndpointConfiguration", "Type") == "PRIVATE"
 	return private || o.hasProperty("DefinitionBody") || o.hasProperty("DefinitionUri") || o.hasProperty("Policy")
@@ -108,6 +111,7 @@ func (x *expansion) expandHTTPAPI(o origin) {
 
 	stage := alphanumeric(o.textProperty("StageName"))
 	if !o.hasProperty("StageName") {
+		// The logical name that the transform gives to the stage "$default".
 		stage = "ApiGatewayDefault"
 	}
 	p = o.newProperties()
@@ -153,6 +157,7 @@ func (x *expansion) ownerAPI(e event, property, otherwise string) (api, bool) {
 		a, ok := x.apis[otherwise]
 		return a, ok
 	}
+	// An API of another template is named by Fn::ImportValue or a parameter: there is none here.
 	if m, ok := v.(map[string]any); ok && len(m) == 1 {
 		v = m["Ref"]
 	}
@@ -188,6 +193,7 @@ func authorizerOf(a api, e event) string {
 // addMethod makes the method of a REST API that an event is.
 func (x *expansion) addMethod(o origin, e event) {
 	a, ok := x.ownerAPI(e, "RestApiId", impliedRest)
+	// A document of its own declares the security of each method; another reader evaluates it.
 	if !ok || a.own || e.values == nil || e.hasProperty("Auth", "ResourcePolicy") {
 		return
 	}
@@ -223,6 +229,7 @@ func (x *expansion) addRoute(o origin, e event) {
 	}
 	p.setProperty("RouteKey", key, nil)
 	kind := authorizerOf(a, e)
+	// Routes know NONE, AWS_IAM, JWT and CUSTOM; for the rules any authorizer is the same.
 	if kind == "CUSTOM" {
 		kind = "JWT"
 	}

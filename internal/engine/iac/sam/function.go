@@ -16,6 +16,7 @@ func (x *expansion) expandFunction(o origin) {
 		return
 	}
 	p := o.newProperties()
+	// The properties that Lambda has under the same name.
 	p.copySame(o, "FunctionName", "Description", "MemorySize", "Runtime", "Handler", "Timeout", "KmsKeyArn", "Layers",
 		"ReservedConcurrentExecutions",
 		"VpcConfig", "Environment", "Architectures", "EphemeralStorage", "FileSystemConfigs", "CodeSigningConfigArn",
@@ -31,11 +32,15 @@ func (x *expansion) expandFunction(o origin) {
 	if v, at := o.property("DeadLetterQueue", "TargetArn"); at != nil {
 		p.setWithin("DeadLetterConfig", "TargetArn", v, at)
 	}
+	// Without a role the transform makes one, named after the function.
 	if !o.hasProperty("Role") {
 		x.addRole(o, "lambda.amazonaws.com")
 		p.setTagged("Role", "!GetAtt", o.name+"Role.Arn")
 	}
+	// The mark keeps the name apart from those of the template: the serverless resource stays, as
+	// rules for AWS::Serverless::Function apply to it.
 	x.addResource(o.name+mark+"Function", "AWS::Lambda::Function", o, p)
+	// A function URL is an HTTPS endpoint of its own; AuthType NONE makes it public.
 	if _, at := o.property("FunctionUrlConfig"); at != nil {
 		url := origin{o.name, o.whole, at, nil, at}
 		url.values, _ = o.values["FunctionUrlConfig"].(map[string]any)
@@ -55,6 +60,7 @@ func (x *expansion) addRole(o origin, service string) {
 	p.copySame(o, "PermissionsBoundary")
 	p.copyAs(o, "Path", "RolePath")
 	p.copyTags(o)
+	// The trust policy of the template, else the one that lets only the service assume the role.
 	if v, at := o.property("AssumeRolePolicyDocument"); at != nil {
 		p.setProperty("AssumeRolePolicyDocument", v, at)
 	} else {
@@ -69,6 +75,7 @@ func (x *expansion) addRole(o origin, service string) {
 
 // policyAddress returns the address of a managed policy that may be given by its name alone.
 func policyAddress(name string) string {
+	// "AmazonS3ReadOnlyAccess" is a name; an ARN contains colons, a substitution "$".
 	if name != "" && !strings.Contains(name, ":") && !strings.Contains(name, "$") {
 		return "arn:aws:iam::aws:policy/" + name
 	}
@@ -82,11 +89,14 @@ func (p *properties) addPolicies(o origin) {
 	if at == nil {
 		return
 	}
+	// A single policy may stand in place of the list.
 	list, ok := v.([]any)
 	items := at.Items
 	if !ok || at.Tag != "" {
 		list, items = []any{v}, []*document.Node{at}
 	}
+	// Managed policies go to ManagedPolicyArns, inline documents to Policies. Policy templates
+	// ({"S3ReadPolicy": {…}}) are limited by AWS to one resource and are left out.
 	var managed, own []any
 	here := func(n *document.Node) *document.Node {
 		return &document.Node{Line: n.Line, Column: n.Column, Path: n.Path}
@@ -149,6 +159,7 @@ func (x *expansion) expandStateMachine(o origin) {
 	p.copyAs(o, "Definition", "Definition")
 	p.copyAs(o, "RoleArn", "Role")
 	p.copyTags(o)
+	// A state machine has such a role too, which Step Functions assumes.
 	if !o.hasProperty("Role") {
 		x.addRole(o, "states.amazonaws.com")
 		p.setTagged("RoleArn", "!GetAtt", o.name+"Role.Arn")
@@ -161,6 +172,7 @@ func (x *expansion) expandTable(o origin) {
 	p := o.newProperties()
 	p.copySame(o, "TableName", "SSESpecification", "PointInTimeRecoverySpecification", "ProvisionedThroughput")
 	p.copyTags(o)
+	// The defaults of AWS::Serverless::SimpleTable: on-demand capacity and a key "id" of type S.
 	if !o.hasProperty("ProvisionedThroughput") {
 		p.setProperty("BillingMode", "PAY_PER_REQUEST", nil)
 	}
@@ -193,7 +205,9 @@ func (x *expansion) expandGraphQL(o origin) {
 
 // An event is what calls a function: its properties are those of the origin.
 type event struct {
+	// its name, properties and position in the template
 	origin
+	// "Api", "S3", "Schedule", … as in the property Type
 	kind string
 }
 
@@ -223,6 +237,7 @@ func (o origin) listEvents() []event {
 
 // A caller is the service that an event comes from.
 type caller struct {
+	// the principal of the permission
 	service string
 	guard   string // the property of the permission that names what may call
 	from    string // the property of the event that says it; "" where the model does
@@ -251,6 +266,8 @@ func (x *expansion) addEvent(o origin, e event) {
 		switch v, at := e.property(c.from); {
 		case at != nil:
 			p.setProperty(c.guard, v, at)
+		// The name of a bucket does not contain the account: without this guard a bucket of that
+		// name in another account could call the function (confused deputy).
 		case c.guard == "SourceAccount":
 			p.setRef(c.guard, "AWS::AccountId")
 		case c.guard == "SourceArn":

@@ -15,6 +15,7 @@ import (
 // applyFunction returns what a function stands for, if all that it needs is known. What
 // encodes or names a thing in the cloud stays as it is written.
 func (s *stack) applyFunction(name string, arg any, at *document.Node) (any, bool) {
+	// Functions nest and loops repeat them: a small template can ask for billions of results.
 	if s.made++; s.made > maxMade {
 		return nil, false
 	}
@@ -29,6 +30,7 @@ func (s *stack) applyFunction(name string, arg any, at *document.Node) (any, boo
 		return s.substituteText(arg, at)
 	case "Fn::FindInMap":
 		return s.findInMap(arg, at)
+	// Their arguments are computed below. Fn::GetAtt, Fn::ImportValue, Fn::Base64 and others stay.
 	case "Fn::ToJsonString", "Fn::Length", "Fn::Join", "Fn::Select", "Fn::Split", "Fn::Cidr":
 	default:
 		return nil, false
@@ -78,6 +80,8 @@ func (s *stack) parameterValue(name string) (any, bool) {
 	}
 	params, _ := s.tree.Root["Parameters"].(map[string]any)
 	p, ok := params[name].(map[string]any)
+	// NoEcho marks a secret. Its default is a finding at the parameter, and would be reported a
+	// second time at each use.
 	if !ok || p["NoEcho"] != nil || secretName.MatchString(name) {
 		return nil, false
 	}
@@ -88,6 +92,7 @@ func (s *stack) parameterValue(name string) (any, bool) {
 	kind, _ := p["Type"].(string)
 	text, isText := v.(string)
 	switch {
+	// The default of such a parameter is the name of an entry of the Parameter Store, not a value.
 	case v == nil || strings.HasPrefix(kind, "AWS::SSM::"):
 		return nil, false
 	case isText && (kind == "CommaDelimitedList" || strings.HasPrefix(kind, "List<")):
@@ -123,6 +128,7 @@ func (s *stack) substituteText(arg any, at *document.Node) (any, bool) {
 	all := true
 	out := placeholder.ReplaceAllStringFunc(s.replaceLoopNames(text), func(m string) string {
 		name := strings.TrimSpace(m[2 : len(m)-1])
+		// "${!name}" is the escape for the text "${name}".
 		if literal, ok := strings.CutPrefix(name, "!"); ok {
 			return "${" + literal + "}"
 		}
@@ -136,6 +142,7 @@ func (s *stack) substituteText(arg any, at *document.Node) (any, bool) {
 		}
 		return with
 	})
+	// Parameters that contain each other through loops could grow without end.
 	return out, all && len(out) <= document.MaxSize/16
 }
 
@@ -163,11 +170,13 @@ func (s *stack) findInMap(arg any, at *document.Node) (any, bool) {
 		if v, ok := entry[keys[2]]; ok {
 			return v, true
 		}
+		// The fourth argument {DefaultValue: …} needs the transform AWS::LanguageExtensions.
 		if more, ok := itemAfter(parts, 4).(map[string]any); ok && more["DefaultValue"] != nil {
 			return s.computeWhole(more["DefaultValue"], fieldNode(itemNode(at, 3), "DefaultValue"))
 		}
 		return nil, false
 	}
+	// Usually the region: when all regions agree, the value is certain all the same.
 	return sameInAll(mapping, keys[2])
 }
 
@@ -254,12 +263,14 @@ func cutNetwork(list []any) (any, bool) {
 	p, err := netip.ParsePrefix(text)
 	number, _ := scalarText(list[1])
 	count, wrong := strconv.Atoi(number)
+	// Fn::Cidr takes the host bits, "8" for a /24; without them the networks are of that size.
 	bits := 8
 	if len(list) == 3 {
 		if given, ok := scalarText(list[2]); ok {
 			bits, _ = strconv.Atoi(given) // what is no number fits nowhere: 0
 		}
 	}
+	// CloudFormation allows at most 256 networks. IPv6 is left as it is written.
 	if err != nil || wrong != nil || !p.Addr().Is4() || count < 1 || count > 256 || bits < 1 || bits > 31 {
 		return nil, false
 	}

@@ -16,6 +16,7 @@ func (s *stack) addNested(resources any, n *document.Node) {
 		r, _ := list[name].(map[string]any)
 		properties, _ := r["Properties"].(map[string]any)
 		at := fieldNode(n, name)
+		// The property with the address of the template differs by type.
 		key := ""
 		switch r["Type"] {
 		case "AWS::CloudFormation::Stack":
@@ -28,12 +29,15 @@ func (s *stack) addNested(resources any, n *document.Node) {
 		place := fieldNode(fieldNode(at, "Properties"), key)
 		where := s.fileLocation(properties[key], place)
 		_, file, ok := s.readTemplate(where)
+		// A template that deploys itself would not end; CloudFormation rejects it as well.
 		if !ok || file == s.file {
 			s.addGap(place, "the template of %s is not analyzed: %s is not part of the tree, and nothing is "+
 				"fetched", name, firstNonEmpty(where, "its address is not known, or it"))
 			continue
 		}
 		places := fieldNode(fieldNode(at, "Properties"), "Parameters")
+		// Parameters that cannot be computed are unknown rather than absent: with an absent one the
+		// nested template would fall back to its default, which does not apply.
 		given := map[string]any{}
 		params, _ := properties["Parameters"].(map[string]any)
 		for key, v := range params {
@@ -44,6 +48,7 @@ func (s *stack) addNested(resources any, n *document.Node) {
 				}
 			}
 		}
+		// The nested template is evaluated again with these values, once for each stack.
 		d := document.Deployment{Name: name, Path: file, Given: given}
 		if at != nil {
 			d.Line = at.Line

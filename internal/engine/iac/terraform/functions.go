@@ -67,9 +67,10 @@ var standardFunctions = map[string]function.Function{
 		b, err := base64.StdEncoding.DecodeString(s)
 		return string(b), err
 	}),
-	"urlencode":  textFunc(func(s string) (string, error) { return url.QueryEscape(s), nil }),
-	"dirname":    textFunc(func(s string) (string, error) { return path.Dir(s), nil }),
-	"basename":   textFunc(func(s string) (string, error) { return path.Base(s), nil }),
+	"urlencode": textFunc(func(s string) (string, error) { return url.QueryEscape(s), nil }),
+	"dirname":   textFunc(func(s string) (string, error) { return path.Dir(s), nil }),
+	"basename":  textFunc(func(s string) (string, error) { return path.Base(s), nil }),
+	// The tree has no absolute location, and no home directory: paths stay as they are.
 	"abspath":    textFunc(func(s string) (string, error) { return s, nil }),
 	"pathexpand": textFunc(func(s string) (string, error) { return s, nil }),
 	"md5":        hashFunc(md5.New, hex.EncodeToString), "sha1": hashFunc(sha1.New, hex.EncodeToString),
@@ -79,7 +80,8 @@ var standardFunctions = map[string]function.Function{
 	"startswith":   textTestFunc(strings.HasPrefix),
 	"endswith":     textTestFunc(strings.HasSuffix),
 	"strcontains":  textTestFunc(strings.Contains),
-	"timestamp":    unknownFunc("timestamp()"), "plantimestamp": unknownFunc("plantimestamp()"),
+	// Their results differ from run to run or need a key: findings must not depend on them.
+	"timestamp": unknownFunc("timestamp()"), "plantimestamp": unknownFunc("plantimestamp()"),
 	"uuid": unknownFunc("uuid()"), "uuidv5": unknownFunc("uuidv5()"),
 	"bcrypt": unknownFunc("bcrypt()"), "rsadecrypt": unknownFunc("rsadecrypt()"),
 	"base64gzip": unknownFunc("base64gzip()"),
@@ -100,6 +102,7 @@ func (l *loader) functionTable(s *scope) map[string]function.Function {
 		"setproduct": stdlib.SetProductFunc} {
 		out[name] = l.boundResult(f)
 	}
+	// Only files of the analyzed tree are read; "/etc/passwd" or a link out of it is an error.
 	file := func(p string) (string, error) { return l.readTreeFile(s, p) }
 	out["file"] = textFunc(file)
 	out["filebase64"] = textFunc(func(p string) (string, error) {
@@ -130,6 +133,7 @@ func (l *loader) functionTable(s *scope) map[string]function.Function {
 		}})
 	out["templatefile"] = l.templateFunc(s, file)
 	out["templatestring"] = l.templateFunc(s, func(text string) (string, error) { return text, nil })
+	// Since Terraform 1.8 the built-in functions are also in a namespace: core::join().
 	for name, f := range out {
 		out["core::"+name] = f
 	}
@@ -143,6 +147,8 @@ func (l *loader) boundResult(f function.Function) function.Function {
 		VarParam: &function.Parameter{Name: "args", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true,
 			AllowDynamicType: true},
 		Type: func(args []cty.Value) (cty.Type, error) {
+			// The type function runs before the implementation, so the arguments are measured
+			// before any memory is used for the result.
 			product := 1
 			for i, a := range args {
 				if i == 0 && a.Type() == cty.String && a.IsKnown() && !a.IsNull() &&
@@ -152,6 +158,8 @@ func (l *loader) boundResult(f function.Function) function.Function {
 				if a.IsKnown() && !a.IsNull() && a.CanIterateElements() {
 					product *= max(1, a.LengthInt())
 				}
+				// setproduct of five sets with 100 elements would have 10^10; real ones have
+				// hundreds.
 				if product > 10_000 {
 					return cty.DynamicPseudoType, fmt.Errorf("the result is too large")
 				}
@@ -260,6 +268,7 @@ var replaceFunc = function.New(&function.Spec{
 	Type: function.StaticReturnType(cty.String),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		text, part, with := args[0].AsString(), args[1].AsString(), args[2].AsString()
+		// Checked before the replacement: the memory for the result would be used already after it.
 		if part != "" && strings.Count(text, part)*len(with) > maxValue {
 			return cty.UnknownVal(cty.String), fmt.Errorf("the result is too large")
 		}
@@ -337,6 +346,7 @@ var yamlDecodeFunc = function.New(&function.Spec{
 	Type:   function.StaticReturnType(cty.DynamicPseudoType),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		text := args[0].AsString()
+		// Every alias is a "*"; a text with more of them than any real file is not decoded.
 		if len(text) > maxValue || strings.Count(text, "*") > 1000 {
 			return cty.DynamicVal, fmt.Errorf("the text is too large")
 		}
@@ -359,6 +369,7 @@ func valueFromPlain(v any, depth int) (cty.Value, error) {
 		return cty.StringVal(v), nil
 	case bool:
 		return cty.BoolVal(v), nil
+	// Integers beyond 64 bits and times have other Go types and become unknown below.
 	case int:
 		return cty.NumberIntVal(int64(v)), nil
 	case float64:
@@ -392,6 +403,7 @@ var yamlEncodeFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true}},
 	Type:   function.StaticReturnType(cty.String),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		// An unknown part would be encoded as an empty text, which could pass for a real value.
 		if !args[0].IsWhollyKnown() {
 			return cty.UnknownVal(cty.String), nil
 		}

@@ -14,6 +14,7 @@ import (
 // in it stands as a text; a document whose statements are not known is unknown.
 func policyDocument(r *Resource) cty.Value {
 	b := r.Body
+	// A dynamic block over an unknown list: there may be statements that nobody can see.
 	if b.Open["statement"] {
 		return cty.UnknownVal(cty.String)
 	}
@@ -25,6 +26,8 @@ func policyDocument(r *Resource) cty.Value {
 		doc["Id"] = v
 	}
 	statements := []any{}
+	// The provider replaces statements of the same Sid. All are kept here, since one that is
+	// replaced is rare and one that is missed would hide a right.
 	for _, name := range []string{"source_policy_documents", "override_policy_documents"} {
 		list, _ := b.Value(name).([]any)
 		for _, item := range list {
@@ -43,6 +46,7 @@ func policyDocument(r *Resource) cty.Value {
 		return cty.UnknownVal(cty.String)
 	}
 	v := cty.StringVal(string(text))
+	// The mark says that the text contains placeholders and is no document to compare literally.
 	if Symbolic(string(text)) {
 		v = v.Mark(symbolicMark{})
 	}
@@ -54,6 +58,7 @@ func policyDocument(r *Resource) cty.Value {
 
 // policyStatement returns one statement in the form that IAM reads.
 func policyStatement(s *Block) map[string]any {
+	// The data source has no required effect: "Allow" is its default.
 	out := map[string]any{"Effect": "Allow"}
 	for name, to := range map[string]string{"sid": "Sid", "effect": "Effect"} {
 		if v, ok := s.Value(name).(string); ok {
@@ -71,6 +76,7 @@ func policyStatement(s *Block) map[string]any {
 		for _, p := range s.All(name) {
 			kind, _ := p.Value("type").(string)
 			list := textList(p.Value("identifiers"), "identifiers")
+			// {"type": "*"} is everybody, which IAM writes as the text "*".
 			if kind == "*" {
 				out[to] = "*"
 				continue
@@ -86,6 +92,7 @@ func policyStatement(s *Block) map[string]any {
 	for _, c := range s.All("condition") {
 		test, _ := c.Value("test").(string)
 		variable, _ := c.Value("variable").(string)
+		// Several blocks with one operator are joined under it, as the provider does.
 		inner, _ := conditions[test].(map[string]any)
 		if inner == nil {
 			inner = map[string]any{}
@@ -93,6 +100,7 @@ func policyStatement(s *Block) map[string]any {
 		}
 		inner[variable] = textList(c.Value("values"), "values")
 	}
+	// An unknown condition stands as an empty one: rules only ask whether there is any.
 	if len(conditions) > 0 || s.Open["condition"] {
 		out["Condition"] = conditions
 	}

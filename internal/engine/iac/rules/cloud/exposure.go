@@ -20,16 +20,19 @@ func pathStep(message string, r *terraform.Resource) finding.Step {
 // isBlocked reports whether public access blocks of the bucket or of the account hold back
 // what the setting names.
 func (g *graph) isBlocked(bucket *terraform.Resource, setting string) truth {
+	// The block of the account covers every bucket, so it counts even where the bucket is unknown.
 	blocks := g.types["aws_s3_account_public_access_block"]
 	if bucket != nil {
 		for _, other := range g.types["aws_s3_bucket_public_access_block"] {
 			if t := g.refersTo(other, "bucket", bucket); t == yes {
+				// A clone: the list belongs to the graph and is shared by all rules.
 				blocks = append(slices.Clone(blocks), other)
 			} else if t == unknown {
 				return unknown
 			}
 		}
 	}
+	// One block that is certain decides; a value from a variable only makes the result unknown.
 	out := no
 	for _, b := range blocks {
 		switch b.Body.Value(setting) {
@@ -53,6 +56,9 @@ func (g *graph) bucketOf(r *terraform.Resource) *terraform.Resource {
 	return nil
 }
 
+// bucketPolicy reports buckets that a policy opens to everybody. The policy can be a resource of
+// its own or an argument of the bucket. restrict_public_buckets and block_public_policy each
+// suffice to keep the public out.
 func bucketPolicy(g *graph, report func(Match)) {
 	for _, kind := range []string{"aws_s3_bucket_policy", "aws_s3_bucket"} {
 		for _, r := range g.types[kind] {
@@ -66,6 +72,8 @@ func bucketPolicy(g *graph, report func(Match)) {
 			if kind == "aws_s3_bucket_policy" {
 				bucket = g.bucketOf(r)
 			}
+			// yes and unknown both suppress the finding: only a bucket that is surely open is
+			// reported.
 			if max(g.isBlocked(bucket, "restrict_public_buckets"), g.isBlocked(bucket, "block_public_policy")) != no {
 				continue
 			}
@@ -79,6 +87,9 @@ func bucketPolicy(g *graph, report func(Match)) {
 	}
 }
 
+// bucketACL reports buckets that an ACL opens: a canned one ("public-read", "authenticated-read")
+// or a grant to the groups AllUsers and AuthenticatedUsers. The latter is anybody with an AWS
+// account of their own, thus public too.
 func bucketACL(g *graph, report func(Match)) {
 	for _, kind := range []string{"aws_s3_bucket_acl", "aws_s3_bucket"} {
 		for _, r := range g.types[kind] {
@@ -108,9 +119,13 @@ func bucketACL(g *graph, report func(Match)) {
 	}
 }
 
+// bucketTransport reports bucket policies without a Deny on aws:SecureTransport: without it S3
+// accepts plain HTTP. The condition operator and its value are not analyzed, because the name in a
+// Deny statement is clear enough.
 func bucketTransport(g *graph, report func(Match)) {
 	for _, r := range g.types["aws_s3_bucket_policy"] {
 		list, sure := parseStatements(r.Body.Value("policy"))
+		// A part of the policy is unknown and may contain the denial.
 		if !sure {
 			continue
 		}
@@ -137,10 +152,14 @@ func bucketTransport(g *graph, report func(Match)) {
 
 // opening is what a group rule lets in.
 type opening struct {
+	// the port range, both inclusive; -1 when it is not known
 	from, to float64
-	world    bool
-	groups   []*terraform.Resource
-	place    finding.Location
+	// open to 0.0.0.0/0 or ::/0
+	world bool
+	// the security groups whose members may connect
+	groups []*terraform.Resource
+	// the ingress block or rule
+	place finding.Location
 }
 
 // listOpenings returns what a security group lets in, by its own blocks and by separate
@@ -172,6 +191,7 @@ func parseOpening(b *terraform.Block, sources string) opening {
 	if ok && ok2 {
 		o.from, o.to = from, to
 	}
+	// Protocol -1 means all protocols; AWS then ignores the ports.
 	for _, name := range []string{"protocol", "ip_protocol"} {
 		if p := b.Value(name); p == "-1" || p == "all" || p == -1.0 {
 			o.from, o.to = 0, 65535
@@ -200,9 +220,13 @@ var guardedPorts = []struct {
 }{{22, "SSH"}, {3389, "RDP"}, {3306, "MySQL"}, {5432, "PostgreSQL"}, {1433, "SQL Server"}, {6379, "Redis"},
 	{27017, "MongoDB"}, {9200, "Elasticsearch"}, {11211, "memcached"}, {2375, "Docker"}}
 
+// balancerReach reports the chain: a balancer that faces the internet, its group open to the world,
+// and a second group that admits the first one to an administration or database port. Each part
+// alone is common and harmless; together they expose the port.
 func balancerReach(g *graph, report func(Match)) {
 	for _, kind := range []string{"aws_lb", "aws_alb", "aws_elb"} {
 		for _, lb := range g.types[kind] {
+			// The argument is false by default: a balancer without it faces the internet.
 			internal := lb.Body.Value("internal")
 			if internal == true || internal == (terraform.Unknown{}) {
 				continue
@@ -247,6 +271,9 @@ func (g *graph) reportBehind(lb, front *terraform.Resource, report func(Match)) 
 	}
 }
 
+// groupUnused reports security groups that no resource refers to. Rules of the group itself do not
+// count as a use. In a module with outputs, or one that another module calls, the use may lie
+// outside of the analyzed code.
 func groupUnused(g *graph, report func(Match)) {
 	for _, r := range g.types["aws_security_group"] {
 		used := len(r.Module.Outputs) > 0 || r.Module.Address != ""

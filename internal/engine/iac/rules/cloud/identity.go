@@ -14,6 +14,7 @@ import (
 func (g *graph) identityPolicies(f func(r *terraform.Resource, argument string, list []statement)) {
 	for kind, argument := range policyHolders {
 		for _, r := range g.types[kind] {
+			// A policy that is partly unknown may be narrower than it seems.
 			if list, sure := parseStatements(r.Body.Value(argument)); sure {
 				f(r, argument, list)
 			}
@@ -21,6 +22,8 @@ func (g *graph) identityPolicies(f func(r *terraform.Resource, argument string, 
 	}
 }
 
+// policyEverything reports identity policies that grant Action * on Resource * (CWE-269): the
+// identity is an administrator of the account.
 func policyEverything(g *graph, report func(Match)) {
 	g.identityPolicies(func(r *terraform.Resource, argument string, list []statement) {
 		if slices.ContainsFunc(list, statement.isFullAdmin) {
@@ -31,6 +34,9 @@ func policyEverything(g *graph, report func(Match)) {
 	})
 }
 
+// policyEscalation reports policies with an action that leads to more rights, such as iam:PassRole
+// or iam:CreatePolicyVersion, on every resource. Full wildcards are left to policyEverything, so
+// that one policy has one finding.
 func policyEscalation(g *graph, report func(Match)) {
 	g.identityPolicies(func(r *terraform.Resource, argument string, list []statement) {
 		for _, s := range list {
@@ -45,6 +51,8 @@ func policyEscalation(g *graph, report func(Match)) {
 	})
 }
 
+// policyWildcard reports all actions of one service on every resource, such as s3:* on *. A
+// condition may narrow the statement, so those with one are skipped.
 func policyWildcard(g *graph, report func(Match)) {
 	g.identityPolicies(func(r *terraform.Resource, argument string, list []statement) {
 		for _, s := range list {
@@ -63,6 +71,9 @@ func policyWildcard(g *graph, report func(Match)) {
 	})
 }
 
+// policyPublic reports policies of queues, topics, keys and other resources that admit every
+// principal. A condition (aws:SourceArn, aws:PrincipalOrgID) usually restricts the caller, so
+// statements with one are skipped.
 func policyPublic(g *graph, report func(Match)) {
 	for _, p := range resourcePolicies {
 		for _, r := range g.types[p.kind] {
@@ -99,6 +110,9 @@ func (g *graph) eachTrust(f func(r *terraform.Resource, s statement) string, rep
 	}
 }
 
+// roleTrust reports roles whose trust policy names every principal: any AWS account can call
+// sts:AssumeRole on them. Without a condition (sts:ExternalId, aws:PrincipalOrgID) nothing else
+// restricts the caller.
 func roleTrust(g *graph, report func(Match)) {
 	g.eachTrust(func(_ *terraform.Resource, s statement) string {
 		if s.isPublic() && len(s.Condition) == 0 {
@@ -108,6 +122,9 @@ func roleTrust(g *graph, report func(Match)) {
 	}, report)
 }
 
+// roleTrustAccount reports roles that trust a whole account: "arn:aws:iam::123456789012:root" or
+// its number alone, which IAM stores as the same. There every identity with sts:AssumeRole can take
+// the role.
 func roleTrustAccount(g *graph, report func(Match)) {
 	g.eachTrust(func(_ *terraform.Resource, s statement) string {
 		p, _ := s.Principal.(map[string]any)
@@ -121,6 +138,9 @@ func roleTrustAccount(g *graph, report func(Match)) {
 	}, report)
 }
 
+// roleSubject reports roles for GitHub Actions that do not check the subject of the OIDC token. The
+// token service of GitHub issues tokens to every repository of every user; only the claim "sub"
+// ("repo:owner/name:ref:refs/heads/main") tells them apart.
 func roleSubject(g *graph, report func(Match)) {
 	g.eachTrust(func(_ *terraform.Resource, s statement) string {
 		p, _ := s.Principal.(map[string]any)
@@ -136,6 +156,8 @@ func roleSubject(g *graph, report func(Match)) {
 					continue
 				}
 				for _, w := range textsOf(v) {
+					// A wildcard counts only with StringLike and its relatives: StringEquals takes
+					// "*" literally. "repo:owner/*" is accepted, since it stays within one owner.
 					if strings.Contains(test, "Like") && (w == "*" || w == "repo:*" || strings.HasPrefix(w, "repo:*")) {
 						return "The role can be taken by workflows of every repository: the subject is only " +
 							"compared with " + w + "."
@@ -154,6 +176,8 @@ var compute = []string{"ec2.amazonaws.com", "lambda.amazonaws.com", "ecs-tasks.a
 	"glue.amazonaws.com", "sagemaker.amazonaws.com", "batch.amazonaws.com", "apprunner.amazonaws.com",
 	"pods.eks.amazonaws.com"}
 
+// workloadRights reports administrator roles that a machine, function or container takes. Code
+// execution in the workload, or SSRF to its metadata service, is then control of the account.
 func workloadRights(g *graph, report func(Match)) {
 	for _, r := range g.types["aws_iam_role"] {
 		list, _ := parseStatements(r.Body.Value("assume_role_policy"))
@@ -179,6 +203,8 @@ func workloadRights(g *graph, report func(Match)) {
 
 // adminSource returns the resource by which the role may do everything, or nil.
 func (g *graph) adminSource(r *terraform.Resource) *terraform.Resource {
+	// A role gets rights in four ways: managed policies by address, policies inline, policies as
+	// resources of their own, and attachments. They are tried in this order.
 	if list, ok := r.Body.Value("managed_policy_arns").([]any); ok && slices.ContainsFunc(list, namesAdminPolicy) {
 		return r
 	}
@@ -208,6 +234,7 @@ func (g *graph) adminSource(r *terraform.Resource) *terraform.Resource {
 // namesAdminPolicy reports whether a value is the address of a managed policy that allows all.
 func namesAdminPolicy(v any) bool {
 	text, ok := v.(string)
+	// PowerUserAccess allows everything but IAM, which is enough to read and delete all data.
 	return ok && (strings.HasSuffix(text, ":policy/AdministratorAccess") ||
 		strings.HasSuffix(text, ":policy/PowerUserAccess"))
 }
@@ -218,6 +245,8 @@ func isAdminPolicy(r *terraform.Resource) bool {
 	return r.Type == "aws_iam_policy" && slices.ContainsFunc(list, statement.isFullAdmin)
 }
 
+// policyUnattached reports policies that nothing refers to. Those of called modules, and of modules
+// with outputs, may be used by code that is not part of the tree.
 func policyUnattached(g *graph, report func(Match)) {
 	for _, r := range g.types["aws_iam_policy"] {
 		if r.Module.Address == "" && len(g.named[r]) == 0 && len(r.Module.Outputs) == 0 {

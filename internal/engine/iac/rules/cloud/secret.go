@@ -9,6 +9,8 @@ import (
 
 // This file holds the rules about secrets: where they flow, and where they stand.
 
+// secretOutput reports outputs of the root module that print a secret: Terraform shows an output in
+// the log of each run unless it is marked as sensitive (CWE-532).
 func secretOutput(g *graph, report func(Match)) {
 	for _, m := range g.project.Modules {
 		if m.Address != "" {
@@ -36,6 +38,8 @@ var startScripts = map[string][]string{
 	"oci_core_instance": {"metadata"}, "linode_instance": {"stackscript_data"}, "yandex_compute_instance": {"metadata"},
 }
 
+// secretUserData reports secrets in start scripts of machines. Every process on the machine can
+// read them from the metadata service, and so can an SSRF.
 func secretUserData(g *graph, report func(Match)) {
 	g.eachArgument(startScripts, func(r *terraform.Resource, a *terraform.Attribute) {
 		if a.Sensitive {
@@ -60,6 +64,8 @@ var environments = map[string][]string{
 	"aws_batch_job_definition":        {"container_properties"},
 }
 
+// secretEnvironment reports secrets in the environment of workloads: they are shown in the console
+// and returned by the API to everybody with read access.
 func secretEnvironment(g *graph, report func(Match)) {
 	g.eachArgument(environments, func(r *terraform.Resource, a *terraform.Attribute) {
 		if a.Sensitive {
@@ -75,6 +81,8 @@ func (g *graph) eachArgument(paths map[string][]string, f func(*terraform.Resour
 		for _, r := range g.types[kind] {
 			for _, path := range list {
 				for _, h := range r.Body.Lookup(path) {
+					// A path may lead to a block or to nothing: only written arguments are passed
+					// on.
 					if h.Attr != nil && h.Value != nil {
 						f(r, h.Attr)
 					}
@@ -88,6 +96,8 @@ func (g *graph) eachArgument(paths map[string][]string, f func(*terraform.Resour
 // a secret key, which is known by its name and length only.
 var credential = regexp.MustCompile(`(?:\b(?:AKIA|ASIA)[0-9A-Z]{16}\b)|(?i:aws_?secret(?:_?access)?_?key["']?\s*[:=]\s*["']?[0-9A-Za-z/+]{40})|\bAIza[0-9A-Za-z_-]{35}\b|-----BEGIN (?:RSA |EC |OPENSSH )?PRIVATE KEY-----`)
 
+// keyInCode reports access keys that are written out in start scripts and environments (CWE-798).
+// Keys elsewhere in the file are left to the analyzer for secrets.
 func keyInCode(g *graph, report func(Match)) {
 	find := func(r *terraform.Resource, a *terraform.Attribute) {
 		if hasCredential(a.Value) {

@@ -7,6 +7,9 @@ import (
 // This file holds the rules for CloudFormation, after the resources' documentation
 // (https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/).
 
+// cloudFormation returns the rules for templates. Each row pairs the texts of a rule (title,
+// description, remediation) with the function that evaluates it; to add a rule, write its texts and
+// append a row here.
 func cloudFormation() []check {
 	return []check{
 		{texts.Get("cloudformation/eks-control-plane-logging-disabled"), eksLogging},
@@ -20,6 +23,7 @@ func cloudFormation() []check {
 
 // listResources returns the resources of a template of the types.
 func (l *look) listResources(types ...string) []spot {
+	// Sorted names keep the order of the findings the same from run to run.
 	all, _ := l.rootValue().valueAt("Resources").value.(map[string]any)
 	var out []spot
 	for _, name := range sortedKeys(all) {
@@ -38,6 +42,7 @@ func (l *look) listResources(types ...string) []spot {
 
 // isComputed reports whether a value is only known when the stack is made.
 func (s spot) isComputed() bool {
+	// A short-form intrinsic (!Ref, !Sub) is a tagged scalar; the long form is a map with one key.
 	m, ok := s.value.(map[string]any)
 	if !ok {
 		return s.node != nil && s.node.Tag != ""
@@ -50,9 +55,14 @@ func (s spot) isComputed() bool {
 	return false
 }
 
+// eksLogging reports clusters whose control plane does not log the API, audit and authenticator
+// streams. These three record who did what; the scheduler and controllerManager logs only help to
+// operate the cluster. One finding names the first missing stream.
 func eksLogging(l *look) {
 	for _, p := range l.listResources("AWS::EKS::Cluster") {
 		types := p.valueAt("Logging", "ClusterLogging", "EnabledTypes")
+		// A value from a parameter or mapping may well enable the logs: no finding without
+		// certainty.
 		if types.isComputed() || p.valueAt("Logging").isComputed() {
 			continue
 		}
@@ -69,6 +79,8 @@ func eksLogging(l *look) {
 	}
 }
 
+// eksPublic reports clusters whose API endpoint is reachable from every address. The endpoint is
+// public by default, and without PublicAccessCidrs it admits 0.0.0.0/0.
 func eksPublic(l *look) {
 	for _, p := range l.listResources("AWS::EKS::Cluster") {
 		vpc := p.valueAt("ResourcesVpcConfig")
@@ -82,6 +94,8 @@ func eksPublic(l *look) {
 	}
 }
 
+// bucketKey reports buckets that only the key of S3 itself encrypts (SSE-S3). A customer key brings
+// a key policy and a log entry for each use of the key.
 func bucketKey(l *look) {
 	for _, p := range l.listResources("AWS::S3::Bucket") {
 		rules := p.valueAt("BucketEncryption", "ServerSideEncryptionConfiguration")
@@ -98,6 +112,8 @@ func bucketKey(l *look) {
 	}
 }
 
+// performanceInsights reports databases that keep no record of load by query and user; the property
+// is false by default.
 func performanceInsights(l *look) {
 	for _, p := range l.listResources("AWS::RDS::DBInstance") {
 		if on := p.valueAt("EnablePerformanceInsights"); !on.isBool(true) && !on.isComputed() {
@@ -106,6 +122,8 @@ func performanceInsights(l *look) {
 	}
 }
 
+// wideS3 reports policies that allow every action on every bucket. Managed policies carry the
+// document in PolicyDocument; roles, users and groups carry a list of inline policies.
 func wideS3(l *look) {
 	var policies []spot
 	for _, p := range l.listResources("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy") {
@@ -132,6 +150,8 @@ func coversAllBuckets(resources spot) bool {
 	return resources.hasAny("*", "arn:aws:s3:::*", "arn:aws:s3:::*/*")
 }
 
+// blockDevices reports disks of instances that are not encrypted. A disk from a snapshot inherits
+// the encryption of the snapshot, so it is skipped; an instance store has no Ebs block.
 func blockDevices(l *look) {
 	for _, p := range l.listResources("AWS::EC2::Instance", "AWS::AutoScaling::LaunchConfiguration") {
 		for _, d := range p.valueAt("BlockDeviceMappings").listItems() {
@@ -142,6 +162,7 @@ func blockDevices(l *look) {
 					"Ebs.Encrypted is true")
 			}
 		}
+		// Without mappings the root disk follows the AMI, which is usually not encrypted.
 		if mappings := p.valueAt("BlockDeviceMappings"); !mappings.isPresent() {
 			l.report(p, "the root disk is not encrypted unless the account does so", "BlockDeviceMappings encrypt the "+
 				"root device")

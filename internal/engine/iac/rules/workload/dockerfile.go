@@ -11,6 +11,8 @@ import (
 // This file holds the rules for Dockerfiles, after
 // https://docs.docker.com/build/building/best-practices/.
 
+// containerFile returns the rules for Dockerfiles, one row each: the texts of the rule and the
+// function that evaluates it.
 func containerFile() []check {
 	return []check{
 		{texts.Get("dockerfile/secret-in-build"), buildSecret},
@@ -28,16 +30,21 @@ func containerFile() []check {
 
 // An instruction is a command of a stage.
 type instruction struct {
+	// the value with its line; its path is the instruction as written
 	spot
-	cmd    string
+	// in lower case; for ONBUILD the instruction that it postpones
+	cmd string
+	// the arguments: of ENV names and values by turns, of COPY and ADD the target last
 	values []string
-	flags  []string
+	// as written: "--from=build", "--chown=app"
+	flags []string
 }
 
 // listInstructions returns the instructions of all stages.
 func (l *look) listInstructions() []instruction {
 	var out []instruction
 	stages, _ := l.rootValue().valueAt("command").value.(map[string]any)
+	// ARG before the first FROM belongs to no stage.
 	lists := []spot{l.rootValue().valueAt("args")}
 	for _, name := range sortedKeys(stages) {
 		lists = append(lists, l.rootValue().valueAt("command", name))
@@ -71,6 +78,8 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
+// buildSecret reports secrets in ENV and ARG (CWE-538). Both remain readable in the history of the
+// image: `docker history` prints them to everybody who can pull it.
 func buildSecret(l *look) {
 	for _, i := range l.listInstructions() {
 		switch i.cmd {
@@ -84,6 +93,8 @@ func buildSecret(l *look) {
 		case "arg":
 			for _, v := range i.values {
 				name, value, ok := strings.Cut(v, "=")
+				// ARG without a default is reported too: the value of --build-arg ends in the
+				// history.
 				if secretName.MatchString(name) && (!ok || isSecret(name, strings.Trim(value, `"'`))) {
 					l.report(i.spot, "ARG "+name+" takes a secret", "the secret is mounted")
 				}
@@ -92,13 +103,19 @@ func buildSecret(l *look) {
 	}
 }
 
+// secretFile matches paths of files that contain credentials by convention: dot files of clients,
+// private keys, key stores, and the folder .ssh. A trailing slash is that of a folder.
 var secretFile = lazyregexp.New(`(?i)(?:^|/)(?:\.env|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.dockercfg|id_(?:rsa|dsa|ecdsa|ed25519)|[^/]+\.(?:pem|p12|pfx|jks|keystore|kdbx)|\.aws/credentials|credentials\.json|\.ssh)/?$`)
 
+// copiedSecret reports credential files that COPY or ADD takes from the build context. A file that
+// a later instruction deletes still lies in the layer below.
 func copiedSecret(l *look) {
 	for _, i := range l.listInstructions() {
 		if i.cmd != "copy" && i.cmd != "add" || len(i.values) < 2 {
 			continue
 		}
+		// A file of another stage was made in the build and does not come from the developer's
+		// disk.
 		fromStage := slices.ContainsFunc(i.flags, func(f string) bool { return strings.HasPrefix(f, "--from") })
 		for _, source := range i.values[:len(i.values)-1] {
 			if secretFile.MatchString(source) && !fromStage {
@@ -122,19 +139,31 @@ func matching(pattern *lazyregexp.Regexp, actual, expected string) func(*look) {
 	}
 }
 
+// The rules that need only a pattern over the commands of RUN. The second argument is the format of
+// what was found, the third what is expected.
 var (
+	// curl … | sh, and sh -c "$(curl …)": whoever controls the server or the network runs commands
+	// in the build.
 	remoteScript = matching(lazyregexp.New(`\b(?:curl|wget)\b[^|;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:/bin/|/usr/bin/)?(?:env\s+\S+\s+)?(?:ba|z|da|k)?sh\b|\b(?:ba|z|da|k)?sh\s+(?:-c\s+"?\$\(|<\()\s*(?:curl|wget)\b`),
 		"a script from the network runs: %.80s", "the script is checked before it runs")
+	// Options of curl, wget, pip, apt, rpm, apk, npm, git, Node.js and Python that switch off the
+	// verification of certificates or signatures.
 	uncheckedDownload = matching(lazyregexp.New(`\bcurl\b[^|;&]*\s(?:-[a-zA-Z]*k[a-zA-Z]*|--insecure)(?:\s|$)|\bwget\b[^|;&]*--no-check-certificate|\bpip3?\b[^|;&]*--trusted-host|--allow-unauthenticated|--force-yes|--nogpgcheck|--no-gpg-check(?:s)?\b|--allow-untrusted|strict-ssl(?:=|\s+)false|http\.sslVerify(?:=|\s+)(?:"?false|0)|NODE_TLS_REJECT_UNAUTHORIZED=["']?0|PYTHONHTTPSVERIFY=["']?0|GIT_SSL_NO_VERIFY=["']?(?:1|true)`),
 		"nothing is checked: %.80s", "certificates and signatures are checked")
+	// echo root:secret | chpasswd, and useradd -p HASH. A value that begins with $ is a variable
+	// and not reported.
 	setPassword = matching(lazyregexp.New(`\becho\b[^|;&]*[^$\s"']:[^\s$|"'][^|;&$]*\|\s*(?:sudo\s+)?chpasswd|\b(?:useradd|usermod)\b[^|;&]*\s(?:-p|--password)[ =]["']?[^$\s"'-]`),
 		"a password is set in the build", "the account has no password")
+	// Another user of the container, or a compromised process, can replace such files.
 	worldWritable = matching(lazyregexp.New(`\bchmod\s+(?:-\S+\s+)*(?:0?777|a\+rwx|ugo\+rwx)\b`),
 		"everybody may write: %.80s", "the files belong to the user that needs them")
+	// A distribution upgrade makes the build depend on its date and leaves the base image behind.
 	upgraded = matching(lazyregexp.New(`\bapt(?:-get)?\s+(?:-\S+\s+)*(?:dist-upgrade|full-upgrade)\b|\bdo-release-upgrade\b|\bzypper\s+(?:-\S+\s+)*(?:dup|dist-upgrade)\b`),
 		"the whole distribution is upgraded: %.60s", "the base image is newer")
 )
 
+// remoteAdd reports ADD of a URL without --checksum: the builder fetches whatever the server
+// delivers on that day.
 func remoteAdd(l *look) {
 	for _, i := range l.listInstructions() {
 		if i.cmd != "add" || len(i.values) < 2 || slices.ContainsFunc(i.flags, func(f string) bool {
@@ -150,6 +179,8 @@ func remoteAdd(l *look) {
 	}
 }
 
+// manyHealthchecks reports a second HEALTHCHECK of a stage. Docker applies only the last one, so
+// the first is dead text that looks like a check.
 func manyHealthchecks(l *look) {
 	stages, _ := l.rootValue().valueAt("command").value.(map[string]any)
 	for _, name := range sortedKeys(stages) {
@@ -166,6 +197,8 @@ func manyHealthchecks(l *look) {
 	}
 }
 
+// insecureRun reports RUN that leaves the sandbox of BuildKit: --security=insecure grants all
+// capabilities, --network=host reaches services on the loopback interface of the build host.
 func insecureRun(l *look) {
 	for _, i := range l.listInstructions() {
 		for _, f := range i.flags {

@@ -12,6 +12,8 @@ import (
 // (https://kubernetes.io/docs/concepts/security/pod-security-standards/) and the good
 // practices for roles (https://kubernetes.io/docs/concepts/security/rbac-good-practices/).
 
+// kubernetes returns the rules for objects of Kubernetes, one row each: the texts of the rule and
+// the function that evaluates it. They add to the library what its queries do not check.
 func kubernetes() []check {
 	return []check{
 		{texts.Get("kubernetes/container-runs-with-low-gid"), lowGroup},
@@ -62,6 +64,7 @@ func (l *look) listContainers() (pod spot, all []spot) {
 	if !ok {
 		return pod, nil
 	}
+	// All three kinds run on the node with rights of their own.
 	for _, field := range []string{"initContainers", "containers", "ephemeralContainers"} {
 		all = append(all, pod.valueAt(field).listItems()...)
 	}
@@ -76,6 +79,9 @@ func (s spot) containerName() string {
 	return "a container"
 }
 
+// lowGroup reports containers whose primary group may be one of the host: without runAsGroup it is
+// that of the image, mostly root (0). Groups above 10,000 do not exist on common hosts, so a
+// process that escapes gains no file access by its group.
 func lowGroup(l *look) {
 	pod, containers := l.listContainers()
 	for _, c := range containers {
@@ -83,6 +89,7 @@ func lowGroup(l *look) {
 		if !group.isPresent() {
 			group = pod.valueAt("securityContext", "runAsGroup")
 		}
+		// A value that is no number comes from a template and is not judged.
 		if n, ok := group.intValue(); ok && n > 10_000 || group.isPresent() && !ok {
 			continue
 		}
@@ -94,6 +101,8 @@ func lowGroup(l *look) {
 	}
 }
 
+// privilegedPort reports ports below 1024. To bind one, a process needs root or the capability
+// NET_BIND_SERVICE; behind a Service the port of the container does not matter to clients.
 func privilegedPort(l *look) {
 	_, containers := l.listContainers()
 	for _, c := range containers {
@@ -106,6 +115,9 @@ func privilegedPort(l *look) {
 	}
 }
 
+// procMount reports containers with an unmasked /proc. The runtime hides /proc/kcore, /proc/keys,
+// /proc/sysrq-trigger and others, through which a container can read or change the kernel of the
+// node.
 func procMount(l *look) {
 	_, containers := l.listContainers()
 	for _, c := range containers {
@@ -115,6 +127,8 @@ func procMount(l *look) {
 	}
 }
 
+// hostProcess reports Windows containers that run as processes of the node, outside of any
+// isolation. The setting of a container is checked as well as that of the pod.
 func hostProcess(l *look) {
 	pod, containers := l.listContainers()
 	for _, s := range append(containers, pod) {
@@ -134,6 +148,8 @@ var safeSysctls = map[string]bool{
 	"net.ipv4.tcp_keepalive_probes": true, "net.ipv4.tcp_rmem": true, "net.ipv4.tcp_wmem": true,
 }
 
+// unsafeSysctl reports kernel parameters outside of the safe set: they are not confined to the pod,
+// so they can harm others on the node.
 func unsafeSysctl(l *look) {
 	pod, ok := l.podSpec()
 	if !ok {
@@ -146,6 +162,8 @@ func unsafeSysctl(l *look) {
 	}
 }
 
+// anonymousBinding reports roles for users without authentication. system:authenticated is
+// included: on several managed clusters any account of the provider is a member of it (GKE, 2024).
 func anonymousBinding(l *look) {
 	o := l.rootObject()
 	if o.kind != "RoleBinding" && o.kind != "ClusterRoleBinding" {
@@ -164,6 +182,8 @@ func anonymousBinding(l *look) {
 	}
 }
 
+// externalIPs reports services with external addresses (CVE-2020-8554): whoever may create a
+// service can claim any address and receive the traffic that pods send there.
 func externalIPs(l *look) {
 	o := l.rootObject()
 	if ips := o.valueAt("spec", "externalIPs"); o.kind == "Service" && len(ips.listItems()) > 0 {
@@ -186,6 +206,8 @@ func isSecret(name, value string) bool {
 		!strings.Contains(strings.ToLower(value), strings.ToLower(name))
 }
 
+// secretInConfigMap reports secrets in ConfigMaps, which are not encrypted at rest and which roles
+// such as "view" can read, other than Secrets.
 func secretInConfigMap(l *look) {
 	o := l.rootObject()
 	data, _ := o.valueAt("data").value.(map[string]any)
@@ -199,6 +221,8 @@ func secretInConfigMap(l *look) {
 	}
 }
 
+// secretInEnvironment reports secrets in the environment of a container, written into the manifest:
+// everybody who reads the repository or the pod specification has them.
 func secretInEnvironment(l *look) {
 	_, containers := l.listContainers()
 	for _, c := range containers {
@@ -211,6 +235,8 @@ func secretInEnvironment(l *look) {
 	}
 }
 
+// escalation reports roles through which their holder can gain more rights than the role has. The
+// rights are those that the Kubernetes documentation names as escalation risks.
 func escalation(l *look) {
 	o := l.rootObject()
 	if o.kind != "Role" && o.kind != "ClusterRole" {
@@ -218,12 +244,14 @@ func escalation(l *look) {
 	}
 	for _, r := range o.valueAt("rules").listItems() {
 		verbs, resources := r.valueAt("verbs"), r.valueAt("resources")
+		// Limited to named objects, the right is a deliberate one.
 		if r.valueAt("resourceNames").isPresent() {
 			continue
 		}
 		writes := verbs.hasAny("create", "update", "patch", "*")
 		what := ""
 		switch {
+		// The cases are ordered by the weight of the right, since one rule has one finding.
 		case verbs.hasAny("escalate", "bind") && resources.hasAny("roles", "clusterroles", "*"):
 			what = "bind or escalate roles"
 		case resources.hasAny("serviceaccounts/token") && writes:
@@ -245,6 +273,8 @@ func escalation(l *look) {
 	}
 }
 
+// openPolicy reports network policies that allow everything: an empty ingress rule ("- {}") matches
+// all sources and ports, and so does the block 0.0.0.0/0 without exceptions.
 func openPolicy(l *look) {
 	o := l.rootObject()
 	if o.kind != "NetworkPolicy" {
@@ -264,6 +294,8 @@ func openPolicy(l *look) {
 	}
 }
 
+// plainIngress reports ingresses without TLS (CWE-319). The API group is compared, because other
+// products use the kind Ingress for something else (config.openshift.io).
 func plainIngress(l *look) {
 	o := l.rootObject()
 	version := o.valueAt("apiVersion").textValue()
@@ -277,6 +309,9 @@ func plainIngress(l *look) {
 	}
 }
 
+// snippets reports snippet annotations of ingress-nginx (CVE-2021-25742): their text becomes part
+// of the configuration of the controller, so whoever edits an ingress can read all secrets that the
+// controller can.
 func snippets(l *look) {
 	o := l.rootObject()
 	notes, _ := o.valueAt("metadata", "annotations").value.(map[string]any)
@@ -292,6 +327,8 @@ func snippets(l *look) {
 	}
 }
 
+// openNamespace reports namespaces without an enforced Pod Security Standard. The levels "warn" and
+// "audit" do not reject pods, and "privileged" allows every pod.
 func openNamespace(l *look) {
 	o := l.rootObject()
 	if o.kind != "Namespace" {

@@ -23,6 +23,7 @@ func readNuGet(b *builder) error {
 	}
 	b.Rooted = true
 	root := b.addNode(Node{Local: true, Manifest: b.onlyProject()})
+	// The file has one graph for each target framework, so keys begin with it.
 	for _, f := range frameworks.Members() {
 		at := make([]int, len(f.Members()))
 		for k, e := range f.Members() {
@@ -44,6 +45,7 @@ func readNuGet(b *builder) error {
 
 // onlyProject returns the only project file in the folder, else "".
 func (b *builder) onlyProject() string {
+	// packages.lock.json does not name its project. With several in the folder it is ambiguous.
 	found := ""
 	for _, kind := range []string{"*.csproj", "*.vbproj", "*.fsproj"} {
 		for _, file := range b.Below(kind) {
@@ -72,6 +74,7 @@ func readDepsJSON(b *builder) error {
 		return errors.New("an object was expected")
 	}
 	for _, e := range libraries.Members() {
+		// "Newtonsoft.Json/13.0.3"
 		name, version, ok := strings.Cut(e.Key, "/")
 		if !ok || name == "" {
 			b.addBroken(e.Line)
@@ -99,6 +102,7 @@ func readDepsJSON(b *builder) error {
 // linkTarget links the packages of a target framework to what they require.
 func (b *builder) linkTarget(target document.Member) {
 	for _, e := range target.Members() {
+		// A target may name libraries that were trimmed; those have no entry.
 		from, known := b.index[strings.ToLower(e.Key)]
 		if !known {
 			continue
@@ -121,6 +125,7 @@ func readPaket(b *builder) error {
 		name string
 	}
 	var edges []edge
+	// The group without a name is "Main". A package can be in several groups in other versions.
 	groups := []string{""}
 	source, from, line := "", -1, 0
 	for raw := range strings.Lines(string(b.Content)) {
@@ -159,6 +164,8 @@ func readPaket(b *builder) error {
 	}
 	root := b.addNode(Node{Local: true, Manifest: project})
 	for _, r := range asks {
+		// paket.dependencies has groups too, but the same package is rarely direct in only one of
+		// them.
 		for _, group := range groups {
 			if b.addEdge(root, false, group+" "+strings.ToLower(r.Name)) {
 				b.Rooted = true

@@ -18,6 +18,8 @@ func readPubspec(b *builder) error {
 	b.Marked, b.Rooted = true, true
 	root := b.addNode(Node{Local: true, Manifest: b.siblingPath("pubspec.yaml")})
 	for _, e := range n.Get("packages").Members() {
+		// "direct main", "direct dev", "direct overridden" or "transitive"; the source is "hosted",
+		// "git", "path" or "sdk".
 		how, source := e.TextOf("dependency"), e.TextOf("source")
 		b.addNode(Node{Name: e.Key, Version: e.TextOf("version"), Line: e.Line, Dev: how == "direct dev",
 			Local: source == "path" || source == "sdk", Foreign: source == "git"}, e.Key)
@@ -36,6 +38,7 @@ func readPodfile(b *builder) error {
 	if err != nil {
 		return err
 	}
+	// Pods from a path or a repository, by name; absent when all come from the trunk.
 	external := n.Get("EXTERNAL SOURCES")
 	type edge struct {
 		from int
@@ -43,6 +46,7 @@ func readPodfile(b *builder) error {
 	}
 	var edges []edge
 	for _, item := range n.Get("PODS").Members() {
+		// "- Name (1.0)" alone, or a map with the pods that it requires.
 		text, line := item.Value, item.Line
 		if pairs := item.Pairs(); len(pairs) > 0 {
 			text, line = pairs[0].Key, pairs[0].Line
@@ -97,6 +101,7 @@ func readSwift(b *builder) error {
 		if address.Text() == "" {
 			address = e.Get("repositoryURL")
 		}
+		// A pin of a branch or commit has no version: it is reported as one without.
 		node := Node{Name: manifest.SwiftName(address.Text()), Version: e.At("state", "version").Text(),
 			Line: address.LineOr(e.Line)}
 		if node.Name == "" { // of a registry: scope.name
@@ -134,6 +139,7 @@ func readConan(b *builder) error {
 		return b.conanGraph(nodes)
 	}
 	b.Marked = true
+	// build_requires are tools such as cmake: they run in the build and are not shipped.
 	for _, section := range []string{"requires", "build_requires", "python_requires"} {
 		for _, item := range n.Get(section).Members() {
 			if name, version, ok := conanReference(item.Text()); ok {
@@ -190,6 +196,7 @@ func (b *builder) conanGraph(nodes *document.Node) error {
 
 // conanReference reads name/version@user/channel#revision:package.
 func conanReference(text string) (name, version string, ok bool) {
+	// "%" precedes the timestamp of a revision in version 2: zlib/1.2.13#4e7f%1666619820.1.
 	text, _, _ = strings.Cut(text, "#")
 	text, _, _ = strings.Cut(text, "@")
 	text, _, _ = strings.Cut(text, "%")

@@ -19,7 +19,10 @@ func readNPM(b *builder) error {
 	if n.Kind != document.Map {
 		return errors.New("an object was expected")
 	}
+	// Entries say themselves whether they are for development ("dev": true).
 	b.Marked = true
+	// "packages" came with version 2 (npm 7). Version 2 also has the old "dependencies" for older
+	// clients, which is then ignored.
 	if places := n.Get("packages"); places != nil {
 		if places.Kind != document.Map {
 			return errors.New(`"packages" is no object`)
@@ -41,6 +44,8 @@ func (b *builder) readNPMPlaces(places *document.Node) error {
 		from[i] = -1
 		if target := e.TextOf("resolved"); e.Get("link").True() {
 			continue
+			// A link is a second name of a workspace: {"node_modules/a": {"resolved": "a", "link":
+			// true}}. Workspaces and the project have no node_modules in their path.
 		} else if !strings.Contains(e.Key, "node_modules/") {
 			from[i] = b.addNode(Node{Local: true, Manifest: b.siblingPath(path.Join(e.Key, "package.json"))}, e.Key)
 		} else {
@@ -69,6 +74,7 @@ func (b *builder) readNPMPlaces(places *document.Node) error {
 
 // npmNode makes the node of an entry below node_modules.
 func npmNode(e document.Member, resolved string) Node {
+	// The name is only written for an alias, where the folder has another name than the package.
 	name := e.TextOf("name")
 	if name == "" {
 		name = e.Key[strings.LastIndex(e.Key, "node_modules/")+len("node_modules/"):]
@@ -88,6 +94,7 @@ func npmNode(e document.Member, resolved string) Node {
 
 // fromRepository reports whether an address is one of a version control system.
 func fromRepository(address string) bool {
+	// Such a package is not from the registry: the advisories of its name may not apply to it.
 	for _, mark := range []string{"git+", "git:", "git@", "github:", "gitlab:", "bitbucket:", "codeload.github.com",
 		".git#"} {
 		if strings.Contains(address, mark) {
@@ -100,10 +107,12 @@ func fromRepository(address string) bool {
 // npmLink links to where Node finds a package that is asked for at a place: in the
 // folder node_modules there, else in one above.
 func (b *builder) npmLink(from int, place string, d requirement) {
+	// No real path has 100 levels; the limit ends the walk for a path that does not shrink.
 	for dir, depth := place, 0; depth < 100; depth++ {
 		if b.addEdge(from, d.dev, path.Join(dir, "node_modules", d.name)) || dir == "" {
 			return
 		}
+		// Above "a/node_modules/b" the next folder to try is "a", not "a/node_modules".
 		if dir = path.Dir(dir); path.Base(dir) == "node_modules" {
 			dir = path.Dir(dir)
 		}
@@ -120,6 +129,8 @@ func (b *builder) readNPMNested(n *document.Node) error {
 	if asks, ok := b.readPackageJSON(b.siblingPath("package.json")); ok {
 		b.Rooted = true
 		root = b.addNode(Node{Local: true, Manifest: b.siblingPath("package.json")})
+		// The project is the first node but links to packages that are added below, so its links
+		// come at the end.
 		defer func() {
 			for _, d := range asks {
 				b.npmLink(root, "", d)
@@ -142,6 +153,7 @@ func (b *builder) readNPMNested(n *document.Node) error {
 			if err != nil {
 				return err
 			}
+			// Version 1 nests as the folders do; the path makes one lookup for both versions.
 			in := path.Join(place, "node_modules", e.Key)
 			all = append(all, entry{e, in, b.addNode(node, in)})
 			if err := collect(e.Get("dependencies"), in); err != nil {

@@ -31,6 +31,8 @@ func readComposer(b *builder) error {
 			keys := []string{name}
 			for _, other := range []string{"provide", "replace"} { // what it stands in for
 				for _, p := range e.Get(other).Members() {
+					// The "=" keeps such names apart: a package of exactly the name is preferred.
+					// An example is "psr/log-implementation", which monolog/monolog provides.
 					keys = append(keys, "="+strings.ToLower(p.Key))
 				}
 			}
@@ -40,6 +42,7 @@ func readComposer(b *builder) error {
 	}
 	for i, e := range entries {
 		for _, d := range e.Get("require").Members() {
+			// "php" and "ext-json" are no packages: no entry has the name, so no edge is made.
 			b.addEdge(i, false, strings.ToLower(d.Key), "="+strings.ToLower(d.Key))
 		}
 	}
@@ -79,7 +82,9 @@ func readGemfile(b *builder) error {
 			section = text
 			b.Rooted = b.Rooted || section == "DEPENDENCIES"
 		case section == "DEPENDENCIES" && indent == 2:
+			// "name!" marks a gem that comes from a Git repository or a path.
 			direct = append(direct, strings.TrimSuffix(name, "!"))
+		// PLATFORMS, RUBY VERSION, BUNDLED WITH and CHECKSUMS list no packages.
 		case section != "GEM" && section != "GIT" && section != "PATH" && section != "PLUGIN SOURCE":
 		case indent == 4:
 			version := strings.Trim(rest, "()")
@@ -137,12 +142,14 @@ func readMix(b *builder) error {
 			continue
 		}
 		app = strings.Trim(app, `"`)
+		// The key is the name of the application; the package on hex.pm may have another one.
 		kind, rest, _ := strings.Cut(tuple, ",")
 		fields := strings.SplitN(rest, ",", 3)
 		switch {
 		case kind == "hex" && len(fields) == 3:
 			name := strings.Trim(strings.TrimSpace(fields[0]), `:"`)
 			at := b.addNode(Node{Name: name, Version: strings.Trim(strings.TrimSpace(fields[1]), `"`), Line: line}, app)
+			// Two lists follow the hash: the build tools and the dependencies; the second counts.
 			_, deps, _ := strings.Cut(fields[2], "], [")
 			for _, d := range strings.Split(deps, "{:")[1:] {
 				name, _, _ := strings.Cut(d, ",")
@@ -218,6 +225,8 @@ func readGradle(b *builder) error {
 			b.addBroken(line)
 			continue
 		}
+		// Only a package that is in test configurations alone is for development:
+		// "testRuntimeClasspath,testCompileClasspath". Without any it is not known.
 		dev := configurations != ""
 		for _, c := range strings.Split(configurations, ",") {
 			dev = dev && (strings.HasPrefix(c, "test") || strings.Contains(c, "Test"))

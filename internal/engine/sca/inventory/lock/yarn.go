@@ -20,10 +20,14 @@ func readYarnLock(b *builder) error {
 
 // A yarnEntry is an entry of version 1.
 type yarnEntry struct {
-	keys              []string
+	// "lodash@^4.17.0", several for ranges that resolve to one version
+	keys []string
+	// resolved is the address of the archive; "" for a workspace
 	version, resolved string
-	deps              []requirement
-	line              int
+	// dependencies and optional ones
+	deps []requirement
+	// of the keys
+	line int
 }
 
 // readYarnClassic reads version 1. Entries name their dependencies by the keys of other
@@ -38,6 +42,7 @@ func (b *builder) readYarnClassic() error {
 		if len(e.keys) == 0 {
 			continue
 		}
+		// All keys of an entry have one name, so the first is enough.
 		name, wanted := cutName(e.keys[0])
 		if real, ok := strings.CutPrefix(wanted, "npm:"); ok { // an alias
 			name, wanted = cutName(real)
@@ -52,6 +57,7 @@ func (b *builder) readYarnClassic() error {
 			b.addEdge(at[i], false, d.name+"@"+d.wanted)
 		}
 	}
+	// Version 1 does not list the workspaces, so every manifest below is taken for one.
 	for _, manifest := range b.Below("package.json") {
 		asks, ok := b.readPackageJSON(manifest)
 		if !ok {
@@ -95,6 +101,8 @@ func parseYarn(text string) ([]yarnEntry, error) {
 		key, value := yarnPair(body)
 		switch {
 		case indent == 2 && strings.HasSuffix(body, ":"):
+			// "peerDependencies:" and others are no edges: what they name is installed by somebody
+			// else.
 			inDeps = body == "dependencies:" || body == "optionalDependencies:"
 		case indent == 2 && key == "version":
 			e.version = value
@@ -138,6 +146,7 @@ func (b *builder) readYarnBerry() error {
 	entries := n.Members()
 	at := make([]int, len(entries))
 	for i, e := range entries {
+		// __metadata contains the version of the format and the cache key.
 		if e.Key == "__metadata" || !e.IsMap() {
 			at[i] = -1
 			continue
@@ -165,6 +174,8 @@ func (b *builder) readYarnBerry() error {
 		for _, section := range []string{"dependencies", "optionalDependencies"} {
 			for _, d := range entries[i].Get(section).Members() {
 				wanted := d.Text()
+				// Version 4 (Yarn 3) writes "^1.0.0" in dependencies and "npm:^1.0.0" in keys;
+				// later versions write the protocol in both.
 				b.addEdge(from, develop[d.Key], d.Key+"@"+wanted, d.Key+"@npm:"+wanted,
 					patchedKey(entries[i].Key, d.Key, wanted))
 			}
