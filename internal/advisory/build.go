@@ -67,6 +67,8 @@ func Build(ctx context.Context, o BuildOptions) (*Report, error) {
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
+	// In the folder of the output, so that the rename does not cross file systems and is atomic:
+	// readers see the old file or the new one.
 	dir, err := os.MkdirTemp(filepath.Dir(o.Output), ".advisories")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
@@ -90,14 +92,17 @@ func Build(ctx context.Context, o BuildOptions) (*Report, error) {
 type builder struct {
 	report     Report
 	out, spill *output
+	// by record identifier
 	ids        map[string]knownRecord
 	unreadable map[string]string // id by file name → name for people
-	refs       []affectedRef
-	held       []*File // data files whose records are taken over
-	feeds      [feedKinds]*feed
-	modified   []int64         // of each record, in milliseconds
-	dead       map[uint32]bool // records replaced by a later one of the same import
-	numbers    uint32
+	// 32 bytes for each package of each record
+	refs     []affectedRef
+	held     []*File // data files whose records are taken over
+	feeds    [feedKinds]*feed
+	modified []int64         // of each record, in milliseconds
+	dead     map[uint32]bool // records replaced by a later one of the same import
+	// the number of the next record
+	numbers uint32
 
 	zstd  *zstd.Encoder
 	chunk encoder
@@ -108,7 +113,9 @@ type builder struct {
 
 // knownRecord is what the builder remembers of a record.
 type knownRecord struct {
+	// in milliseconds; 0 when the record does not say
 	modified int64
+	// in the file that is written, or in the data file when previous is set
 	number   uint32
 	previous bool // only in a data file, so far
 	held     int  // in which
@@ -117,6 +124,7 @@ type knownRecord struct {
 
 // affectedRef is where in the spill file is what a record says of a package.
 type affectedRef struct {
+	// of the package key; blocks are written in its order
 	hash   uint64
 	offset uint64
 	length uint32
@@ -165,6 +173,7 @@ func (b *builder) importSources(ctx context.Context, o BuildOptions) error {
 		if err := readSource(ctx, source, b.takeInput); err != nil {
 			return err
 		}
+		// A wrong path, such as the folder above, would otherwise succeed with nothing imported.
 		if b.report.Read+b.report.Feeds == before && len(b.report.Malformed) == 0 {
 			return errs.E(errs.Invalid, "%s contains no OSV records, EPSS scores or KEV catalogue", source)
 		}
@@ -215,6 +224,8 @@ func (b *builder) countChange(name string, r *record, modified int64) bool {
 	case !old.previous && !old.salvaged && modified <= old.modified:
 		b.report.Unchanged++ // the same record in another place
 		return false
+	// The record was already written in this import: it cannot be removed from the output and is
+	// left out of the index.
 	case !old.previous:
 		b.dead[old.number] = true
 	case modified == old.modified && modified != 0:
@@ -351,6 +362,7 @@ func (b *builder) writeIndex(now time.Time) error {
 	if err := b.spill.syncFile(); err != nil {
 		return err
 	}
+	// The offset as last key makes the order, and with it the file, the same in every build.
 	slices.SortFunc(b.refs, func(x, y affectedRef) int {
 		return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.number, y.number), cmp.Compare(x.offset, y.offset))
 	})
@@ -358,6 +370,7 @@ func (b *builder) writeIndex(now time.Time) error {
 	var index encoder
 	for rest := b.refs; len(rest) > 0; {
 		n := 1
+		// All parts of one hash are neighbours now, also those of different packages that collide.
 		for n < len(rest) && rest[n].hash == rest[0].hash {
 			n++
 		}

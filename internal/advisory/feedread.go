@@ -53,6 +53,7 @@ func gunzip(data []byte) ([]byte, error) {
 func parseCSV(name string, data []byte) (*feed, error) {
 	text, err := gunzip(data)
 	if err == nil {
+		// The content decides, because files are renamed after the download.
 		head := string(bytes.ToLower(text[:min(len(text), 200)]))
 		switch {
 		case strings.HasPrefix(head, "#model_version") || strings.HasPrefix(head, "cve,epss"):
@@ -90,6 +91,7 @@ func parseEPSS(text string) (*feed, error) {
 				return nil, err
 			}
 		case len(at) == 0:
+			// Columns are found by name: FIRST has added some over the years.
 			for i, column := range strings.Split(strings.ToLower(line), ",") {
 				at[strings.TrimSpace(column)] = i
 			}
@@ -102,6 +104,7 @@ func parseEPSS(text string) (*feed, error) {
 			f.readScore(n, line, at)
 		}
 	}
+	// The date decides which of two feeds is newer.
 	if f.Date.IsZero() {
 		return nil, errors.New("it does not state the date of its scores")
 	}

@@ -22,25 +22,34 @@ import (
 
 // Limits of a source.
 const (
-	maxRecord     = 32 << 20 // bytes of one record
-	maxNested     = 8 << 30  // bytes of a zip inside of a zip
-	maxNesting    = 2        // zips around a record
+	maxRecord = 32 << 20 // bytes of one record
+	// a nested zip is copied to disk first: this bounds the space
+	maxNested = 8 << 30 // bytes of a zip inside of a zip
+	// a release archive with one zip for each ecosystem
+	maxNesting = 2 // zips around a record
+	// far more than OSV publishes
 	maxFiles      = 10_000_000
 	maxSourceSize = 256 << 30 // bytes of all records
 )
 
 // An input is one file of a source.
 type input struct {
-	name   string // for people
+	name string // for people
+	// nil for a feed or an error
 	record *record
+	// nil for a record or an error
 	feed   *feed
 	isFeed bool // or should be one
-	err    error
+	// why the file cannot be used; the import continues with the next one
+	err error
 }
 
 // readSource calls take for each JSON file of the source, in a fixed order.
 func readSource(ctx context.Context, path string, take func(input) error) error {
 	group, ctx := errgroup.WithContext(ctx)
+	// Each batch goes into both channels: the workers take it from work in any order, the collector
+	// takes it from queue in the order of the source. The result is the same on any number of
+	// cores. The capacity bounds the memory, since a batch has about 1 MiB.
 	queue := make(chan *batch, 2*runtime.GOMAXPROCS(0)) // in order
 	work := make(chan *batch, cap(queue))
 	group.Go(func() error {
@@ -106,6 +115,7 @@ func (b *batch) parseFiles() {
 		}
 		b.out = append(b.out, in)
 	}
+	// The raw bytes are released before the collector gets to the batch.
 	b.files = nil
 }
 
@@ -116,6 +126,7 @@ func (in *input) parseFile(f rawFile) {
 		in.isFeed = true
 		return
 	}
+	// The KEV catalog is a JSON file too, so it is tried when the file is no OSV record.
 	if in.record, in.err = parseRecord(f.name, f.data); errors.Is(in.err, errNotOSV) {
 		in.feed, in.err = parseKEV(f.data)
 		in.isFeed = true
@@ -127,10 +138,13 @@ func (in *input) parseFile(f rawFile) {
 
 // A walker reads a source and sends batches.
 type walker struct {
-	ctx   context.Context
-	send  func(*batch) error
-	next  *batch
+	ctx  context.Context
+	send func(*batch) error
+	// being filled; nil before the first file
+	next *batch
+	// of the whole source, at most maxFiles
 	files int
+	// read so far, at most maxSourceSize
 	bytes int64
 }
 
@@ -154,6 +168,7 @@ func (w *walker) walkSource(path string) error {
 // walkFolder reads every file below the folder. Links that lead out of it are not
 // followed.
 func (w *walker) walkFolder(path string) error {
+	// A source is unpacked from elsewhere and may contain links to "/etc".
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return errs.Wrap(errs.Invalid, err, "cannot open %s", path)
@@ -164,6 +179,7 @@ func (w *walker) walkFolder(path string) error {
 			return fmt.Errorf("read %s: %w", filepath.Join(path, name), err)
 		}
 		if d.IsDir() {
+			// .git of a clone has no records.
 			if name != "." && strings.HasPrefix(d.Name(), ".") {
 				return fs.SkipDir
 			}
@@ -190,6 +206,7 @@ func (w *walker) walkFile(name string, open func() (io.ReadCloser, error), size 
 			return w.csv(name, open)
 		}
 	case ".zip":
+		// A zip can contain itself (a quine), which would not end.
 		if depth >= maxNesting {
 			return w.addFile(rawFile{name: name, err: errors.New("zips are nested too deep")})
 		}
@@ -200,6 +217,8 @@ func (w *walker) walkFile(name string, open func() (io.ReadCloser, error), size 
 
 // json reads one record.
 func (w *walker) json(name string, open func() (io.ReadCloser, error), size int64) error {
+	// The size that the directory states is checked first, to read nothing of a large file; readAll
+	// checks the real one.
 	if size > maxRecord {
 		return w.addFile(rawFile{name: name, err: fmt.Errorf("the record is larger than %d MiB", maxRecord>>20)})
 	}
@@ -280,6 +299,7 @@ func (w *walker) addFile(f rawFile) error {
 	}
 	w.next.files = append(w.next.files, f)
 	w.next.size += len(f.data)
+	// Records have a few kilobytes: batches keep the cost of the channels low.
 	if len(w.next.files) >= 256 || w.next.size >= 1<<20 {
 		return w.sendBatch()
 	}

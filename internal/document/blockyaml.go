@@ -23,6 +23,7 @@ func ParseBlockYAML(text []byte, limits Limits) (*Node, error) {
 		return root, nil
 	}
 	var err error
+	// A document in flow form, as JSON is.
 	if p.text[0] == '{' || p.text[0] == '[' {
 		err = p.readScalar(root, p.text, -1, 0)
 	} else {
@@ -39,13 +40,18 @@ func ParseBlockYAML(text []byte, limits Limits) (*Node, error) {
 
 // blockReader reads a text line by line.
 type blockReader struct {
+	// what follows the present line
 	rest   string
 	limits Limits
 	text   string // of the present line, without indentation
+	// of the present line, in spaces; tabs are no indentation in YAML
 	indent int
-	line   int
+	// from 1
+	line int
+	// read so far, at most limits.Values
 	values int
-	done   bool
+	// no line is left
+	done bool
 }
 
 // fault is the error of a text that is not YAML, with the present line.
@@ -84,6 +90,7 @@ func (p *blockReader) nextLine() bool {
 func (p *blockReader) nextContent() {
 	for p.nextLine() {
 		if p.text != "" && p.text[0] != '#' &&
+			// The start of the document and a directive carry no value.
 			!(p.indent == 0 && (p.text == "---" || strings.HasPrefix(p.text, "%YAML"))) {
 			return
 		}
@@ -138,6 +145,8 @@ func (p *blockReader) readItem(list *Node, indent, depth int) error {
 	if text == "" || text[0] == '#' {
 		return p.readBelow(item, indent, depth, true)
 	}
+	// "- name: a" begins a map whose further fields are aligned with "name": the dash counts as
+	// indentation.
 	if _, _, ok := cutKey(text); ok || strings.HasPrefix(text, "- ") {
 		p.indent += len(p.text) - len(text)
 		p.text = text
@@ -187,6 +196,7 @@ func (p *blockReader) readLongField(value *Node, indent, depth int) error {
 func (p *blockReader) readBelow(n *Node, indent, depth int, ofItem bool) error {
 	p.nextContent()
 	item := p.atItem()
+	// A list may be at the indentation of its key, but not at that of the dash it belongs to.
 	if p.done || p.indent < indent || p.indent == indent && (!item || ofItem) {
 		return nil // null
 	}
@@ -200,6 +210,7 @@ func (p *blockReader) readBelow(n *Node, indent, depth int, ofItem bool) error {
 // deeper lines.
 func (p *blockReader) readScalar(n *Node, text string, indent, depth int) error {
 	switch text[0] {
+	// Without aliases the size of the tree is bounded by the text: no "billion laughs".
 	case '&', '*', '!':
 		return p.fault("anchors and tags are not supported")
 	case '|', '>':
@@ -217,6 +228,7 @@ func (p *blockReader) readScalar(n *Node, text string, indent, depth int) error 
 	}
 	quoted := text[0] == '"' || text[0] == '\''
 	parts := []string{text}
+	// A scalar continues on deeper lines, and line breaks become spaces (folding).
 	for p.nextContent(); !p.done && p.indent > indent; p.nextContent() {
 		if !quoted {
 			if _, _, ok := cutKey(p.text); ok {
@@ -281,6 +293,7 @@ func endOfQuote(text string) int {
 	q := text[0]
 	for i := 1; i < len(text); i++ {
 		switch {
+		// Only double quotes have escapes; in single ones a quote is written twice.
 		case text[i] == '\\' && q == '"':
 			i++
 		case text[i] == q && q == '\'' && i+1 < len(text) && text[i+1] == q:
@@ -295,6 +308,7 @@ func endOfQuote(text string) int {
 // unquoteScalar returns the value of a scalar without quotes or comment.
 func unquoteScalar(text string) string {
 	if text == "" || text[0] != '"' && text[0] != '\'' {
+		// A "#" without a space before it is part of the value, as in "file.tgz#sha1".
 		if i := strings.Index(text, " #"); i >= 0 {
 			text = text[:i]
 		}
@@ -398,6 +412,7 @@ func (f *flowReader) readCollection(n *Node, end byte, depth int) error {
 		}
 		before := len(f.s)
 		f.skipSpace()
+		// {a, b: 1}: a key without a value.
 		if alone := f.s != "" && (f.s[0] == ',' || f.s[0] == end) && end == '}'; !alone {
 			if err := f.readValue(value, depth+1); err != nil {
 				return err
@@ -410,6 +425,7 @@ func (f *flowReader) readCollection(n *Node, end byte, depth int) error {
 		}
 		if f.skipSpace(); strings.HasPrefix(f.s, ",") {
 			f.s = f.s[1:]
+			// Nothing was consumed: without the error the loop would not end.
 		} else if len(f.s) == before && f.s != "" && f.s[0] != end {
 			return f.lines.fault("a comma or a closing bracket was expected")
 		}
@@ -424,6 +440,7 @@ func (f *flowReader) readKey() string {
 	}
 	for i := 0; i < len(f.s); i++ {
 		switch c := f.s[i]; {
+		// "a:b" is a key with a colon in it, "a: b" a key and a value.
 		case c == ',' || c == '}', c == ':' && (i+1 == len(f.s) || f.s[i+1] == ' '):
 			text := strings.TrimSpace(f.s[:i])
 			f.s = f.s[i:]

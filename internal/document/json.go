@@ -16,6 +16,8 @@ func ParseJSON(text []byte, limits Limits) (*Node, error) {
 	if err := limits.checkSize(text); err != nil {
 		return nil, err
 	}
+	// A byte order mark is written by editors on Windows; RFC 8259, section 8.1, permits to ignore
+	// it.
 	r := &jsonReader{text: strings.TrimPrefix(string(text), byteOrderMark), line: 1, limits: limits}
 	return r.readDocument()
 }
@@ -30,8 +32,10 @@ type jsonReader struct {
 	start   int // offset of the line
 	column  int // characters from start up to counted
 	counted int // offset: columns are counted on from here, because a line can be the whole file
-	values  int
-	depth   int
+	// read so far, at most limits.Values
+	values int
+	// of the present value, at most limits.Depth
+	depth int
 }
 
 // readDocument reads the one value of the text.
@@ -100,6 +104,7 @@ func (r *jsonReader) commentSize() (int, error) {
 		}
 		return len(rest), nil
 	case strings.HasPrefix(rest, "/*"):
+		// From the third byte on: "/*/" begins a comment and does not end it.
 		end := strings.Index(rest[2:], "*/")
 		if end < 0 {
 			return 0, r.fault("a comment does not end")
@@ -203,6 +208,7 @@ func (r *jsonReader) readObject(n *Node) error {
 		if e.Value, err = r.readValue(); err != nil {
 			return err
 		}
+		// Lock files are read by line: an entry is found by its key.
 		if r.limits.AtKeys {
 			e.Value.Line, e.Value.Column = e.Line, e.Column
 		}
@@ -255,6 +261,7 @@ func (r *jsonReader) readString() (string, error) {
 	for r.at++; r.at < len(r.text); r.at++ {
 		switch r.text[r.at] {
 		case '"':
+			// Invalid bytes would fail later, in the database or in a report.
 			s := strings.ToValidUTF8(r.text[from:r.at], "\ufffd")
 			r.at++
 			return s, nil
@@ -307,6 +314,8 @@ func (r *jsonReader) readEscape() (char rune, size int) {
 	if !ok {
 		return 0, 0
 	}
+	// Characters beyond U+FFFF are written as two surrogates (RFC 8259, section 7). A single one
+	// becomes U+FFFD when it is encoded.
 	if low, ok := r.readUnit(r.at + 6); ok && high >= 0xD800 && high < 0xDC00 && low >= 0xDC00 && low < 0xE000 {
 		return (high-0xD800)<<10 + (low - 0xDC00) + 0x10000, 12
 	}
@@ -333,6 +342,7 @@ func (r *jsonReader) readNumber(n *Node) error {
 		}
 	}
 	n.Value = r.text[from:r.at]
+	// Numbers beyond float64 are valid JSON and remain texts.
 	if _, err := strconv.ParseFloat(n.Value, 64); err != nil && !errors.Is(err, strconv.ErrRange) {
 		return r.fault("%.40q is not a number", n.Value)
 	}

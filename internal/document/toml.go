@@ -105,6 +105,7 @@ func (r *tomlReader) countValue(depth int) error {
 func (r *tomlReader) openTable(root *Node, e *unstable.Node) (*Node, error) {
 	table := root
 	key := e.Key()
+	// [a.b.c] opens the tables a and a.b on the way; each of them counts.
 	for depth := 0; key.Next(); depth++ {
 		k := key.Node()
 		line := r.lineAt(k.Raw.Offset)
@@ -134,6 +135,7 @@ func enterTable(table *Node, key string, line int, array bool) *Node {
 	if below.Kind != List {
 		return below
 	}
+	// [a.b] after [[a]] belongs to the last table of the array a.
 	if n := len(below.Items); n == 0 || array || !below.Items[n-1].IsMap() {
 		below.Items = append(below.Items, &Node{Kind: Map, Line: line})
 	}

@@ -29,19 +29,25 @@ func (c *collector) readContext(d *json.Decoder) error {
 
 // spdx3Element is an element of any kind that says something of packages.
 type spdx3Element struct {
-	ID          string          `json:"spdxId"`
-	Type        string          `json:"type"`
-	Name        string          `json:"name"`
-	SpecVersion string          `json:"specVersion"`
-	Version     string          `json:"software_packageVersion"`
-	URL         string          `json:"software_packageUrl"`
+	ID string `json:"spdxId"`
+	// "software_Package", "Relationship", "CreationInfo", …
+	Type        string `json:"type"`
+	Name        string `json:"name"`
+	SpecVersion string `json:"specVersion"`
+	Version     string `json:"software_packageVersion"`
+	URL         string `json:"software_packageUrl"`
+	// a list of {externalIdentifierType, identifier}
 	Identifiers json.RawMessage `json:"externalIdentifier"`
 	Roots       json.RawMessage `json:"rootElement"`
-	Kind        string          `json:"relationshipType"`
-	Scope       string          `json:"scope"`
-	From        string          `json:"from"`
-	To          json.RawMessage `json:"to"`
-	Expression  string          `json:"simplelicensing_licenseExpression"`
+	// of a relationship, together with from and to
+	Kind string `json:"relationshipType"`
+	// of a LifecycleScopedRelationship: "build", "development", "test", "runtime"
+	Scope string `json:"scope"`
+	From  string `json:"from"`
+	// one address or a list
+	To json.RawMessage `json:"to"`
+	// of a licence element
+	Expression string `json:"simplelicensing_licenseExpression"`
 }
 
 // readElement3 reads an element of SPDX 3.
@@ -63,6 +69,7 @@ func (c *collector) readElement3(d *json.Decoder) error {
 		}
 	case x.Expression != "":
 		c.spdx3.expressions[x.ID] = x.Expression
+	// "Relationship" and "LifecycleScopedRelationship".
 	case strings.HasSuffix(x.Type, "Relationship"):
 		return c.addRelationship3(&x)
 	case strings.HasSuffix(x.Type, "Package"):
@@ -98,6 +105,7 @@ func (c *collector) addRelationship3(x *spdx3Element) error {
 	for _, to := range textsOf(x.To) {
 		switch x.Kind {
 		case "dependsOn", "contains":
+			// The edge stays; the package counts as one for development.
 			if x.Scope == "test" || x.Scope == "development" {
 				c.developing = append(c.developing, c.numberOf(to))
 			}
@@ -130,6 +138,8 @@ func textsOf(raw json.RawMessage) []string {
 
 // setLicenses3 gives the packages of SPDX 3 the licences that relationships name.
 func (c *collector) setLicenses3() {
+	// Concluded licences come second and replace declared ones. Elements may be in any order, so
+	// this runs at the end of the document.
 	for _, by := range []map[string]string{c.spdx3.declared, c.spdx3.concluded} {
 		for ref, to := range by {
 			i, ok := c.index[c.numberOf(ref)]

@@ -30,6 +30,7 @@ func CycloneDX(w io.Writer, d *Document) error {
 		Component: &cdx.Component{BOMRef: subjectRef, Type: cdx.ComponentTypeApplication, Name: d.Subject,
 			Version: d.Version},
 	}
+	// The head is written by hand, because the parts behind it are streamed.
 	out.text(`{"$schema":"http://cyclonedx.org/schema/bom-1.6.schema.json","bomFormat":"CycloneDX","specVersion":"1.6","serialNumber":"urn:uuid:` +
 		d.serialNumber(g).String() + `","version":1,"metadata":`)
 	out.value(metadata)
@@ -44,6 +45,7 @@ func CycloneDX(w io.Writer, d *Document) error {
 		out.element(cycloneDependency(g, g.components[i].ref, g.components[i].children))
 	}
 	out.end()
+	// NTIA and the specification ask to declare what is known to be missing.
 	if d.Incomplete {
 		out.begin(`,"compositions":[`)
 		out.element(cdx.Composition{Aggregate: cdx.CompositionAggregateIncomplete,
@@ -68,6 +70,7 @@ func cycloneComponent(c *component) cdx.Component {
 		Version: c.pkg.Version, PackageURL: c.pkg.PURL}
 	if c.dev {
 		out.Scope = cdx.ScopeOptional
+		// The scope "optional" also means optional at run time; the property tells both apart.
 		out.Properties = &[]cdx.Property{{Name: "merlon:development", Value: "true"}}
 	}
 	out.Licenses = cycloneLicense(c.licenses, cdx.LicenseAcknowledgementDeclared)
@@ -124,6 +127,7 @@ func cycloneVulnerabilities(g *graph, list []Vulnerability) []cdx.Vulnerability 
 	affected := map[string]map[string]string{} // reference to the upgrade, by advisory
 	for i := range list {
 		v := &list[i]
+		// A finding of a package that the document does not list would be a dangling reference.
 		at, ok := keys[[3]string{v.Package.Ecosystem, v.Package.Name, v.Package.Version}]
 		if !ok || v.Advisory == nil {
 			continue
@@ -139,6 +143,7 @@ func cycloneVulnerabilities(g *graph, list []Vulnerability) []cdx.Vulnerability 
 		}
 	}
 	var out []cdx.Vulnerability
+	// Sorted, so that two exports of one state are equal byte for byte.
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		v := byID[id]
 		var affects []cdx.Affects
@@ -229,9 +234,11 @@ func method(version string) cdx.ScoringMethod {
 // A list writes a JSON document whose long arrays come element by element. The
 // first error stays.
 type list struct {
-	w     *bufio.Writer
+	w *bufio.Writer
+	// the next element is the first of its array
 	first bool
-	err   error
+	// the first one; everything after it is skipped
+	err error
 }
 
 // text writes a text as it is.

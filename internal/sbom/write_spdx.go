@@ -49,7 +49,7 @@ func SPDX(w io.Writer, d *Document) error {
 	}
 	out.end()
 	out.begin(`,"relationships":[`)
-	// SPDX requires exactly one thing that the document describes.
+	// SPDX requires a relationship that says what the document describes.
 	out.element(relationship("DOCUMENT", common.TypeRelationshipDescribe, root))
 	for _, i := range g.direct {
 		out.element(spdxDependency(root, i, &g.components[i]))

@@ -23,6 +23,7 @@ func (n *name) UnmarshalJSON(text []byte) error {
 	if bytes.HasPrefix(text, []byte(`"`)) {
 		return json.Unmarshal(text, &n.Name)
 	}
+	// A type without the method, or the call would not end.
 	type object name
 	return json.Unmarshal(text, (*object)(n))
 }
@@ -86,6 +87,7 @@ func (b *Document) readOpenVEX(text []byte, file string) error {
 		if !openStatuses[s.Status] {
 			continue // it says nothing that we understand
 		}
+		// The time decides between two documents about one vulnerability: the later one applies.
 		said := finding.VEXStatement{Status: s.Status, Justification: s.Justification,
 			Text:   firstNonEmpty(s.Impact, s.Action, s.Notes),
 			Author: d.Author, Time: firstNonEmpty(s.Timestamp, d.Timestamp), File: file}
@@ -105,6 +107,8 @@ type cycloneComponent struct {
 }
 
 // states gives the status of an analysis of CycloneDX.
+// The key is the state of the specification. "false_positive" says that the component is not
+// affected, and both kinds of "resolved" say that it is fixed.
 var states = map[string]finding.VEXStatus{
 	"not_affected": finding.VEXNotAffected, "false_positive": finding.VEXNotAffected, "resolved": finding.VEXFixed,
 	"resolved_with_pedigree": finding.VEXFixed, "exploitable": finding.VEXAffected,

@@ -50,7 +50,7 @@ func (f *fetch) listChanges(ctx context.Context, name string) (map[string]bool, 
 	case err != nil:
 		return nil, err
 	}
-	// Reading the times of all records takes seconds, so it is done once and only when needed.
+	// The times of all records are read once for all ecosystems, and only when needed.
 	if f.modified == nil {
 		if f.modified, err = f.known.Modified(); err != nil {
 			return nil, err
@@ -113,7 +113,7 @@ var recordID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,149}$`)
 // fetchRecords fetches records one by one; NotFound when one of them is not there.
 func (f *fetch) fetchRecords(ctx context.Context, name string, ids map[string]bool) error {
 	g, ctx := errgroup.WithContext(ctx)
-	// Eight requests at a time finish 1,000 records in seconds and do not strain the mirror.
+	// The mirror is a public service: the limit bounds the load on it.
 	g.SetLimit(parallel)
 	dir := f.localPath(name, "records")
 	for id := range ids {

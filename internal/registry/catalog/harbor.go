@@ -45,7 +45,7 @@ func (h *harbor) getPage(ctx context.Context, p Page, out any, parts ...string) 
 // totalOf is the length of a whole list, as Harbor and GitLab say it.
 func totalOf(h http.Header) int {
 	n, err := strconv.Atoi(cmp.Or(h.Get("X-Total-Count"), h.Get("X-Total")))
-	// 0 means that the length is not known: the caller then pages until a page is not full.
+	// 0 means that the length is not known: the header is optional.
 	if err != nil || n < 0 {
 		return 0
 	}

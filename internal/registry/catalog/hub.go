@@ -56,7 +56,7 @@ func (h *hub) checkAccount(ctx context.Context) error {
 
 // getPage asks for a page of a list.
 func (h *hub) getPage(ctx context.Context, u *url.URL, p Page, out any) error {
-	// Each page signs in again: a catalog lives for one request and the token is not stored.
+	// Each page signs in anew: a token that expires between two pages does no harm.
 	if err := h.checkAccount(ctx); err != nil {
 		return err
 	}

@@ -23,6 +23,8 @@ func readText(f *zip.File) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = r.Close() }() // only read
+	// One byte more than allowed tells a file of exactly the limit from a larger one; the size in
+	// the directory may be forged (CWE-409).
 	b, err := io.ReadAll(io.LimitReader(r, maxText+1))
 	if err == nil && len(b) > maxText {
 		err = fmt.Errorf("more than %d bytes", maxText)
@@ -112,6 +114,7 @@ func findGroup(h textproto.MIMEHeader) string {
 
 // findArtifact returns the artifact that a manifest names.
 func findArtifact(h textproto.MIMEHeader) string {
+	// The plugin derives the symbolic name from the coordinates: "org.apache.commons.io".
 	if h.Get("Created-By") == "Apache Maven Bundle Plugin" {
 		name := h.Get("Bundle-SymbolicName")
 		if last := name[strings.LastIndex(name, ".")+1:]; isArtifact(last) {

@@ -12,13 +12,16 @@ import (
 // blobs at multiples of 16 bytes, each behind a header of 16. All little-endian.
 
 const (
-	ndbHeader  = 32
-	ndbSlot    = 16
-	ndbPage    = 4096
-	slotMagic  = 'S' | 'l'<<8 | 'o'<<16 | 't'<<24
+	ndbHeader = 32
+	ndbSlot   = 16
+	ndbPage   = 4096
+	// "Slot" in little-endian
+	slotMagic = 'S' | 'l'<<8 | 'o'<<16 | 't'<<24
+	// "BlbS" in little-endian
 	blobMagic  = 'B' | 'l'<<8 | 'b'<<16 | 'S'<<24
 	ndbVersion = 0
-	maxPages   = 4096
+	// 16 MiB of slots, a million packages: far above maxPackages
+	maxPages = 4096
 )
 
 // readNDB reads the headers of a database of rpm's own form.
@@ -35,6 +38,7 @@ func readNDB(f dbFile, l *packageList) error {
 	if err != nil {
 		return err
 	}
+	// The slots begin behind the header inside of the first page.
 	for ; len(slots) >= ndbSlot; slots = slots[ndbSlot:] {
 		if binary.LittleEndian.Uint32(slots) != slotMagic {
 			return errs.E(errs.Invalid, "the database of rpm is damaged: a slot without its mark")
@@ -48,6 +52,8 @@ func readNDB(f dbFile, l *packageList) error {
 		if err != nil {
 			return err
 		}
+		// The header repeats the index of its slot: a mismatch means that the file was damaged or
+		// changed while it was copied.
 		length := binary.LittleEndian.Uint32(head[12:])
 		if binary.LittleEndian.Uint32(head) != blobMagic || binary.LittleEndian.Uint32(head[4:]) != index ||
 			length > maxHeader {

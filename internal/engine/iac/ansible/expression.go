@@ -16,6 +16,7 @@ import (
 var placeholder = lazyregexp.New(`(?s)\{\{-?(.*?)-?\}\}`)
 
 // maxOpen bounds variables that are made of others.
+// Real chains have two or three links; a circle (a: "{{ b }}", b: "{{ a }}") ends here.
 const maxOpen = 20
 
 // maxText bounds what a text becomes, in bytes.
@@ -27,10 +28,12 @@ func isTemplate(s string) bool { return strings.Contains(s, "{{") || strings.Con
 // computeText returns what a text with placeholders becomes; false if it is not known. A
 // text that is one placeholder has the type of its value.
 func (s *scope) computeText(text string) (any, bool) {
+	// Statements are a programming language with loops: they are not evaluated.
 	if strings.Contains(text, "{%") || strings.Contains(text, "{#") {
 		return nil, false
 	}
 	trimmed := strings.TrimSpace(text)
+	// "{{ port }}" is the number itself, "port {{ port }}" a text.
 	if at := placeholder.FindStringIndex(trimmed); at != nil && at[0] == 0 && at[1] == len(trimmed) {
 		return s.computeExpression(placeholder.FindStringSubmatch(trimmed)[1])
 	}
@@ -50,6 +53,7 @@ func scalarText(v any) (string, bool) {
 	case string:
 		return v, true
 	case bool:
+		// Jinja prints Python values: True, not true.
 		if v {
 			return "True", true
 		}
@@ -73,8 +77,10 @@ const (
 
 var (
 	pathStart = lazyregexp.New(`^[A-Za-z_]\w*`)
-	pathStep  = lazyregexp.New(`^(?:\.([A-Za-z_]\w*)|\[\s*(?:'([^']*)'|"([^"]*)"|(-?\d+))\s*\])`)
-	filter    = lazyregexp.New(`^\s*\|\s*([a-z_]+)\s*(?:\(([^()]*)\))?`)
+	// .name, ['name'], ["name"] or [0]
+	pathStep = lazyregexp.New(`^(?:\.([A-Za-z_]\w*)|\[\s*(?:'([^']*)'|"([^"]*)"|(-?\d+))\s*\])`)
+	// a filter with at most one level of parentheses
+	filter = lazyregexp.New(`^\s*\|\s*([a-z_]+)\s*(?:\(([^()]*)\))?`)
 )
 
 // computeExpression computes "value | filter | filter(argument)".
@@ -87,6 +93,7 @@ func (s *scope) computeExpression(text string) (any, bool) {
 			return nil, false
 		}
 		rest = rest[len(m[0]):]
+		// The only filter that takes an undefined value.
 		if m[1] == "default" || m[1] == "d" {
 			v, is = s.applyDefault(v, is, m[2])
 			continue
@@ -105,6 +112,7 @@ func (s *scope) computeExpression(text string) (any, bool) {
 func (s *scope) applyDefault(v any, is state, argument string) (any, state) {
 	value, also, found := strings.Cut(argument, ",")
 	empty := is == known && (v == "" || v == false || v == nil)
+	// default(x, true) also replaces values that are false or empty.
 	switch always := found && strings.Contains(strings.ToLower(also), "true"); {
 	case is == unknown, is == known && !(always && empty):
 		return v, is
@@ -119,6 +127,7 @@ func (s *scope) applyDefault(v any, is state, argument string) (any, state) {
 // applyFilter applies a filter to a known value.
 func applyFilter(v any, name, argument string) (any, state) {
 	text, isScalar := scalarText(v)
+	// Filters with arguments (regex_replace, combine, …) are not computed.
 	if !isScalar || strings.TrimSpace(argument) != "" {
 		return nil, unknown
 	}
@@ -228,6 +237,7 @@ func (s *scope) memberOf(v any, key, index string) (any, state) {
 
 // computeWhole computes a value that must be known as a whole.
 func (s *scope) computeWhole(v any) (any, state) {
+	// Variables that refer to each other can multiply: the budget counts every value.
 	if s.budget.depth++; s.budget.depth > document.MaxDepth || s.budget.spendValue() {
 		s.budget.depth--
 		return nil, unknown

@@ -17,6 +17,7 @@ const MaxSize = 2 << 20
 func Match(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	switch path.Ext(base) {
+	// Any tool has .ini files; Decode rejects those without hosts.
 	case ".ini":
 		return true
 	case ".cfg", ".conf":
@@ -94,6 +95,7 @@ func readConfiguration(sections []section) (map[string]any, *document.Node) {
 			if !ok {
 				continue
 			}
+			// ansible.cfg allows a comment behind a value only after " ;".
 			value, _, _ = strings.Cut(value, " ;")
 			key = strings.ToLower(strings.TrimSpace(key))
 			values[key] = typedSetting(strings.TrimSpace(value))
@@ -139,11 +141,14 @@ func isInventory(sections []section) bool {
 			if strings.Contains(l.text, "ansible_") {
 				return true
 			}
+			// "web1.example.org" or "web[01:20].example.org ansible_port=22".
 			host, rest, _ := strings.Cut(l.text, " ")
 			if strings.ContainsAny(host, "=:") && !strings.Contains(host, "[") ||
 				rest != "" && !strings.Contains(rest, "=") {
 				return false // "key=value", as any other INI file has it
 			}
+			// A list of plain words could be anything; a name with a dot in a section is taken for
+			// a host.
 			groups = groups || s.name != "" && strings.Contains(host, ".")
 		}
 	}
@@ -152,12 +157,17 @@ func isInventory(sections []section) bool {
 
 // A group is a group of hosts.
 type group struct {
-	line     int
-	hosts    map[string]any
-	lines    map[string]*document.Node
-	vars     map[string]any
+	// of the first mention
+	line int
+	// variables by host
+	hosts map[string]any
+	lines map[string]*document.Node
+	// of [name:vars]
+	vars map[string]any
+	// names in [name:children], in order
 	children []string
-	child    bool
+	// another group contains it, so it is not at the top
+	child bool
 }
 
 // readInventory reads hosts with their variables into groups.

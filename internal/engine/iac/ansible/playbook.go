@@ -25,16 +25,22 @@ const (
 
 // A project is a tree with Ansible's files.
 type project struct {
-	files       fs.FS
-	dirs        []string // that may hold variables of groups
-	cache       map[string]*decodedFile
-	hosts       []*document.Document // inventories
+	// the tree; nothing outside of it is read
+	files fs.FS
+	dirs  []string // that may hold variables of groups
+	// each file is decoded once, by its path
+	cache map[string]*decodedFile
+	hosts []*document.Document // inventories
+	// by the folder of the playbook
 	inventories map[string]inventoryVars
-	budget      *budget
-	visits      int
+	// shared by all playbooks
+	budget *budget
+	// files of tasks evaluated so far, at most maxVisits
+	visits int
 
-	out   map[string][]*document.Document // by the file
-	seen  map[string]map[string]bool      // what files become, by the file
+	out  map[string][]*document.Document // by the file
+	seen map[string]map[string]bool      // what files become, by the file
+	// variables set at run time by any task; their values are unknown
 	facts layer
 
 	rendered []Rendered
@@ -60,6 +66,7 @@ func Evaluate(files fs.FS, paths []string, docs []*document.Document) ([]*docume
 	var out []*document.Document
 	for _, d := range docs {
 		switch {
+		// Only the first document of a file: a playbook has one.
 		case d.Platform == document.Ansible && isList(d) && lists[d.Path] == nil:
 			lists[d.Path] = d
 			collectRuntimeVars(d.Root[document.Playbooks], p.facts, 0)
@@ -81,6 +88,8 @@ func Evaluate(files fs.FS, paths []string, docs []*document.Document) ([]*docume
 	}
 	for _, name := range names {
 		if len(p.out[name]) == 0 {
+			// Roles without a playbook, as in a repository of a collection, are evaluated with
+			// their defaults.
 			p.evaluateUnused(lists[name])
 		}
 	}
@@ -105,6 +114,7 @@ func listFolders(paths []string) []string {
 	}
 	var out []string
 	for dir := range all {
+		// The folders themselves define nothing; their parents are what group_vars belongs to.
 		if base := path.Base(dir); base != "group_vars" && base != "host_vars" && base != "tasks" &&
 			base != "handlers" && base != "templates" {
 			out = append(out, dir)
@@ -180,6 +190,8 @@ func (p *project) evaluatePlaybook(d *document.Document) {
 			}
 		}
 		s, at := p.playScope(play, n, d, &own.Gaps)
+		// The play without its tasks stays an item of its own: queries check "become", "hosts" and
+		// others there.
 		rest, restAt := maps.Clone(play), *n
 		restAt.Fields = maps.Clone(n.Fields)
 		for _, key := range taskKeys {
@@ -222,6 +234,7 @@ func (p *project) playScope(play map[string]any, n *document.Node, d *document.D
 	}
 	listed := listAt(d.Path, play, n, "vars_files")
 	for i, one := range listed.items {
+		// An item that is a list: the first file that exists is used.
 		if m, ok := one.(map[string]any); ok {
 			one = m[document.Playbooks]
 		}
@@ -232,6 +245,7 @@ func (p *project) playScope(play map[string]any, n *document.Node, d *document.D
 					"the tree", one))
 		}
 		s = s.withLayers(l)
+		// With a file missing or encrypted an undefined variable may be defined there.
 		s.hidden = s.hidden || hidden || !found
 	}
 	return s, taskPlace{dir: dir, gaps: gaps, file: d.Path}
@@ -273,6 +287,7 @@ func roleParameters(m map[string]any, n *document.Node) layer {
 	out := layer{}
 	for key, v := range m {
 		switch key {
+		// Keywords of a role entry; every other key is a parameter.
 		case "role", "name", "tags", "when", "vars", "become", "become_user", "become_method", "delegate_to", "src",
 			"version":
 		default:
@@ -312,6 +327,7 @@ func (p *project) evaluateRole(u roleUse, s *scope, at taskPlace) {
 		*at.gaps = append(*at.gaps, newGap(file, u.node, "the role %s is not analyzed: %s", name, why))
 		return
 	}
+	// Roles may depend on each other in a circle; at is a copy, so siblings do not add up.
 	if at.deep++; at.deep > maxNested {
 		g := newGap(file, u.node, "roles are inside each other too deeply, or in a circle")
 		g.Code = "too-complex"
@@ -327,6 +343,7 @@ func (p *project) evaluateRole(u roleUse, s *scope, at taskPlace) {
 			p.evaluateRoles(listAt(meta, trees[0].Root, trees[0].Lines, "dependencies"), inner, below)
 		}
 	}
+	// Handlers are evaluated even when nothing notifies them: queries check them as well.
 	for _, part := range [][2]string{{"tasks", u.from}, {"handlers", "main"}} {
 		if name, ok := p.findFile(path.Join(dir, part[0], part[1])); ok {
 			p.evaluateFile(name, inner, below)
@@ -362,6 +379,8 @@ func (p *project) findRole(name string, at taskPlace) (string, bool) {
 	if at.role != "" {
 		tries = append(tries, path.Join(path.Dir(at.role), name))
 	}
+	// Ansible also searches roles_path of the configuration; the folders above cover the usual
+	// layouts.
 	for dir := at.dir; ; dir = path.Dir(dir) {
 		tries = append(tries, path.Join(dir, "roles", name), path.Join(dir, name))
 		if dir == "." || dir == "/" {
@@ -406,6 +425,7 @@ func (p *project) evaluateFile(name string, s *scope, at taskPlace) {
 	at.file, at.gaps = name, &d.Gaps
 	p.evaluateTasks(listAt(name, d.Root, d.Lines, document.Playbooks), s, at, &made)
 	d.Root, d.Lines = made.toTree(d)
+	// Two uses with equal results would only double the findings.
 	key := fmt.Sprint(d.Root) // maps are printed in order
 	if p.seen[name] == nil {
 		p.seen[name] = map[string]bool{}

@@ -27,12 +27,12 @@ func (p *project) evaluateTasks(l taskList, s *scope, at taskPlace, made *taskLi
 		if !ok || n == nil {
 			continue
 		}
-		// A list inside of the list of tasks, which Ansible flattens.
+		// The YAML reader wraps a list inside of a list in a map with this key.
 		if nested, is := task[document.Playbooks].([]any); is && len(task) == 1 {
 			p.evaluateTasks(taskList{l.file, nested, n.Fields[document.Playbooks].Items}, s, at, made)
 			continue
 		}
-		// Facts of set_fact are of lower rank than the variables of the task itself.
+		// Variables that some task sets at run time (set_fact, register) have no known value.
 		inner := s.withLayers(p.facts)
 		if vars, ok := task["vars"].(map[string]any); ok && n.Fields["vars"] != nil {
 			inner = inner.withLayers(certainLayer(visibleVars(vars, n.Fields["vars"])))
@@ -140,8 +140,7 @@ func mentionsVariable(v any, variable string) bool {
 // asLiteral keeps a computed value from being computed again: one that looks like a
 // template is not known.
 func asLiteral(v any) any {
-	// Ansible marks such a result as unsafe for the same reason: a value from outside that contains
-	// "{{" would run as an expression (CVE-2021-3583).
+	// A value from outside that contains "{{" would run as an expression (CVE-2021-3583).
 	if text, ok := v.(string); ok && isTemplate(text) {
 		return document.Unknown{}
 	}

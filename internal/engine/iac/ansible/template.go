@@ -45,6 +45,7 @@ func (p *project) renderTemplate(task map[string]any, n *document.Node, s *scope
 	source := argumentText(v, "src")
 	text, ok := s.computeText(source)
 	name, isText := text.(string)
+	// Configurations of services (nginx.conf.j2) are of no interest and would only be gaps.
 	if plain := strings.TrimSuffix(source, ".j2"); !isInfrastructureName(plain) &&
 		!(ok && isText && isInfrastructureName(strings.TrimSuffix(name, ".j2"))) {
 		return
@@ -91,6 +92,8 @@ func (p *project) renderFile(file string, text []byte, s *scope, at taskPlace) {
 // keepRendered keeps a template with what is known put in.
 func (p *project) keepRendered(file string, text []byte, s *scope) {
 	out := placeholder.ReplaceAllStringFunc(string(text), func(m string) string {
+		// The line breaks of the expression stay, so that the lines of findings are those of the
+		// template.
 		lines := strings.Repeat("\n", strings.Count(m, "\n"))
 		v, ok := s.computeExpression(placeholder.FindStringSubmatch(m)[1])
 		with, isScalar := scalarText(v)

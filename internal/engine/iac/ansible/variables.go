@@ -15,9 +15,12 @@ import (
 
 // decodedFile is one decoded file of the tree.
 type decodedFile struct {
-	trees  []document.Tree
-	text   []byte
-	err    error
+	// the documents; nil when the file is encrypted or no YAML
+	trees []document.Tree
+	text  []byte
+	// of reading or decoding
+	err error
+	// the file exists
 	there  bool
 	hidden bool // encrypted
 }
@@ -29,6 +32,7 @@ func (p *project) readFile(name string) *decodedFile {
 	}
 	f := &decodedFile{}
 	p.cache[name] = f
+	// A name from a template may lead out of the tree ("../../etc/passwd").
 	if !fs.ValidPath(name) {
 		f.err = fs.ErrInvalid
 		return f
@@ -37,6 +41,8 @@ func (p *project) readFile(name string) *decodedFile {
 		return f
 	}
 	f.there = true
+	// An encrypted file begins with "$ANSIBLE_VAULT;1.1;AES256". It defines variables that nobody
+	// can see, so undefined ones are unknown instead.
 	if f.hidden = strings.HasPrefix(string(f.text), "$ANSIBLE_VAULT"); !f.hidden {
 		f.trees, f.err = document.DecodeYAML(f.text)
 	}
@@ -67,6 +73,7 @@ func withoutTagged(v any, n *document.Node) any {
 	if n == nil {
 		return v
 	}
+	// !vault marks one encrypted value, !unsafe one that is no template.
 	if n.Tag != "" {
 		return document.Unknown{}
 	}
@@ -138,6 +145,7 @@ func (p *project) readVarsFolder(folder string, ofHosts bool, put func(string, m
 		}
 		names := []string{path.Join(folder, e.Name())}
 		if e.IsDir() {
+			// group_vars/web/ may be a folder of files, which Ansible joins.
 			names = p.varsFiles(names[0])
 		}
 		for _, name := range names {
@@ -183,6 +191,7 @@ func isNear(a, b string) bool {
 	in := func(outer, inner string) bool {
 		return outer == "." || outer == inner || strings.HasPrefix(inner, outer+"/")
 	}
+	// Inventories lie beside the playbooks, above them, or in a folder such as inventories/prod.
 	return in(a, b) || in(b, a)
 }
 
@@ -219,6 +228,7 @@ func valuesOfGroup(all []definition, group string) []any {
 // hostLayer makes the layer of what groups and hosts define for a play.
 func hostLayer(defined map[string][]definition, hosts string) layer {
 	out := layer{}
+	// localhost is in the group "all" and has variables of its own, but is in no other group.
 	local := hosts == "localhost" || hosts == "127.0.0.1"
 	for name, all := range defined {
 		sure, others := valuesOfGroup(all, hosts), []any{}
@@ -233,6 +243,7 @@ func hostLayer(defined map[string][]definition, hosts string) layer {
 		every := append(slices.Clone(sure), others...)
 		switch {
 		case len(every) == 0:
+		// Production and staging differ: the value depends on the inventory.
 		case !allEqual(every):
 			out[name] = candidate{value: document.Unknown{}}
 		default:
@@ -309,6 +320,7 @@ func (p *project) matchingFiles(dirs []string, text string) []string {
 	var out []string
 	for _, dir := range dirs {
 		parent := path.Dir(path.Join(dir, pattern))
+		// A pattern in the folder could match the whole tree.
 		if strings.Contains(parent, "*") {
 			continue
 		}

@@ -95,6 +95,7 @@ func (l *lexer) nextToken() (token, error) {
 			return t, nil
 		}
 	}
+	// Any other character is a token of its own; the parser rejects what it does not expect.
 	_, size := utf8.DecodeRuneInString(l.src[l.at:])
 	t.text = l.src[l.at : l.at+size]
 	l.at += size
@@ -110,6 +111,7 @@ func (l *lexer) skipSpace() error {
 			l.line, l.start, l.column, l.begins = l.line+1, l.at, 0, true
 		case c == ' ' || c == '\t' || c == '\r':
 			l.at++
+		// "#disable-next-line" and "#restore" are instructions to the linter.
 		case strings.HasPrefix(l.src[l.at:], "//"), c == '#':
 			for l.at < len(l.src) && l.src[l.at] != '\n' {
 				l.at++
@@ -153,6 +155,7 @@ func (l *lexer) readMultiline() (string, error) {
 	}
 	s := l.src[l.at+3 : l.at+3+n]
 	l.skipBytes(n + 6)
+	// '''it's ''quoted'''''' ends with the last three quotes of the run.
 	for l.at < len(l.src) && l.src[l.at] == '\'' { // the last quotes of the content
 		l.at++
 	}
@@ -171,6 +174,7 @@ func (l *lexer) readString(t *token) error {
 		case c == '\'':
 			l.at++
 			t.text = b.String()
+			// The rest behind the last interpolation, also when it is empty.
 			if t.parts != nil {
 				t.parts = append(t.parts, part{text: t.text})
 			}
@@ -211,6 +215,8 @@ func unescape(c byte) string {
 // readInterpolation skips an expression in a string and returns a lexer for it.
 func (l *lexer) readInterpolation() (*lexer, error) {
 	l.at += 2
+	// The expression is read twice: here to find its end, since it may contain strings with braces,
+	// and later by a parser of its own.
 	inner := lexer{src: l.src, at: l.at, line: l.line, start: l.start, column: l.column, depth: l.depth}
 	for open := 1; ; {
 		if err := l.skipSpace(); err != nil {

@@ -56,8 +56,10 @@ func (l *loader) unpackArchive(f file) ([]file, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tar: %w", err)
 		}
+		// Names are only compared and never written to disk; "../" in them is dropped all the same.
 		name := path.Clean(h.Name)
 		_, name, ok := strings.Cut(name, "/")
+		// Links have no content, and the first folder, the name of the chart, is cut off.
 		if h.Typeflag != tar.TypeReg || !ok || !fs.ValidPath(name) {
 			continue
 		}

@@ -39,6 +39,7 @@ func plainValue(v any, depth int) any {
 		return out
 	case int:
 		return int64(v)
+	// Only integers above the int64 range: templates cannot calculate with them anyway.
 	case uint64:
 		return float64(v)
 	}
@@ -67,6 +68,7 @@ func overlayValues(values, defaults map[string]any, depth int) map[string]any {
 		mine, isMap := v.(map[string]any)
 		theirs, areMaps := out[k].(map[string]any)
 		switch {
+		// "key: null" in the values of a user removes the default of the chart.
 		case v == nil && depth >= 0:
 			delete(out, k)
 		case isMap && areMaps:
@@ -122,12 +124,14 @@ func (c *Chart) coalesceValues(given map[string]any) map[string]any {
 // isEnabled reports whether the values of the parent want the subchart: the first
 // condition that is set decides, else its tags.
 func (s child) isEnabled(values map[string]any) bool {
+	// "redis.enabled,global.redis.enabled": a path that is not set is skipped.
 	for condition := range strings.SplitSeq(s.ask.Condition, ",") {
 		if v, ok := lookupValue(values, strings.TrimSpace(condition)).(bool); ok {
 			return v
 		}
 	}
 	tags, _ := values["tags"].(map[string]any)
+	// Without tags that are set, or with one that is true, the subchart is enabled.
 	off := false
 	for _, tag := range s.ask.Tags {
 		if v, ok := tags[tag].(bool); ok {
@@ -158,6 +162,7 @@ func (s child) importValues(values map[string]any) map[string]any {
 		}
 		if to != "" && to != "." {
 			parts := strings.Split(to, ".")
+			// From the innermost name outwards: "a.b" becomes {a: {b: found}}.
 			for i := len(parts) - 1; i >= 0; i-- {
 				found = map[string]any{parts[i]: found}
 			}

@@ -89,6 +89,7 @@ func (t *fileTexts) nodeAtPath(d *document.Document, steps []string) *document.N
 // toFlaw finds the position of a result. It is false for one that points into what a
 // reference brought in, which is reported where it is written.
 func (t *fileTexts) toFlaw(d *document.Document, a queryResult) (Flaw, bool) {
+	// "paths.{{/users}}.get.RefMetadata": the reader adds this member to what it resolves.
 	last := a.key[strings.LastIndexByte(a.key, '.')+1:]
 	if strings.Contains(last, "RefMetadata") {
 		return Flaw{}, false
@@ -104,6 +105,7 @@ func (t *fileTexts) toFlaw(d *document.Document, a queryResult) (Flaw, bool) {
 		f.Line = 1
 		return f, true
 	}
+	// searchLine is exact, searchKey a heuristic over words: the path is tried first.
 	if n := t.nodeAtPath(d, a.path); n != nil {
 		f.Path, f.Line, f.Column, f.Unknown = d.File(n), n.Line, n.Column, n.Unknown
 		return f, true

@@ -16,6 +16,7 @@ import (
 
 // Limits of replacements.
 const (
+	// a replacement can put an object into itself, which doubles it
 	maxCopied  = 10_000    // values put into one object
 	maxSources = 1_000_000 // values taken from all
 	maxPlaces  = 10_000    // fields that one path names
@@ -51,6 +52,7 @@ func (b *builder) replacementFile(k *kustomization, e entry) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Documents before a syntax error are still used: err is returned along with them.
 	trees, err := document.DecodeYAML(text)
 	var out []entry
 	for _, t := range trees {
@@ -100,6 +102,7 @@ func (b *builder) sourceValue(m map[string]any, lines *document.Node, objects []
 	}
 	path := fieldPath(fields, "fieldPath")
 	for _, o := range objects {
+		// The first object that matches is the source; kustomize rejects a second one.
 		if b.chosen++; b.chosen > maxChosen || !want.matches(o) {
 			continue
 		}
@@ -116,6 +119,7 @@ func (b *builder) sourceValue(m map[string]any, lines *document.Node, objects []
 		}
 		at := &document.Node{Line: lines.Line, Path: lines.Path}
 		if n != nil {
+			// A finding in the target is reported where the value is written, in the source.
 			own := *n.In(o.path)
 			at = &own
 		}
@@ -165,6 +169,7 @@ func (b *builder) replaceIn(t entry, value any, at *document.Node, objects []*ob
 	if err != nil {
 		return err
 	}
+	// "reject" excludes objects that "select" includes.
 	var not []selector
 	for _, e := range itemsOf(m["reject"], t.lines.Fields["reject"]) {
 		one, err := parseSelector(e.value)
@@ -181,6 +186,7 @@ func (b *builder) replaceIn(t entry, value any, at *document.Node, objects []*ob
 		paths = []string{fieldPath(nil, "")}
 	}
 	for _, o := range objects {
+		// Objects times replacements: a thousand of each are a million comparisons.
 		if b.chosen++; b.chosen > maxChosen {
 			return fmt.Errorf("the replacements select more than %d objects", int(maxChosen))
 		}
@@ -229,6 +235,7 @@ func (o *object) replaceFields(path string, value any, at *document.Node, option
 		if err := o.putField(steps, v, n); err != nil {
 			return err
 		}
+		// Other replacements and patches still refer to the object by its previous name.
 		if name := o.name(); name != was {
 			o.names = append(o.names, was)
 		}
@@ -256,6 +263,7 @@ func replacePart(text, sign string, index int, value any) (string, error) {
 	s, parts := fmt.Sprint(value), strings.Split(text, sign)
 	switch {
 	case index < 0:
+		// index -1 prefixes the text, an index beyond the end appends to it
 		parts = slices.Insert(parts, 0, s)
 	case index >= len(parts):
 		parts = append(parts, s)
@@ -293,6 +301,7 @@ func countValues(v any, limit int) int {
 			}
 		}
 	case string:
+		// A long text counts as several values, so that the memory is bounded as well.
 		n += len(v) / 64
 	}
 	return n
@@ -306,6 +315,7 @@ func splitPath(path string) []string {
 	bracket := false
 	for i := 0; i < len(path); i++ {
 		switch c := path[i]; {
+		// metadata.annotations.example\.com/name
 		case c == '\\' && i+1 < len(path) && path[i+1] == '.':
 			b.WriteByte('.')
 			i++
@@ -335,6 +345,7 @@ func (o *object) findFields(steps []string, create bool) ([][]string, error) {
 	if err := w.descend(o.root, nil); err != nil || w.lacks == nil {
 		return w.found, err
 	}
+	// The walk must not change what it walks over, so missing items are added afterwards.
 	for _, at := range w.lacks {
 		v, n, err := findValue(o.root, o.lines, at)
 		list, isList := v.([]any)
@@ -420,6 +431,7 @@ func (w *pathWalk) descendList(list []any, done []string) error {
 			return err
 		}
 	}
+	// "[=value]" names an item that is a text: a new one would have no place to be put in.
 	if w.create && items == nil && strings.Contains(step, "=") && !strings.HasPrefix(step, "[=") {
 		w.lacks = append(w.lacks, done)
 	}

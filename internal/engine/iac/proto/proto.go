@@ -114,6 +114,7 @@ func (p *parser) readWord() (string, error) {
 			if n < 0 {
 				n = len(rest)
 			}
+			// A lone "/" would otherwise not advance.
 			n = max(n, 1)
 			p.at += n
 			return rest[:n], nil
@@ -154,6 +155,7 @@ func (p *parser) readStatement() (words []string, line int, end string, err erro
 		switch {
 		case w == "" && (len(words) > 0 || open > 0):
 			return nil, 0, "", p.fault("a statement does not end")
+		// [deprecated = true]: options of a field say nothing that rules ask for.
 		case w == "[":
 			open++
 		case w == "]":
@@ -299,6 +301,7 @@ func (p *parser) readInner(m *block, words []string, line, depth int) error {
 // addField reads "repeated type name = 1", or "map<key, value> name = 1".
 func (m *block) addField(words []string, line int) {
 	n := len(words)
+	// "reserved 1, 2;" and "extensions 100 to 199;" are no fields.
 	if n < 4 || words[n-2] != "=" || words[0] == "option" {
 		return
 	}
@@ -308,6 +311,7 @@ func (m *block) addField(words []string, line int) {
 		kind = "map"
 	}
 	f := m.childBlock(kind, line).childBlock(name, line)
+	// Base 0: field numbers may be written in hexadecimal or octal.
 	if sequence, err := strconv.ParseInt(words[n-1], 0, 64); err == nil {
 		f.values["sequence"] = sequence
 	}
@@ -317,6 +321,7 @@ func (m *block) addField(words []string, line int) {
 		f.values[rest[0]] = true
 		rest = rest[1:]
 	}
+	// Joined without spaces: "map<string,int32>".
 	f.setValue("type", strings.Join(rest, ""), line)
 }
 

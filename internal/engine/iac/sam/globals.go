@@ -24,6 +24,7 @@ var sectionOf = map[string]string{
 // changed.
 func Globals(globals any, from *document.Node, resources map[string]any,
 	n *document.Node) (map[string]any, *document.Node) {
+	// Globals only apply with the transform AWS::Serverless.
 	if !Uses(resources) || n == nil {
 		return resources, n
 	}
@@ -44,6 +45,7 @@ func Globals(globals any, from *document.Node, resources map[string]any,
 		}
 		own, has := one["Properties"].(map[string]any)
 		mine := place.Fields["Properties"]
+		// A function may consist of globals alone.
 		if !has || mine == nil {
 			own, mine = map[string]any{}, &document.Node{Line: place.Line, Column: place.Column,
 				Fields: map[string]*document.Node{}}
@@ -77,6 +79,7 @@ func mergeGlobalFields(global map[string]any, from *document.Node, own map[strin
 
 // mergeGlobal lays a value over the global one: maps are joined, lists put behind it.
 func mergeGlobal(global any, from *document.Node, own any, at *document.Node, depth int) (any, *document.Node) {
+	// A function such as !Ref has no parts that could be merged: the value of the resource counts.
 	if at == nil || from == nil || at.Tag != "" || from.Tag != "" || depth > document.MaxDepth {
 		return own, at
 	}
@@ -91,6 +94,8 @@ func mergeGlobal(global any, from *document.Node, own any, at *document.Node, de
 		if !ok || len(g) != len(from.Items) || len(o) != len(at.Items) {
 			return own, at
 		}
+		// Global items come first, then those of the resource (specification, "Lists are
+		// additive").
 		node.Items = append(slices.Clone(from.Items), at.Items...)
 		return append(slices.Clone(g), o...), &node
 	}
@@ -110,6 +115,7 @@ func addImplied(resources map[string]any, n *document.Node) (map[string]any, *do
 		properties          map[string]any
 	}
 	all := map[string]wanted{
+		// The implied REST API always has the stage "Prod".
 		"Api":     {impliedRest, "RestApiId", prefix + "Api", map[string]any{"StageName": "Prod"}},
 		"HttpApi": {impliedHTTP, "ApiId", prefix + "HttpApi", map[string]any{}},
 	}
@@ -131,6 +137,7 @@ func addImplied(resources map[string]any, n *document.Node) (map[string]any, *do
 			if _, has := out[w.kind]; has {
 				continue
 			}
+			// It is written nowhere: findings about it are reported at the event that implies it.
 			place := &document.Node{Line: e.node.Line, Column: e.node.Column, Path: e.node.Path, Made: true}
 			fields := map[string]*document.Node{}
 			for key := range w.properties {

@@ -21,8 +21,9 @@ import (
 const (
 	maxValues = 100_000
 	maxDepth  = 50 // variables in each other
-	maxFiles  = 200
-	maxText   = 1 << 20 // bytes
+	// each is read once; real services have a handful
+	maxFiles = 200
+	maxText  = 1 << 20 // bytes
 )
 
 // A Service is a service with its variables.
@@ -76,6 +77,7 @@ func withRole(t document.Tree, root map[string]any, n *document.Node) document.T
 	properties, at := map[string]any{}, map[string]*document.Node{}
 	var statements any
 	var places *document.Node
+	// iamRoleStatements is the older form; both are still in use.
 	for _, way := range [][]string{{"provider", "iamRoleStatements"}, {"provider", "iam", "role", "statements"}} {
 		if v, below := valueAt(root, n, way...); below != nil {
 			if _, ok := v.([]any); ok {
@@ -112,6 +114,7 @@ func withRole(t document.Tree, root map[string]any, n *document.Node) document.T
 		t = document.Tree{Root: map[string]any{}, Lines: &document.Node{Line: place.Line}}
 	}
 	resources, _ := t.Root["Resources"].(map[string]any)
+	// The service defines the role itself.
 	if _, taken := resources[roleName]; taken {
 		return t
 	}
@@ -174,6 +177,7 @@ func mergeInto(whole map[string]any, at *document.Node, v any, n *document.Node,
 	}
 	for key, e := range m {
 		before, has := whole[key].(map[string]any)
+		// Deeper levels are not joined: the later part replaces the earlier one.
 		if !has || depth > 0 || n.Fields[key] == nil {
 			whole[key], at.Fields[key] = e, n.Fields[key]
 			continue
@@ -192,9 +196,10 @@ type evaluation struct {
 	self   document.Tree
 	files  map[string]*document.Tree // nil for one that cannot be read
 	open   map[string]bool           // variables that are being asked
-	made   int
-	depth  int
-	gaps   []document.Gap
+	// values computed so far, at most maxValues
+	made  int
+	depth int
+	gaps  []document.Gap
 }
 
 // addGap records what is not followed.
@@ -320,6 +325,7 @@ func (e *evaluation) readFile(name string) *document.Tree {
 		return t
 	}
 	e.files[full] = nil
+	// Absolute paths are outside of the tree.
 	if len(e.files) > maxFiles || path.IsAbs(name) {
 		return nil
 	}

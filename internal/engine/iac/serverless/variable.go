@@ -48,12 +48,14 @@ func (e *evaluation) evaluateText(s string, n *document.Node) result {
 		}
 		inside := rest[i+2 : i+end]
 		b.WriteString(rest[:i])
+		// "${AWS::Region}" of Fn::Sub stays for CloudFormation.
 		if !isVariable(inside) {
 			b.WriteString(rest[i : i+end+1])
 			rest = rest[i+end+1:]
 			continue
 		}
 		r := e.evaluateVariable(inside, n)
+		// The whole text is one variable: it takes the type of the value, a map or list included.
 		if i == 0 && end == len(rest)-1 && len(rest) == len(s) {
 			return r
 		}
@@ -61,6 +63,7 @@ func (e *evaluation) evaluateText(s string, n *document.Node) result {
 		if r.is != known || !ok || b.Len()+len(with) > maxText {
 			return result{is: unknown}
 		}
+		// Long texts count as several values: "${self:a}${self:a}…" doubles with each level.
 		e.made += len(with) / 64
 		b.WriteString(with)
 		rest = rest[i+end+1:]
@@ -126,6 +129,7 @@ func splitSources(s string) []string {
 
 // evaluateVariable returns the value of the first source that has one.
 func (e *evaluation) evaluateVariable(inside string, n *document.Node) result {
+	// A variable that refers to itself is not known.
 	if e.made++; e.made > maxValues || e.open[inside] {
 		return result{}
 	}
@@ -159,6 +163,7 @@ func (e *evaluation) evaluateSource(text string, n *document.Node, last bool) re
 	switch kind, argument, address := m[1], strings.TrimSpace(m[2]), strings.TrimSpace(m[3]); kind {
 	case "self":
 		return e.resolveAddress(e.self.Root, e.self.Lines, address)
+	// Options come from the command line of the deployment: the next source, a default, counts.
 	case "opt":
 		return result{is: undefined}
 	case "sls":
@@ -216,6 +221,7 @@ func (e *evaluation) deployedStage() result {
 // valueOfFile returns a value of a file of the tree.
 func (e *evaluation) valueOfFile(name, address string, n *document.Node, last bool) result {
 	switch path.Ext(name) {
+	// Other files (.js, .ts) are programs, which are never run.
 	case ".yml", ".yaml", ".json":
 	default:
 		e.addGap("unavailable", n, "the file %s is not followed: a program makes its values", name)

@@ -18,18 +18,23 @@ import (
 
 // A deployment is a template under evaluation.
 type deployment struct {
-	params    map[string]any
+	// the declared parameters, with type and default
+	params map[string]any
+	// the declared variables, evaluated on demand
 	variables map[string]any
-	given     map[string]any
-	open      map[string]bool // variables that are being asked
-	loops     []turn          // the innermost last
-	made      int
-	depth     int
+	// values of parameters from outside; document.Unknown{} for one that is not known
+	given map[string]any
+	open  map[string]bool // variables that are being asked
+	loops []turn          // the innermost last
+	// values so far, at most maxMade
+	made  int
+	depth int
 }
 
 // evaluateDeployment returns the tree with its resources evaluated, and the linked
 // templates of the tree.
 func evaluateDeployment(tree document.Tree, file string, given map[string]any, source Source) Result {
+	// A file of parameters deploys nothing itself: it gives values to the template beside it.
 	if schema, _ := tree.Root["$schema"].(string); strings.Contains(strings.ToLower(schema), "deploymentparameters") {
 		return Result{Tree: document.Tree{Root: map[string]any{"$schema": schema}, Lines: tree.Lines},
 			Deploys: parameterFile(tree, file, source)}
@@ -83,6 +88,7 @@ func (d *deployment) withGiven() map[string]any {
 func (d *deployment) Parameter(name string) (any, bool) {
 	p, _ := d.params[name].(map[string]any)
 	kind, _ := p["type"].(string)
+	// securestring and secureObject
 	if p == nil || strings.HasPrefix(strings.ToLower(kind), "secure") || secretName.MatchString(name) {
 		return nil, false
 	}
@@ -99,6 +105,7 @@ func (d *deployment) Parameter(name string) (any, bool) {
 // Variable returns the value of a variable.
 func (d *deployment) Variable(name string) (any, bool) {
 	v, ok := d.variables[name]
+	// A variable that refers to itself.
 	if d.open[name] {
 		return nil, false
 	}
@@ -124,6 +131,7 @@ func (d *deployment) computeWhole(v any) (any, bool) {
 	case string:
 		text, ok := templateExpression(v)
 		if !ok {
+			// "[[" at the beginning is the escape for a text in brackets.
 			return strings.Replace(v, "[[", "[", 1), true
 		}
 		return bicep.Compute(text, d)
@@ -200,6 +208,8 @@ func (d *deployment) linkedTemplates(tree document.Tree, file string,
 		if uri, ok := link["uri"].(string); ok && where == "" {
 			where = uri
 			if text, computed := templateExpression(uri); computed {
+				// [uri(deployment().properties.templateLink.uri, 'nested/vm.json')]: the base is
+				// only known when it is deployed, but the file is in the tree.
 				if where = ""; lastText.MatchString(text) {
 					where = "https://" + lastText.FindStringSubmatch(text)[1]
 				}

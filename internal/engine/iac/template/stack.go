@@ -19,6 +19,7 @@ import (
 // The functions: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/intrinsic-function-reference.html.
 
 // maxCopies bounds the copies that one loop makes.
+// Loops nest: two levels make 10,000 resources, which maxMade then bounds.
 const maxCopies = 100
 
 // A stack is a template under evaluation.
@@ -28,21 +29,26 @@ type stack struct {
 	tree   document.Tree
 	given  map[string]any // by whoever deploys it
 
-	open     map[string]bool // conditions that are being asked
-	asked    map[string]verdict
-	loop     map[string]string // what the names of loops stand for
-	made     int               // values
-	depth    int
+	open map[string]bool // conditions that are being asked
+	// conditions that were evaluated, by name
+	asked map[string]verdict
+	loop  map[string]string // what the names of loops stand for
+	made  int               // values
+	// of functions and values inside of each other
+	depth int
+	// files of AWS::Include so far
 	included int
 	deploys  []document.Deployment
-	parts    []string
-	gaps     []document.Gap
+	// files that were included
+	parts []string
+	gaps  []document.Gap
 }
 
 // A verdict is what is known of a condition.
 type verdict int
 
 const (
+	// the zero value, so that a condition that is being evaluated (a circle) is unsure
 	unsure verdict = iota
 	yes
 	no
@@ -68,6 +74,8 @@ func evaluateStack(tree document.Tree, file string, given map[string]any, source
 	for _, part := range []string{"Resources", "Outputs"} {
 		fields, ok := tree.Root[part].(map[string]any)
 		if n := fieldNode(tree.Lines, part); ok && n != nil {
+			// Globals come before the evaluation and Expand after it: globals may contain
+			// functions, and what the transform makes needs their results.
 			if part == "Resources" {
 				fields, n = sam.Globals(tree.Root["Globals"], fieldNode(tree.Lines, "Globals"), fields, n)
 			}
@@ -103,6 +111,7 @@ func functionOf(v any, n *document.Node) (name string, arg any, at *document.Nod
 		return "", nil, nil
 	}
 	for key, inner := range m {
+		// A loop is no function: it stands beside other keys in its map.
 		if key == "Ref" || strings.HasPrefix(key, "Fn::") && !strings.HasPrefix(key, "Fn::ForEach::") {
 			return key, inner, fieldNode(n, key)
 		}
@@ -226,6 +235,7 @@ func (s *stack) evaluateCall(name string, arg any, at *document.Node, v any,
 	if name == "Fn::If" {
 		return s.chooseBranch(arg, at, v, n)
 	}
+	// The property is as if it were not written; rules about absent properties apply.
 	if name == "Ref" && arg == "AWS::NoValue" {
 		return nil, nil, false
 	}
@@ -291,6 +301,7 @@ func (s *stack) chooseBranch(arg any, at *document.Node, v any, n *document.Node
 	branch, below := unwrapList(parts[which], at.Items[which])
 	inner, place, ok := s.evaluateValue(branch, below)
 	if ok && place != nil {
+		// The position of the choice, where a developer would change it, not that of the branch.
 		keyed := *place
 		keyed.Line, keyed.Column = n.Line, n.Column
 		place = &keyed

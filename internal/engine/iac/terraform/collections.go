@@ -73,8 +73,9 @@ var extraFunctions = map[string]function.Function{
 	"urldecode":        textFunc(url.QueryUnescape),
 	"textencodebase64": encodingFunc(encodeText),
 	"textdecodebase64": encodingFunc(decodeText),
-	"base64gunzip":     unknownFunc("base64gunzip()"),
-	"type":             unknownFunc("type()"),
+	// Decompression is left out: a short text in the configuration could expand to gigabytes.
+	"base64gunzip": unknownFunc("base64gunzip()"),
+	"type":         unknownFunc("type()"),
 }
 
 // dynamicParam declares a parameter of any known type.
@@ -93,6 +94,7 @@ var lookupFunc = function.New(&function.Spec{
 		switch t := m.Type(); {
 		case t.IsObjectType() && t.HasAttribute(name):
 			return m.GetAttr(name), nil
+		// An object with other attributes falls through to the default, as a map does.
 		case t.IsMapType():
 			if has := m.HasIndex(args[1]); has.IsKnown() && has.True() {
 				return m.Index(args[1]), nil
@@ -113,6 +115,8 @@ var coalesceFunc = function.New(&function.Spec{
 	Type: function.StaticReturnType(cty.DynamicPseudoType),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		for _, v := range args {
+			// An unknown value may be null or not, so that any of those behind it could be the
+			// result.
 			if !v.IsKnown() {
 				return cty.DynamicVal, nil
 			}
@@ -134,6 +138,7 @@ func indexOf(args []cty.Value) (cty.Value, error) {
 		if err != nil {
 			return cty.DynamicVal, err
 		}
+		// An unknown element may be the one that is searched for.
 		if !same.IsKnown() || same.True() {
 			if same.IsKnown() {
 				return i, nil
@@ -167,6 +172,7 @@ func matchKeys(args []cty.Value) (cty.Value, error) {
 		}
 	}
 	values, keys := args[0].AsValueSlice(), args[1].AsValueSlice()
+	// The comparison is quadratic: the product of both lengths is bounded.
 	if len(values) != len(keys) || len(keys)*args[2].LengthInt() > 1_000_000 {
 		return cty.DynamicVal, fmt.Errorf("matchkeys needs as many keys as values")
 	}
@@ -228,6 +234,7 @@ var cidrSubnetsFunc = function.New(&function.Spec{
 			if more < 1 || more > 32 || p.Bits()+int(more) > size {
 				return cty.UnknownVal(cty.List(cty.String)), fmt.Errorf("the subnet does not fit")
 			}
+			// The start is rounded up to a multiple of the size, as networks are aligned to theirs.
 			step := uint64(1) << (32 - more)
 			next = (next + step - 1) / step * step
 			if next+step > 1<<32 {
@@ -329,6 +336,7 @@ func (l *loader) filesetFunc(s *scope) function.Function {
 				l.countStep(cty.Zero)
 				rel := name
 				if dir != "." {
+					// A file outside of the folder.
 					if rel = strings.TrimPrefix(name, dir+"/"); rel == name {
 						continue
 					}
@@ -375,6 +383,8 @@ func matchGlob(pattern, name []string) bool {
 	// Each part of the name is compared with each of the pattern at most once.
 	at := make([]bool, len(pattern)+1)
 	at[0] = true
+	// at[i] says that the first i parts of the pattern match the parts of the name so far. "**"
+	// matches no folder as well, so that its position spreads to the next one.
 	spread := func() {
 		for i, p := range pattern {
 			at[i+1] = at[i+1] || p == "**" && at[i]

@@ -19,8 +19,10 @@ import (
 // instance is one turn of count or for_each.
 type instance struct {
 	suffix string // "[0]"
-	index  cty.Value
-	frame  frame
+	// a number of count, a text of for_each; NilVal for the only instance
+	index cty.Value
+	// the names "count" or "each"
+	frame frame
 }
 
 // expandInstances evaluates count and for_each. known is false when their value is not:
@@ -33,6 +35,7 @@ func (s *scope) expandInstances(b *block) (list []instance, kind string, known b
 			unknown := cty.ObjectVal(map[string]cty.Value{"index": cty.UnknownVal(cty.Number)})
 			return []instance{{frame: frame{"count": unknown}}}, "count", false
 		}
+		// The first instances show what the others do; "count = 1000000" must not take the memory.
 		if n > maxInstances {
 			s.loader.report(Problem{Code: "too-complex", Path: a.fileIn(b).name, Line: a.where.Start.Line,
 				Message: fmt.Sprintf("count is %d: the first %d instances were analyzed", n, maxInstances)})
@@ -66,6 +69,7 @@ func eachFrame(key, value cty.Value) frame {
 
 // pair is one element that for_each goes over.
 type pair struct {
+	// the key as in the address: aws_instance.web["name"]
 	name       string
 	key, value cty.Value
 }
@@ -90,9 +94,11 @@ func (s *scope) forEachPairs(v cty.Value, b *block) ([]pair, bool) {
 		}
 		k, e := it.Element()
 		if v.Type().IsSetType() {
+			// The key of an element of a set is the element itself.
 			k = e
 		}
 		plainKey, _ := k.Unmark()
+		// Terraform rejects such keys: they would be addresses of resources.
 		if !plainKey.IsKnown() || plainKey.IsNull() {
 			return nil, false
 		}
@@ -130,6 +136,7 @@ func (s *scope) expandResource(n *node) {
 	if n.busy || n.done {
 		return
 	}
+	// The value is set before the body is evaluated: a reference to itself finds it unknown.
 	n.busy, n.value = true, cty.DynamicVal
 	list, kind, _ := s.expandInstances(n.block)
 	var values []cty.Value
@@ -140,6 +147,7 @@ func (s *scope) expandResource(n *node) {
 				Message: fmt.Sprintf("there are more than %d resources", maxResources)})
 			break
 		}
+		// "self" is only known in provisioners, after the resource exists.
 		in.frame["self"] = cty.DynamicVal
 		r := &Resource{Address: n.address + in.suffix, Type: n.block.labels[0], Name: n.block.labels[1], Data: n.data,
 			Module: s.module, declaration: n}
@@ -154,6 +162,7 @@ func (s *scope) expandResource(n *node) {
 	}
 	n.busy, n.done = false, true
 	switch {
+	// count makes a list of the resource, for_each a map, and neither of them a single object.
 	case kind == "" && len(values) == 1:
 		n.value = values[0]
 	case kind == "count":
@@ -179,6 +188,8 @@ func (s *scope) resourceObject(n *node, r *Resource, values map[string]cty.Value
 	if r.Data && r.Type == "aws_iam_policy_document" {
 		values["json"] = policyDocument(r)
 	}
+	// Known after apply: the placeholder "${aws_s3_bucket.logs.arn}" still says what is meant, so
+	// references can be followed.
 	for _, name := range []string{"id", "arn", "name"} {
 		if _, ok := values[name]; !ok {
 			values[name] = placeholder(n.key + "." + name)
@@ -188,12 +199,15 @@ func (s *scope) resourceObject(n *node, r *Resource, values map[string]cty.Value
 		if _, ok := values[name]; ok || name == "" {
 			continue
 		}
+		// An attribute of which members are read is an object; a text as placeholder would be an
+		// error.
 		values[name] = cty.DynamicVal
 		if !further {
 			values[name] = placeholder(n.key + "." + name)
 		}
 	}
 	for name, v := range values {
+		// The mark travels with the value into everything that is made of it.
 		if secretNames[name] || r.Type == "random_password" && (name == "result" || name == "bcrypt_hash") {
 			values[name] = v.Mark(sensitiveMark{})
 		}
@@ -225,6 +239,7 @@ func (b *blockBuilder) buildBlock(from *block, f frame, outer bool) *Block {
 			continue
 		}
 		v := b.scope.evaluate(a.expr, a.fileIn(from), f)
+		// Large values, such as whole files by file(), are of no use to rules.
 		if estimateSize(v, maxValue) >= maxValue {
 			v = cty.DynamicVal
 		}
@@ -283,6 +298,7 @@ func (b *blockBuilder) addDynamic(to *Block, d *block, f frame) {
 	if content == nil || each == nil {
 		return
 	}
+	// The iterator is named after the block unless "iterator" says otherwise.
 	iterator := d.labels[0]
 	if a := d.attributeOf("iterator"); a != nil {
 		if word := hcl.ExprAsKeyword(a.expr); word != "" {
@@ -307,6 +323,7 @@ func (b *blockBuilder) addDynamic(to *Block, d *block, f frame) {
 			to.Open = map[string]bool{}
 		}
 		to.Open[d.labels[0]] = true
+		// One block shows what is the same in all: its constant arguments are checked.
 		add(cty.DynamicVal, cty.DynamicVal, true)
 		return
 	}
@@ -406,6 +423,7 @@ func (s *scope) evaluateCall(target *folder, b *block, in instance) cty.Value {
 			}
 		}
 	}
+	// Outputs were evaluated first, and with them what they need; now the rest.
 	child.evaluateRest()
 	return cty.ObjectVal(outputs)
 }
@@ -420,6 +438,7 @@ func (s *scope) calledFolder(b *block) *folder {
 	to := s.loader.dirs[where]
 	switch {
 	case to != nil && len(to.files) > 0:
+		// A folder that is its own ancestor would be expanded without end.
 		for p := s; p != nil; p = p.parent {
 			if p.folder == to {
 				s.loader.report(Problem{Code: "cycle", Path: b.source.name, Line: b.header.Start.Line,

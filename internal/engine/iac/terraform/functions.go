@@ -403,7 +403,7 @@ var yamlEncodeFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true}},
 	Type:   function.StaticReturnType(cty.String),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		// An unknown part would be encoded as an empty text, which could pass for a real value.
+		// An unknown part would be encoded as an empty map, which could pass for a real value.
 		if !args[0].IsWhollyKnown() {
 			return cty.UnknownVal(cty.String), nil
 		}

@@ -22,9 +22,11 @@ import (
 
 // source is a file.
 type source struct {
-	name   string
-	text   []byte
-	lines  *scan.Lines
+	name string
+	// as read; ranges are offsets in it
+	text  []byte
+	lines *scan.Lines
+	// empty for a file of values alone
 	blocks []*block
 	// sniffed is set when the content told what the file is, not its name.
 	sniffed bool
@@ -32,9 +34,11 @@ type source struct {
 
 // block is a block as it is written.
 type block struct {
-	kind       string // "resource"
-	labels     []string
-	source     *source
+	kind string // "resource"
+	// type and name of a resource, the name of a module
+	labels []string
+	source *source
+	// the line with type and labels
 	header     hcl.Range
 	attributes []attribute
 	blocks     []*block
@@ -93,6 +97,7 @@ func (s *source) textOf(r hcl.Range) string {
 
 // readFile adds a file to its folder.
 func (l *loader) readFile(name string) {
+	// Before the file is read: a state or a dump in the tree can have gigabytes.
 	if info, err := fs.Stat(l.fs, name); err == nil && info.Size() > maxFile {
 		l.report(Problem{Code: "too-large", Path: name, Message: fmt.Sprintf("the file is larger "+
 			"than %d MB", maxFile>>20)})
@@ -133,6 +138,7 @@ func (l *loader) readFile(name string) {
 // parseNative reads HCL's own syntax. A file with errors gives the blocks that could be
 // read.
 func (l *loader) parseNative(s *source) *Problem {
+	// The lexer does not recurse, so the text can be measured before it is parsed.
 	tokens, _ := hclsyntax.LexConfig(s.text, s.name, hcl.InitialPos)
 	if p := checkComplexity(tokens); p != nil {
 		return p
@@ -174,6 +180,7 @@ func checkComplexity(tokens hclsyntax.Tokens) *Problem {
 		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd,
 			hclsyntax.TokenCQuote:
 			depth--
+		// A new argument or item begins a new expression.
 		case hclsyntax.TokenEqual, hclsyntax.TokenComma:
 			operators = 0
 		case hclsyntax.TokenIdent, hclsyntax.TokenNewline, hclsyntax.TokenComment, hclsyntax.TokenQuotedLit,
@@ -204,6 +211,8 @@ func nativeBlock(s *source, b *hclsyntax.Block) *block {
 }
 
 // labelCounts is the number of labels of the blocks of a file in JSON.
+// JSON has no labels: {"resource": {"aws_s3_bucket": {"logs": {…}}}} has two levels of names. Types
+// without a row are ignored.
 var labelCounts = map[string]int{"resource": 2, "data": 2, "ephemeral": 2, "module": 1, "variable": 1, "output": 1,
 	"provider": 1, "check": 1,
 	"locals": 0, "terraform": 0, "import": 0, "moved": 0, "removed": 0}
@@ -269,6 +278,7 @@ func (l *loader) addJSONBlocks(s *source, b *block, e hcl.Expression, labels int
 	for _, p := range pairs {
 		name, ok := literalKey(p.Key)
 		switch {
+		// "//" is a comment (JSON syntax of Terraform, "Comment Properties").
 		case !ok || name == "//":
 		case name == "dynamic":
 			l.addJSONDynamic(s, out, p.Value)
@@ -351,6 +361,7 @@ func (l *loader) nativeExpression(s *source, e hcl.Expression) hclsyntax.Express
 		return literal
 	}
 	start := e.Range().Start
+	// Behind the quote, so that positions inside of the template are those of the file.
 	start.Byte, start.Column = start.Byte+1, start.Column+1
 	text := []byte(v.AsString())
 	tokens, _ := hclsyntax.LexTemplate(text, s.name, start)
@@ -407,6 +418,7 @@ func (l *loader) countStep(v cty.Value) {
 	if l.steps > maxSteps || l.text > maxText {
 		panic(limitExceeded{"the expressions take too many steps"})
 	}
+	// Not at each step: asking the context takes a lock.
 	if l.steps%1024 == 0 && l.ctx.Err() != nil {
 		panic(limitExceeded{"the scan was stopped"})
 	}

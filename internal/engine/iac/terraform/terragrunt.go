@@ -30,9 +30,11 @@ func isTerragrunt(name string) bool { return path.Base(name) == "terragrunt.hcl"
 
 // evaluateTerragrunt evaluates the modules that Terragrunt's files name.
 func (l *loader) evaluateTerragrunt(files []*source) {
+	// The order decides which problems are reported first.
 	slices.SortFunc(files, func(a, b *source) int { return strings.Compare(a.name, b.name) })
 	for _, f := range files {
 		g := &terragruntUnit{loader: l, source: f, dir: path.Dir(f.name)}
+		// Included files come first, so that the unit overrides their inputs and source.
 		chain := append(g.includedFiles(f, g.evaluateLocals(f)), f)
 		dir, at := "", hcl.Range{}
 		inputs := map[string]cty.Value{}
@@ -51,6 +53,7 @@ func (l *loader) evaluateTerragrunt(files []*source) {
 				}
 			}
 		}
+		// No module of the tree: moduleFolder has reported why.
 		to := l.dirs[dir]
 		if dir == "" || to == nil || len(to.files) == 0 {
 			continue
@@ -105,6 +108,7 @@ func (g *terragruntUnit) evaluateLocals(f *source) map[string]cty.Value {
 // evaluate evaluates an expression of a file.
 func (g *terragruntUnit) evaluate(f *source, a attribute, locals map[string]cty.Value) (v cty.Value) {
 	defer func() {
+		// Counted expressions stop an evaluation beyond the limits by a panic with limitExceeded.
 		if r := recover(); r != nil {
 			if _, ok := r.(limitExceeded); !ok {
 				panic(r)
@@ -143,6 +147,7 @@ func (g *terragruntUnit) functionTable() map[string]function.Function {
 			Type: function.StaticReturnType(cty.String),
 			Impl: func([]cty.Value, cty.Type) (cty.Value, error) { return cty.StringVal(v), nil }})
 	}
+	// Paths of Terragrunt are relative to the unit: "../../" leads to the root of the tree.
 	up := ""
 	if g.dir != "." {
 		up = strings.Repeat("../", 1+strings.Count(g.dir, "/"))
@@ -241,11 +246,13 @@ func (g *terragruntUnit) moduleFolder(f *source, locals map[string]cty.Value) (s
 			return "", b.header
 		}
 		where := v.AsString()
+		// "git::https://…", "tfr:///…" and "owner/name" are remote.
 		if strings.Contains(where, "://") || strings.Contains(where, "::") || !strings.HasPrefix(where, ".") {
 			g.loader.report(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line,
 				Message: "the module is not part of the tree, and nothing is fetched"})
 			return "", b.header
 		}
+		// "//" separates the folder that Terragrunt copies from the module inside of it.
 		dir := path.Join(g.dir, strings.ReplaceAll(where, "//", "/"))
 		if d := g.loader.dirs[dir]; d == nil || len(d.files) == 0 {
 			g.loader.report(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line,

@@ -32,6 +32,8 @@ func findVulnerable(p *scan.ProjectPass) error {
 	if err != nil {
 		return err
 	}
+	// The inventory is reported even when the look-up below is not possible: the SBOM needs no
+	// vulnerability data.
 	for _, pkg := range packages {
 		p.Package(pkg)
 	}
@@ -45,6 +47,7 @@ func findVulnerable(p *scan.ProjectPass) error {
 		})
 		return nil
 	}
+	// A record that is missing could have matched, so the result is marked as incomplete.
 	if n := p.Advisories.Data().Unreadable; n > 0 {
 		p.Degrade(scan.Reason{
 			Code: "unavailable",
@@ -56,6 +59,7 @@ func findVulnerable(p *scan.ProjectPass) error {
 	if err != nil {
 		return err
 	}
+	// Sources are only read for packages with a match, so this comes after the look-up.
 	if err := addReach(p, packages, matches); err != nil {
 		return err
 	}

@@ -16,6 +16,8 @@ import (
 
 // Bounds of what is read for licences.
 const (
+	// A checked-in node_modules has tens of thousands of packages; the bounds leave room for
+	// several.
 	maxMetadata = 200_000 // files that describe an installed package
 	maxTexts    = 10_000  // texts of licences
 	maxText     = 1 << 20 // bytes of one
@@ -24,12 +26,15 @@ const (
 // installedPackages are the files in the tree that describe packages, by ecosystem
 // and name.
 type installedPackages struct {
-	inv      *inventory
+	inv *inventory
+	// paths by "ecosystem name", as installedKey makes them
 	files    map[string][]string
 	composer map[string]string // licence by "name version" of Packagist
 	known    map[string]string // expressions by what was declared
+	// descriptions read so far, at most maxMetadata
 	metadata int
-	texts    int
+	// texts compared so far, at most maxTexts, because a comparison is expensive
+	texts int
 }
 
 // addLicenses sets the licences of the packages.
@@ -43,9 +48,12 @@ func (inv *inventory) addLicenses(packages []finding.Package) {
 	for i := range packages {
 		p := &packages[i]
 		p.Licenses = in.declaredLicenses(p.Ecosystem, p.Licenses)
+		// Licences are the last step: a scan that was stopped keeps the packages without them.
 		if inv.Context.Err() != nil {
 			return
 		}
+		// What the lock file says comes first; files are only read where it says nothing that is in
+		// the SPDX list.
 		if len(p.Licenses) == 0 || !license.Known(p.Licenses[0]) {
 			if e := in.findLicense(p); e != "" {
 				p.Licenses = []string{e}
@@ -83,10 +91,12 @@ func installedKey(file string) string {
 		if i := strings.LastIndex("/"+dir, "/node_modules/"); i >= 0 {
 			return "npm " + ("/" + dir)[i+len("/node_modules/"):]
 		}
+	// "requests-2.31.0.dist-info/METADATA" of a wheel, "requests.egg-info/PKG-INFO" of a source.
 	case base == "METADATA" && strings.HasSuffix(dir, ".dist-info"),
 		base == "PKG-INFO" && strings.HasSuffix(dir, ".egg-info"):
 		name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(dir), path.Ext(dir)), "-")
 		return "PyPI " + lock.PythonName(name)
+	// "specifications/rack-2.2.8.gemspec", or "gems/rack-2.2.8/rack.gemspec".
 	case path.Ext(base) == ".gemspec" && path.Base(path.Dir(dir)) != "." &&
 		(path.Base(dir) == "specifications" || path.Base(path.Dir(dir)) == "gems"):
 
@@ -117,6 +127,7 @@ func (in *installedPackages) findLicense(p *finding.Package) string {
 	case "Maven":
 		keys = []string{"Maven " + name[strings.LastIndexByte(name, ':')+1:] + "-" + p.Version}
 	case "RubyGems", "crates.io":
+		// Both lay packages out as "name-version", vendored crates of one version as "name".
 		keys = append(keys, p.Ecosystem+" "+p.Name+"-"+p.Version)
 	}
 	unlisted := ""
@@ -126,6 +137,7 @@ func (in *installedPackages) findLicense(p *finding.Package) string {
 				return ""
 			}
 			version, declared := readMetadata(p, file, in.inv.readOther(file))
+			// Two versions of a package may be installed, under different licences.
 			if version != p.Version {
 				continue
 			}
@@ -136,6 +148,8 @@ func (in *installedPackages) findLicense(p *finding.Package) string {
 			if text := in.textLicense(path.Dir(file)); text != "" {
 				return text
 			}
+			// A text that is no SPDX licence ("Proprietary") is better than none, but the next file
+			// may have a known one.
 			unlisted = e
 		}
 	}
@@ -165,6 +179,7 @@ func readMetadata(p *finding.Package, file string, content []byte) (version, dec
 		}
 		m := n.At("package", "metadata")
 		l := m.Get("license")
+		// <license type="file"> names a file in the package, and <licenseUrl> is deprecated.
 		if l.TextOf("@type") == "expression" {
 			return m.TextOf("version"), l.Value
 		}
@@ -211,9 +226,12 @@ func pomLicense(content []byte) string {
 // pythonLicense reads the core metadata of an installed package
 // (https://packaging.python.org/specifications/core-metadata/).
 func pythonLicense(text string) (version, declared string) {
+	// Metadata 2.4 has License-Expression; before it License was free text, often the whole text of
+	// the licence, and classifiers are the more exact source.
 	named, classified := "", ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
+		// The headers end here, the description follows.
 		if line == "" {
 			break
 		}
@@ -252,6 +270,7 @@ func gemLicense(text string) (version, declared string) {
 			if parts := strings.Split(value, `"`); len(parts) > 1 && version == "" {
 				version = parts[1]
 			}
+		// s.licenses = ["MIT".freeze, "Ruby".freeze]: every second part between quotes is a value.
 		case "license", "licenses":
 			for i, part := range strings.Split(strings.ReplaceAll(value, `'`, `"`), `"`) {
 				if i%2 == 1 {
@@ -272,6 +291,7 @@ func (in *installedPackages) composerLicense(key string) string {
 			if err != nil {
 				continue // a damaged file tells nothing
 			}
+			// Composer 2 has {"packages": […]}, Composer 1 the list alone.
 			if list := n.Get("packages"); list != nil {
 				n = list
 			}
@@ -298,6 +318,7 @@ func (in *installedPackages) moduleLicense(name string) string {
 func (in *installedPackages) textLicense(dir string) string {
 	for _, folder := range []string{dir, path.Join(dir, "licenses")} {
 		for _, name := range in.inv.folders[folder] {
+			// LICENSE, License.txt, LICENSE-MIT, COPYING.LESSER
 			upper := strings.ToUpper(name)
 			if !strings.HasPrefix(upper, "LICENSE") && !strings.HasPrefix(upper, "LICENCE") &&
 				!strings.HasPrefix(upper, "COPYING") {

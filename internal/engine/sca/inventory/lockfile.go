@@ -45,6 +45,7 @@ func (inv *inventory) addLockFile(f scan.File) {
 		if pkg.Version == "" {
 			unfixed = append(unfixed, pkg.Name)
 		}
+		// A package of another origin must not have the URL of a registry package of the same name.
 		if !found.Foreign {
 			pkg.PURL = makePURL(pkg.Ecosystem, pkg.Name, pkg.Version)
 		}
@@ -53,6 +54,7 @@ func (inv *inventory) addLockFile(f scan.File) {
 		}
 		inv.packages = append(inv.packages, pkg)
 	}
+	// Without a version no advisory can match: the report says so instead of showing no findings.
 	if len(unfixed) > 0 {
 		inv.Degrade(scan.Reason{Code: "no-version", Path: f.Path, Message: "does not fix the version of " +
 			List(unfixed)})
@@ -86,6 +88,7 @@ func (inv *inventory) manifestsBelow(file, name string) []string {
 
 // hasNearerLock reports whether a lock file is in a folder between dir and the file.
 func (inv *inventory) hasNearerLock(rest, dir, base string) bool {
+	// A nested project with a lock file of its own is no workspace of this one.
 	for at := path.Dir(rest); at != "."; at = path.Dir(at) {
 		if inv.files[dir+at+"/"+base] {
 			return true
@@ -96,9 +99,11 @@ func (inv *inventory) hasNearerLock(rest, dir, base string) bool {
 
 // requirementLine returns the line on which a manifest requires the package, or 0.
 func (inv *inventory) requirementLine(file string, pkg finding.Package) int {
+	// Transitive packages are in no manifest.
 	if file == "" || pkg.Scope != finding.Direct {
 		return 0
 	}
+	// Each manifest is parsed once, however many packages it requires.
 	lines, known := inv.lines[file]
 	if !known {
 		lines = map[string]int{}

@@ -11,6 +11,7 @@ import (
 
 // List lists at most twenty names and counts the rest.
 func List(list []string) string {
+	// Sorted, so that the message of two scans is the same.
 	list = slices.Compact(slices.Sorted(slices.Values(list)))
 	more := ""
 	if len(list) > 20 {
@@ -29,6 +30,7 @@ func Count(n int, thing string) string {
 
 // OneLine makes a text safe to print: one line of at most 300 characters.
 func OneLine(s string) string {
+	// Names come from files of the tree: escape sequences could rewrite the terminal (CWE-150).
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
@@ -42,6 +44,8 @@ func OneLine(s string) string {
 }
 
 // purlTypes gives the type of package URLs by ecosystem.
+// The key is the name of the ecosystem in OSV records, the value the type in the purl
+// specification. An ecosystem without a row has no package URL.
 var purlTypes = map[string]string{
 	"npm": purl.TypeNPM, "PyPI": purl.TypePyPi, "Maven": purl.TypeMaven, "Packagist": purl.TypeComposer,
 	"RubyGems": purl.TypeGem, "crates.io": purl.TypeCargo, "Pub": purl.TypePub, "Hex": purl.TypeHex,
@@ -57,12 +61,16 @@ func makePURL(ecosystem, name, version string) string {
 	}
 	namespace := ""
 	switch ecosystem {
+	// group:artifact
 	case "Maven":
 		namespace, name, _ = strings.Cut(name, ":")
+	// "@scope/name", "vendor/name", "github.com/owner/name": all but the last part is the
+	// namespace.
 	case "npm", "Packagist", "SwiftURL", "Go", "GitHub Actions":
 		if i := strings.LastIndexByte(name, '/'); i > 0 {
 			namespace, name = name[:i], name[i+1:]
 		}
+	// The type pypi asks for lower case and "-" in place of "_".
 	case "PyPI":
 		name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 	}

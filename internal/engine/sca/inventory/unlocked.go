@@ -32,6 +32,7 @@ func (inv *inventory) addUnlocked(f scan.File) {
 	if dotnet.Reads(f.Path) && !inv.hasLock(f.Path, dotnet.Locks, false) {
 		inv.addDotnetProject(f)
 	}
+	// Workflows name actions with their version: they pin themselves.
 	if isWorkflow(f.Path) {
 		inv.addWorkflow(f)
 	}
@@ -42,6 +43,7 @@ func (inv *inventory) addUnlocked(f scan.File) {
 		if !k.Matches(f.Path) || inv.hasLock(f.Path, k.Locks, k.Above) {
 			continue
 		}
+		// bun.lockb, the binary lock file of Bun before 1.2.
 		if k.Read == nil {
 			inv.Degrade(scan.Reason{Code: "unsupported", Path: f.Path, Message: "is a binary lock file, which is not " +
 				"read; write a text one beside it"})
@@ -76,6 +78,7 @@ func (inv *inventory) isVendored(file string) bool {
 func vendorFolder(file string) string {
 	dir := path.Dir(file)
 	switch {
+	// vendor/composer/installed.json and vendor/NAME/.cargo-checksum.json: the folder "vendor".
 	case strings.HasSuffix(file, "vendor/composer/installed.json"), path.Base(file) == ".cargo-checksum.json":
 		return path.Dir(dir)
 	case strings.HasSuffix(file, "Pods/Manifest.lock"), strings.HasSuffix(file, "vendor/modules.txt"):
@@ -122,6 +125,7 @@ func (inv *inventory) hasLock(file string, locks []string, above bool) bool {
 				return true
 			}
 		}
+		// A workspace has its lock file at the top, above the manifests of its members.
 		if !above || dir == "." {
 			return false
 		}
@@ -154,6 +158,7 @@ func (inv *inventory) addRequirements(file string, k manifest.Kind, asked []mani
 			Path: file, Line: r.Line, Scope: finding.Direct, Dev: r.Dev,
 		})
 	}
+	// A manifest that lists the whole graph with exact versions needs no lock file.
 	if n == 0 || k.Whole && len(ranges) == 0 {
 		return
 	}

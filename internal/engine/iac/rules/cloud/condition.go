@@ -23,11 +23,13 @@ import (
 type truth int8
 
 const (
+	// The order matters: max of two is "or", min would be "and".
 	no truth = iota
 	unknown
 	yes
 )
 
+// truthOf is the truth of something that is known.
 func truthOf(b bool) truth {
 	if b {
 		return yes
@@ -40,11 +42,14 @@ func (t truth) negate() truth { return yes - t }
 
 // condition is one line of a rule.
 type condition struct {
-	text    string
-	path    []step
-	root    bool // begins at the resource
-	op      string
-	value   any
+	// as in the rule, for messages
+	text string
+	path []step
+	root bool // begins at the resource
+	// an operator, or "present" and "absent" for a path alone
+	op    string
+	value any
+	// of ~ and !~, otherwise nil
 	pattern *regexp.Regexp
 	absent  any // what stands for an absent value
 }
@@ -55,6 +60,7 @@ type step struct {
 	key, wanted string // the filter, if any
 }
 
+// operators are those that take a value.
 var operators = map[string]bool{"==": true, "!=": true, "in": true, "notin": true, ">=": true, "<=": true, "~": true,
 	"!~": true, "has": true, "lacks": true}
 
@@ -88,6 +94,7 @@ func (c *condition) parseOperator(text string) error {
 	if op == "" {
 		return nil
 	}
+	// "!path == 1" would be read in two ways.
 	if !operators[op] || c.op == "absent" {
 		return fmt.Errorf("condition %q: unknown operator %q", c.text, op)
 	}
@@ -136,6 +143,7 @@ func (c *condition) parsePath(path string) error {
 
 // cutOutside cuts a text at the first such byte that is not within braces.
 func cutOutside(text string, at byte) (before, after string) {
+	// A filter may contain the separator: "rule{port=1.5}.cidr".
 	depth := 0
 	for i := range len(text) {
 		switch text[i] {
@@ -161,6 +169,7 @@ func followPath(b *terraform.Block, path []step) []terraform.Hit {
 	if len(path) == 1 && s.key == "" {
 		return b.Lookup(s.name)
 	}
+	// Unsure: the block stands for an unknown number. Open: a dynamic block may add more.
 	all, unsure := b.All(s.name), b.Unsure || b.Open[s.name]
 	if s.key != "" {
 		var kept []*terraform.Block
@@ -168,6 +177,7 @@ func followPath(b *terraform.Block, path []step) []terraform.Hit {
 			switch equalValues(inner.Value(s.key), s.wanted) {
 			case yes:
 				kept = append(kept, inner)
+			// The block may or may not be one of those that the filter selects.
 			case unknown:
 				unsure = true
 			}
@@ -204,6 +214,7 @@ func (c *condition) isMet(h terraform.Hit) truth {
 	}
 	t := c.evaluate(v)
 	if h.Unsure && t != unknown {
+		// A written value decides also in a block that may not exist; its presence alone does not.
 		if _, block := v.(*terraform.Block); block || c.op == "absent" {
 			return unknown
 		}
@@ -271,6 +282,7 @@ func equalValues(v, want any) truth {
 	case nil:
 		return truthOf(want == nil)
 	case string:
+		// "${var.env}-logs" may become any text.
 		if terraform.Symbolic(v) {
 			return unknown
 		}
@@ -278,6 +290,8 @@ func equalValues(v, want any) truth {
 	case bool, float64, int:
 		return truthOf(want != nil && strings.EqualFold(scalarText(v), scalarText(want)))
 	case []any:
+		// Terraform converts a list with one item where a provider has changed the type of an
+		// argument.
 		if len(v) == 1 {
 			return equalValues(v[0], want)
 		}
@@ -296,6 +310,7 @@ func scalarText(v any) string {
 	return fmt.Sprint(v)
 }
 
+// anyEqual reports whether a value is one of the list.
 func anyEqual(v any, list []any) truth {
 	out := no
 	for _, want := range list {

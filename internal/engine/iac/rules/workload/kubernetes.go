@@ -86,6 +86,7 @@ func lowGroup(l *look) {
 	pod, containers := l.listContainers()
 	for _, c := range containers {
 		group := c.valueAt("securityContext", "runAsGroup")
+		// The setting of the container overrides that of the pod.
 		if !group.isPresent() {
 			group = pod.valueAt("securityContext", "runAsGroup")
 		}
@@ -163,7 +164,7 @@ func unsafeSysctl(l *look) {
 }
 
 // anonymousBinding reports roles for users without authentication. system:authenticated is
-// included: on several managed clusters any account of the provider is a member of it (GKE, 2024).
+// included, because on GKE every Google account is a member of it.
 func anonymousBinding(l *look) {
 	o := l.rootObject()
 	if o.kind != "RoleBinding" && o.kind != "ClusterRoleBinding" {
@@ -206,8 +207,8 @@ func isSecret(name, value string) bool {
 		!strings.Contains(strings.ToLower(value), strings.ToLower(name))
 }
 
-// secretInConfigMap reports secrets in ConfigMaps, which are not encrypted at rest and which roles
-// such as "view" can read, other than Secrets.
+// secretInConfigMap reports secrets in ConfigMaps. These are not encrypted at rest, and the role
+// "view" can read them, which it cannot do with Secrets.
 func secretInConfigMap(l *look) {
 	o := l.rootObject()
 	data, _ := o.valueAt("data").value.(map[string]any)

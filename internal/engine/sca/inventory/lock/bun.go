@@ -23,6 +23,7 @@ func readBun(b *builder) error {
 	}
 	at := make([]int, len(entries))
 	for i, e := range entries {
+		// ["lodash@4.17.21", "", {…}, "sha512-…"]: name and version, registry, requirements, hash.
 		if len(e.List()) == 0 {
 			return fmt.Errorf("packages: %q is no list", e.Key)
 		}
@@ -48,6 +49,7 @@ func (b *builder) bunNode(e document.Member) Node {
 	if dir, ok := strings.CutPrefix(version, "file:"); ok { // a folder, which requires packages like a workspace
 		node.Manifest = b.siblingPath(path.Join(dir, "package.json"))
 	}
+	// "github:owner/name#commit" or "https://…": not from the registry, and without a version.
 	if strings.Contains(version, ":") && !node.Local {
 		node.Foreign, node.Version = true, ""
 	}
@@ -98,6 +100,7 @@ func readDeno(b *builder) error {
 	if n.Kind != document.Map {
 		return errors.New("an object was expected")
 	}
+	// The members moved from version to version; the entries themselves stayed the same.
 	list, specifiers := n.Get("npm"), n.Get("specifiers")
 	if list == nil { // version 2 and 3
 		list, specifiers = n.At("packages", "npm"), n.At("packages", "specifiers")
@@ -157,6 +160,8 @@ func (b *builder) denoRoots(n, specifiers *document.Node) {
 	roots := map[string]int{}
 	for _, s := range specifiers.Members() {
 		manifest, ok := wants[s.Key]
+		// Specifiers of modules (imports in the code) are not in the workspace: they are transitive
+		// or unused.
 		if !ok && workspace != nil {
 			continue
 		}

@@ -164,8 +164,7 @@ func readPaket(b *builder) error {
 	}
 	root := b.addNode(Node{Local: true, Manifest: project})
 	for _, r := range asks {
-		// paket.dependencies has groups too, but the same package is rarely direct in only one of
-		// them.
+		// The requirement does not say its group: it is linked in each group that has the package.
 		for _, group := range groups {
 			if b.addEdge(root, false, group+" "+strings.ToLower(r.Name)) {
 				b.Rooted = true

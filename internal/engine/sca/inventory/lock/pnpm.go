@@ -53,6 +53,7 @@ func (b *builder) readPnpmDocument(n *document.Node) error {
 		return errors.New("has no lockfileVersion")
 	}
 	packages, snapshots := n.Get("packages").Members(), n.Get("snapshots")
+	// Until version 6 entries have "dev: true"; version 9 leaves it out.
 	b.Marked = snapshots == nil
 	at := make([]int, len(packages))
 	for i, e := range packages {
@@ -105,6 +106,7 @@ func (b *builder) addPnpmImporter(e document.Member) {
 			if d.Kind == document.Map { // version 6 and later
 				version = d.TextOf("version")
 			}
+			// "link:../shared" is another project of the workspace.
 			if isLocal(version) && !strings.HasPrefix(version, "/") && !isArchive(version) {
 				continue
 			}
@@ -129,6 +131,8 @@ func pnpmKeys(name, version string) []string {
 	if i := strings.IndexByte(bare, '('); i > 0 {
 		bare = bare[:i]
 	}
+	// The forms of the versions: "/name/1.0.0" (5), "/name@1.0.0(peer@2.0.0)" (6), "name@1.0.0"
+	// (9). The first key that exists is used.
 	keys := []string{version, bare, name + "@" + version, name + "@" + bare, name + "/" + version, name + "/" + bare}
 	if strings.HasPrefix(version, "/") {
 		keys = append(keys, version[1:], bare[1:])
@@ -148,6 +152,7 @@ func pnpmNode(e document.Member, five bool) Node {
 	} else {
 		n.Name, n.Version = cutName(key)
 	}
+	// Packages from tarballs and repositories have an address as key and say both themselves.
 	if name, version := e.TextOf("name"), e.TextOf("version"); name != "" {
 		n.Name, n.Version = name, version
 	} else if version != "" && !five {

@@ -29,11 +29,13 @@ func readPipfile(b *builder) error {
 		return err
 	}
 	b.Marked = true
+	// "default", "develop", and categories of one's own.
 	for _, section := range n.Members() {
 		if section.Key == "_meta" {
 			continue
 		}
 		for _, e := range section.Members() {
+			// The file has "==2.31.0"; hand-edited ones also "=2.31.0".
 			version := strings.TrimPrefix(strings.TrimPrefix(e.TextOf("version"), "=="), "=")
 			foreign := e.Get("git") != nil || e.Get("file") != nil
 			b.addNode(Node{Name: e.Key, Version: version, Line: e.Line, Dev: section.Key == "develop", Foreign: foreign,
@@ -77,6 +79,8 @@ func (b *builder) tomlPackages() (root *document.Node, packages []document.Membe
 		name := e.TextOf("name")
 		node := Node{Name: name, Version: e.TextOf("version"), Line: e.Get("name").LineOr(e.Line)}
 		tomlSource(&node, e.Node)
+		// Forks for several versions of Python put a package in twice: the key with the version
+		// tells them apart.
 		at[i] = b.addNode(node, PythonName(name)+"@"+node.Version, PythonName(name))
 	}
 	return root, packages, at, nil

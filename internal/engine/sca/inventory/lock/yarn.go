@@ -174,8 +174,8 @@ func (b *builder) readYarnBerry() error {
 		for _, section := range []string{"dependencies", "optionalDependencies"} {
 			for _, d := range entries[i].Get(section).Members() {
 				wanted := d.Text()
-				// Version 4 (Yarn 3) writes "^1.0.0" in dependencies and "npm:^1.0.0" in keys;
-				// later versions write the protocol in both.
+				// Before Yarn 4 dependencies say "^1.0.0" where keys say "npm:^1.0.0"; since then both name
+				// the protocol.
 				b.addEdge(from, develop[d.Key], d.Key+"@"+wanted, d.Key+"@npm:"+wanted,
 					patchedKey(entries[i].Key, d.Key, wanted))
 			}
