@@ -29,8 +29,9 @@ type request struct {
 	address *url.URL
 	path    string // where it goes
 	limit   int64  // bytes
-	known   advisory.MirroredFile
-	alone   bool // has neither digest nor signature
+	// tag, time and digest of the last download; empty for the first
+	known advisory.MirroredFile
+	alone bool // has neither digest nor signature
 }
 
 // fetchFile fetches a file; errUnchanged when it is the known one, NotFound when it is not
@@ -44,6 +45,7 @@ func (f *fetch) fetchFile(ctx context.Context, g request) (advisory.MirroredFile
 	err = f.verifyOrigin(ctx, g, file.Digest)
 	if errs.Is(err, errs.Forbidden) {
 		again := g
+		// Without a condition: a cache in between may have kept the file but not its signature.
 		again.known = advisory.MirroredFile{}
 		if file, err = f.transferFile(ctx, again); err == nil {
 			err = f.verifyOrigin(ctx, again, file.Digest)
@@ -52,6 +54,7 @@ func (f *fetch) fetchFile(ctx context.Context, g request) (advisory.MirroredFile
 	if err != nil {
 		return file, errors.Join(err, os.Remove(g.path))
 	}
+	// Servers without ETag send the same file again; the digest recognizes it.
 	if g.known.Digest != "" && g.known.Digest == file.Digest {
 		return file, errUnchanged
 	}
@@ -62,6 +65,7 @@ func (f *fetch) fetchFile(ctx context.Context, g request) (advisory.MirroredFile
 // a file that has not changed cost one response without a body.
 func (f *fetch) transferFile(ctx context.Context, g request) (file advisory.MirroredFile, err error) {
 	header := http.Header{}
+	// The entity tag is exact, the time has a resolution of one second (RFC 9110, 13.1.3).
 	if g.known.Tag != "" {
 		header.Set("If-None-Match", g.known.Tag)
 	} else if g.known.Modified != "" {
@@ -86,6 +90,7 @@ func (f *fetch) transferFile(ctx context.Context, g request) (file advisory.Mirr
 		return file, err
 	}
 	h := sha256.New()
+	// The digest is computed on the way: the file may have gigabytes and is not read twice.
 	n, err := io.Copy(io.MultiWriter(out, h), resp.Body)
 	f.received.Add(n)
 	if err = errors.Join(err, out.Close()); err != nil {
@@ -149,17 +154,22 @@ func (f *fetch) isOfMirror(u *url.URL) bool {
 // verifyOrigin compares a file with its digest, where there is one, and checks its
 // signature, when there is a key. A Forbidden error says what does not match.
 func (f *fetch) verifyOrigin(ctx context.Context, g request, digest string) error {
+	// Single records have no digest of their own: TLS alone protects them. Feeds of other sites are
+	// not signed by the mirror.
 	if g.alone || !f.isOfMirror(g.address) {
 		return nil
 	}
 	text, err := f.fetchText(ctx, siblingURL(g.address, ".sha256"), 4<<10)
 	switch {
+	// A digest beside the file finds a broken transfer, not an attacker, who could replace both. It
+	// is optional unless the configuration requires it; the signature below proves the origin.
 	case errs.Is(err, errs.NotFound) && !f.Digest:
 	case errs.Is(err, errs.NotFound):
 		return errs.E(errs.Forbidden, "%s is refused: there is no digest (.sha256) beside it", publicURL(g.address))
 	case err != nil:
 		return err
 	default:
+		// "DIGEST  all.zip", as sha256sum prints it.
 		want, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 		if b, err := hex.DecodeString(want); (err != nil || len(b) != sha256.Size) && !f.Digest {
 			break // a page that says that there is nothing

@@ -177,6 +177,7 @@ func inChart(charts []string, name string) bool {
 // evaluateTerraform evaluates all modules.
 func (r *treeReading) evaluateTerraform() error {
 	// A plan is JSON, and known by its content.
+	// Without such a file nothing is loaded: most trees have no Terraform.
 	if !slices.ContainsFunc(r.paths, func(name string) bool {
 		return terraform.Match(name) || strings.HasSuffix(name, ".json")
 	}) {
@@ -227,6 +228,8 @@ func (r *treeReading) dropParts() {
 	for _, docs := range r.parts {
 		for _, doc := range docs {
 			for _, name := range doc.Parts {
+				// A file of OpenAPI or Compose that is part of another is still analyzed on its
+				// own.
 				parts[name] = parts[name] || doc.Platform == document.ServerlessFrame ||
 					doc.Platform == document.CloudFormation && name != doc.Path
 			}
@@ -255,6 +258,7 @@ func (r *treeReading) evaluatePlaybooks() {
 	if len(written) == 0 {
 		return
 	}
+	// The evaluation returns all documents of Ansible, so the written ones are removed first.
 	for part, docs := range r.parts {
 		r.parts[part] = slices.DeleteFunc(docs, func(doc *document.Document) bool {
 			return doc.Platform == document.Ansible
@@ -285,6 +289,7 @@ func (r *treeReading) decodeRendered(t ansible.Rendered) []*document.Document {
 		r.pass.Degrade(newReason(t.Path, err))
 	}
 	for _, doc := range docs {
+		// Lines are those of the template: rendering keeps the line breaks.
 		doc.Path, doc.Lines = t.Path, ansible.Mark(doc.Root, doc.Lines)
 	}
 	return docs
@@ -307,10 +312,13 @@ func decodeFile(p *scan.ProjectPass, name string) []*document.Document {
 		}
 		return []*document.Document{d}
 	}
+	// Decoding YAML and JSON is expensive; most files of a repository (translations, test data,
+	// lock files) have none of the words.
 	if !mayBeInfrastructure(text) && !document.ComposeName(name) {
 		return nil
 	}
 	docs, err := decodeValues(p.FS, name, text, nil)
+	// A broken file of another kind is no gap of this analysis.
 	if err != nil && (len(docs) > 0 || isClearlyInfrastructure(text) || document.ComposeName(name)) {
 		p.Degrade(newReason(name, err))
 	}
@@ -340,6 +348,7 @@ func decodeValues(files fs.FS, name string, text []byte, given map[string]any) (
 			switch platform {
 			case document.CICD:
 				continue // pipelines have an analysis of their own
+			// JSON that is recognized as Terraform is the output of "terraform show".
 			case document.Terraform:
 				planned := planTree(tree)
 				d.Root, d.Lines = planned.Root, planned.Lines
@@ -354,6 +363,8 @@ func decodeValues(files fs.FS, name string, text []byte, given map[string]any) (
 				})
 				d.Root, d.Lines, d.Deploys, d.Parts, d.Gaps = made.Tree.Root, made.Tree.Lines, made.Deploys, made.Parts,
 					made.Gaps
+			// Objects of one folder are usually applied together: queries compare them with each
+			// other.
 			case document.Kubernetes, document.Knative:
 				d.Unit = path.Dir(name)
 			}
@@ -367,6 +378,7 @@ func decodeValues(files fs.FS, name string, text []byte, given map[string]any) (
 func applyCompose(d *document.Document, tree document.Tree, files fs.FS) {
 	m := compose.Load(d.Path, tree, func(other string) ([]byte, error) { return fs.ReadFile(files, other) })
 	d.Root, d.Lines, d.Parts, d.Gaps = m.Root, m.Lines, m.Parts, m.Gaps
+	// No service of it can be started: the file is meant to be laid over another.
 	if m.Fragment {
 		d.Root, d.Lines = map[string]any{}, &document.Node{Line: 1}
 	}
@@ -402,6 +414,7 @@ func expandLists(trees []document.Tree) []document.Tree {
 	for _, t := range trees {
 		items, ok := t.Root["items"].([]any)
 		kind, _ := t.Root["kind"].(string)
+		// "kubectl get -o yaml" prints {kind: List, items: […]}.
 		if !ok || t.Root["apiVersion"] == nil || !strings.HasSuffix(kind, "List") {
 			out = append(out, t)
 			continue
@@ -418,6 +431,7 @@ func expandLists(trees []document.Tree) []document.Tree {
 
 // looksLikeJSON reports whether a text begins as an object or a list does.
 func looksLikeJSON(text []byte) bool {
+	// A byte order mark, and comments at the beginning, as templates of Azure have them.
 	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")
 	return len(text) == 0 || text[0] == '{' || text[0] == '[' || bytes.HasPrefix(text, []byte("//")) ||
 		bytes.HasPrefix(text, []byte("/*"))

@@ -41,6 +41,7 @@ func (b *budget) spendValue() bool {
 type scope struct {
 	layers []layer
 	hidden bool // variables are defined in a way that cannot be read
+	// variables that are being evaluated, to find circles
 	open   map[string]bool
 	budget *budget
 }
@@ -73,6 +74,7 @@ var secretName = lazyregexp.New(`(?i)pass|pwd|secret|token|key|cred|auth|dsn|sal
 // variableValue returns the value of a variable. Where some hosts have another, it is
 // unknown.
 func (s *scope) variableValue(name string) (any, state) {
+	// Findings quote values: a password from a file of variables must not get into a report.
 	if s.open[name] || len(s.open) > maxOpen || secretName.MatchString(name) {
 		return nil, unknown
 	}
@@ -89,6 +91,7 @@ func (s *scope) variableValue(name string) (any, state) {
 			others = append(others, c.value)
 			continue
 		}
+		// A stronger layer may have another value for some hosts: only agreement makes it certain.
 		for _, o := range others {
 			if fmt.Sprint(o) != fmt.Sprint(c.value) {
 				return nil, unknown

@@ -56,8 +56,8 @@ var functions = map[string]func(args []any) (any, bool){
 	},
 }
 
-// arithmetic are the functions of two numbers.
-// JSON templates call them by name, add(1, 2); the parser of Bicep gives operators the same names.
+// arithmetic are the functions of two numbers. JSON templates call them by name, add(1, 2); the
+// operators of Bicep are computed under the same names.
 var arithmetic = map[string]func(a, b int64) (any, bool){
 	"add": func(a, b int64) (any, bool) { return a + b, true },
 	"sub": func(a, b int64) (any, bool) { return a - b, true },

@@ -16,12 +16,15 @@ const (
 
 // A declaration is one statement of a file.
 type declaration struct {
-	word       string // "param", "var", "resource", "module", …
-	name       token
-	kind       string // the type of a parameter or resource, as it is written
-	existing   bool
-	condition  *expr
-	value      *expr
+	word     string // "param", "var", "resource", "module", …
+	name     token
+	kind     string // the type of a parameter or resource, as it is written
+	existing bool
+	// of "if (…)"; nil without
+	condition *expr
+	// nil for a declaration without a value
+	value *expr
+	// @secure(), @description('…'), in the order in which they are written
 	decorators []*expr
 	line       int // of the word
 	last       int // line of the last token
@@ -44,9 +47,11 @@ const (
 
 // An expr is an expression.
 type expr struct {
-	what   int
-	name   string
-	value  any
+	what int
+	name string
+	// of a literal: string, int64, bool or nil
+	value any
+	// of a member, index or method call; otherwise nil
 	base   *expr
 	items  []*expr
 	fields []field
@@ -67,10 +72,13 @@ type field struct {
 
 // A parser reads one text, or one expression of a string.
 type parser struct {
-	lex    *lexer
-	tok    token
-	prev   token
-	depth  int
+	lex *lexer
+	// the next token, not consumed yet
+	tok token
+	// the last one that was consumed
+	prev  token
+	depth int
+	// shared with the parsers of strings, see newParser
 	values *int
 }
 
@@ -196,6 +204,7 @@ func (p *parser) parseDeclaration() (*declaration, error) {
 // brackets.
 func (p *parser) skipStatement() error {
 	open := 0
+	// "type mode = 'a' | 'b'" may continue on lines that begin with "|".
 	for first := true; p.tok.kind != end; first = false {
 		if p.tok.begins && open <= 0 && !first && !p.is("|") {
 			return nil
@@ -303,6 +312,7 @@ func (p *parser) parseBody() (condition, value *expr, err error) {
 		if err = p.advance(); err != nil {
 			return nil, nil, err
 		}
+		// The parentheses belong to the condition: a whole expression would take the body as well.
 		if condition, err = p.parsePrimary(); err != nil {
 			return nil, nil, err
 		}

@@ -10,15 +10,20 @@ import (
 
 // queryInfo describes a query, in the words of its authors.
 type queryInfo struct {
-	ID          string               `json:"id"`
-	Name        string               `json:"queryName"`
-	Severity    string               `json:"severity"`
-	Category    string               `json:"category"`
-	Description string               `json:"descriptionText"`
-	URL         string               `json:"descriptionUrl"`
-	CWE         string               `json:"cwe"`
-	Cloud       string               `json:"cloudProvider"`
-	Override    map[string]overrides `json:"override"`
+	// a UUID, shared by the same query on all platforms
+	ID   string `json:"id"`
+	Name string `json:"queryName"`
+	// CRITICAL, HIGH, MEDIUM, LOW, INFO or TRACE
+	Severity string `json:"severity"`
+	// one of the keys of byCategory
+	Category    string `json:"category"`
+	Description string `json:"descriptionText"`
+	URL         string `json:"descriptionUrl"`
+	// "284" or "CWE-284"; may be empty
+	CWE   string `json:"cwe"`
+	Cloud string `json:"cloudProvider"`
+	// by the version of the format, "3.0" of OpenAPI; nil without
+	Override map[string]overrides `json:"override"`
 }
 
 // overrides is what a query that covers several versions of a format says of one
@@ -32,6 +37,7 @@ type overrides struct {
 }
 
 // platformNames gives the platforms as rule identifiers and people name them.
+// The identifiers are part of rule ids and thereby of fingerprints: they never change.
 var platformNames = map[document.Platform]struct{ id, name string }{
 	document.Ansible:         {"ansible", "Ansible"},
 	document.ARM:             {"arm", "Azure Resource Manager"},
@@ -74,8 +80,9 @@ func (p *platform) newRule(query int, override string) (*finding.Rule, error) {
 		Description:      endSentence(a.Description) + benchmarkText(p.name, p.index.Queries[query].Name),
 		HowToPrevent:     remediationText(a),
 		CWE:              listCWE(a),
-		OWASP:            []string{"A05:2021", "A02:2025"},
-		Severity:         severity, Confidence: confidence,
+		// Security Misconfiguration in both editions of the Top 10.
+		OWASP:    []string{"A05:2021", "A02:2025"},
+		Severity: severity, Confidence: confidence,
 		Language: platformNames[p.name].name,
 		Link:     a.URL,
 	}

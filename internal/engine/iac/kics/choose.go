@@ -10,6 +10,7 @@ const maxWord = 200
 
 // wordsOf marks the words of the platform that the documents hold.
 func (p *platform) wordsOf(docs []*document.Document) []bool {
+	// By the number of the word, since queries name words by number: a look-up is one index.
 	held := make([]bool, len(p.words))
 	mark := func(s string) {
 		if len(s) <= maxWord {
@@ -36,6 +37,7 @@ func (p *platform) wordsOf(docs []*document.Document) []bool {
 	}
 	for _, d := range docs {
 		visit(d.Root)
+		// Some queries compare the name of the file.
 		mark(d.Path)
 	}
 	return held
@@ -43,6 +45,7 @@ func (p *platform) wordsOf(docs []*document.Document) []bool {
 
 // queryChoice says which rules of a query some documents can trigger.
 type queryChoice struct {
+	// its position in the index of the platform
 	query int
 	rules []bool // by position in query.Rules
 }
@@ -54,6 +57,7 @@ func (p *platform) chooseQueries(held []bool) []queryChoice {
 		var rules []bool
 		for j, r := range q.Rules {
 			if isMet(r.Needs, held) {
+				// A document can trigger few of the queries: memory is only used for those.
 				if rules == nil {
 					rules = make([]bool, len(q.Rules))
 				}

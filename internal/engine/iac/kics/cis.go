@@ -16,13 +16,17 @@ import (
 // benchmarkFamily is a benchmark, with its sections by the names of the queries' folders,
 // which mean the same on all platforms.
 type benchmarkFamily struct {
+	// the title and version, as it is shown
 	benchmark string
-	sections  map[string]string
+	// the number of the section by the last part of the query's path
+	sections map[string]string
 }
 
 // benchmarkText returns the section for a query as text for its description; "" when none
 // is known.
 func benchmarkText(platform document.Platform, query string) string {
+	// Queries for Terraform, CloudFormation and Ansible lie in folders by provider, "aws/NAME": the
+	// same name asks for the same on each of them.
 	f := familyOf(platform, query)
 	if section := f.sections[path.Base(query)]; section != "" {
 		return "\n\nReference: " + f.benchmark + ", section " + section + "."
@@ -34,6 +38,7 @@ func benchmarkText(platform document.Platform, query string) string {
 func familyOf(platform document.Platform, query string) benchmarkFamily {
 	provider, _, _ := strings.Cut(query, "/")
 	switch {
+	// Terraform has queries for Kubernetes as well, in the folder "kubernetes".
 	case platform == document.Kubernetes, provider == "kubernetes":
 		return kubernetes
 	case platform == document.Dockerfile, platform == document.Compose:
@@ -49,6 +54,8 @@ func familyOf(platform document.Platform, query string) benchmarkFamily {
 }
 
 // amazon names the benchmark's sections that queries for AWS check.
+// To add a row, compare the title of the section with the description of the query: the section
+// must ask for the same, not only for something of the same service.
 var amazon = benchmarkFamily{"CIS Amazon Web Services Foundations Benchmark 3.0.0", map[string]string{
 	"root_account_has_active_access_keys":                                              "1.4",
 	"iam_password_without_minimum_length":                                              "1.8",

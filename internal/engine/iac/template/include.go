@@ -33,6 +33,7 @@ func (s *stack) applyTransforms() {
 			at = itemNode(n, i)
 		}
 		switch one := one.(type) {
+		// A name alone: a macro, or one of AWS such as AWS::Serverless-2016-10-31.
 		case string:
 			s.reportMacro(one, at)
 		case map[string]any:
@@ -184,6 +185,7 @@ func (s *stack) readTemplate(where string) (document.Tree, string, bool) {
 // it.
 func findNearby(where, file string, source Source) (string, bool) {
 	where, _, _ = strings.Cut(where, "?")
+	// "s3://${Bucket}/stacks/vpc.yaml": what follows the last variable is known.
 	if i := strings.LastIndex(where, "}"); i >= 0 && strings.Contains(where, "${") {
 		where = "https://" + where[i+1:]
 	}
@@ -194,6 +196,7 @@ func findNearby(where, file string, source Source) (string, bool) {
 		return name, where != "" && !path.IsAbs(where) && isPresent(source, name)
 	}
 	parts := strings.FieldsFunc(rest, func(r rune) bool { return r == '/' })
+	// Each part is tried in each folder above, so that their number is bounded.
 	if len(parts) > 20 || !strings.Contains(path.Ext(rest), ".") {
 		return "", false
 	}
@@ -203,6 +206,8 @@ func findNearby(where, file string, source Source) (string, bool) {
 			if name := path.Join(at, end); name != file && isPresent(source, name) {
 				return name, true
 			}
+			// The name alone ("vpc.yaml") is only taken beside the template: elsewhere it may be
+			// another.
 			if at == "." || i == len(parts)-1 {
 				break
 			}

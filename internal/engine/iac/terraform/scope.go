@@ -36,6 +36,7 @@ type scope struct {
 	providers map[*block]*Block // as far as they were asked for
 	generated []*source         // files that Terragrunt puts beside the module's; their providers count
 
+	// values of variables and locals that were evaluated
 	memo      map[string]cty.Value
 	busy      map[string]bool
 	functions map[string]function.Function
@@ -50,13 +51,17 @@ type local struct {
 
 // node is a resource as it is written, in one module instance.
 type node struct {
-	block     *block
-	key       string
-	address   string
-	data      bool
-	busy      bool
-	done      bool
-	value     cty.Value
+	block *block
+	// "aws_s3_bucket.logs", the name in expressions of the module
+	key string
+	// key with the address of the module before it
+	address string
+	data    bool
+	// being expanded: a reference to it now is a cycle
+	busy  bool
+	done  bool
+	value cty.Value
+	// filled by expandResource
 	instances []*Resource
 }
 
@@ -89,6 +94,7 @@ func (s *scope) declareBlock(b *block) {
 			s.locals[a.name] = append(s.locals[a.name], local{a, a.fileIn(b)})
 		}
 		return
+	// A check block may have a data source of its own.
 	case "check":
 		for _, inner := range b.blocks {
 			if inner.kind == "data" {
@@ -151,6 +157,7 @@ func (s *scope) noteReads(b *block) {
 				s.deep[name][""] = true
 			}
 		}
+		// Walking every expression is expensive, so only those with a splat are walked.
 		if strings.Contains(a.fileIn(b).textOf(a.whole), "*]") {
 			s.noteSplats(a.expr)
 		}
@@ -203,6 +210,7 @@ func rootWords(t hcl.Traversal) []string {
 // splitTraversal splits the names of a traversal into what is named and what is read of
 // it.
 func splitTraversal(words []string) (string, []string) {
+	// "aws_s3_bucket.logs.arn": type and name, then what is read.
 	n := 2
 	switch words[0] {
 	case "data", "ephemeral":
@@ -230,6 +238,7 @@ func (s *scope) setValues(d *folder) {
 		}
 	}
 	list := append(first, auto...)
+	// prod.tfvars alone is surely meant by -var-file; of several it is not known which.
 	if len(list) == 0 && len(other) == 1 {
 		list = other
 	}
@@ -295,6 +304,7 @@ func (s *scope) evaluateVariable(name string, b *block) cty.Value {
 	if !ok {
 		return s.missingVariable(name, want)
 	}
+	// optional(string, "x") in the type of an object. Marked and unknown values stay as they are.
 	if defaults != nil && !v.IsNull() && v.IsWhollyKnown() && !v.ContainsMarked() {
 		v = defaults.Apply(v)
 	}
@@ -446,6 +456,7 @@ func (s *scope) newContext(e hclsyntax.Expression, from *source, f frame) *hcl.E
 	// In a fixed order, so that the same name of a cycle is told each time.
 	for _, root := range slices.Sorted(maps.Keys(needs)) {
 		names := needs[root]
+		// Names of the instance come first: an iterator may be called like a resource type.
 		if v, ok := f[root]; ok {
 			out.Variables[root] = v
 			continue
@@ -470,6 +481,7 @@ func (s *scope) rootValue(root string, names map[string]bool, from *source) cty.
 			object[first] = s.moduleOutputs(first, from)
 		case "path":
 			object[first] = s.pathValue(first)
+		// terraform.workspace is "default" unless somebody selects another.
 		case "terraform":
 			object[first] = cty.StringVal("default")
 		case "data", "ephemeral":

@@ -112,6 +112,7 @@ func (s *scope) passedProvider(name, alias string) hclsyntax.Expression {
 // name: its own, the one that its call hands down, or that of the caller. It is nil
 // without one.
 func (s *scope) providerConfig(name, alias string) *Block {
+	// Terragrunt often generates the provider, so generated files count as files of the module.
 	for _, f := range slices.Concat(s.folder.files, s.generated) {
 		for _, b := range f.blocks {
 			if b.kind == "provider" && len(b.labels) > 0 && b.labels[0] == name && providerAlias(b) == alias {
@@ -122,9 +123,11 @@ func (s *scope) providerConfig(name, alias string) *Block {
 	if s.parent == nil {
 		return nil
 	}
+	// providers = { aws = aws.west }: the module's "aws" is the caller's "aws.west".
 	if e := s.passedProvider(name, alias); e != nil {
 		return s.parent.providerConfig(providerName(e))
 	}
+	// Only the default configuration is inherited; one with an alias must be passed.
 	if alias != "" {
 		return nil
 	}

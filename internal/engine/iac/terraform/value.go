@@ -12,8 +12,11 @@ import (
 // was made from something that is not known.
 
 type (
-	refMark       struct{ resource *Resource }
-	symbolicMark  struct{}
+	// the value was read of the resource
+	refMark struct{ resource *Resource }
+	// a placeholder such as "${var.name}" went into it
+	symbolicMark struct{}
+	// declared as sensitive, or of an attribute that providers treat as a secret
 	sensitiveMark struct{}
 )
 
@@ -53,6 +56,7 @@ func plainOf(v cty.Value) plainValue {
 			}
 		}
 	}
+	// Marks are a set without an order; findings must not depend on it.
 	sortResources(p.refs)
 	w := &valueWalk{left: maxValue}
 	p.value = w.convert(v)
@@ -68,6 +72,7 @@ type valueWalk struct{ left int }
 // convert converts a value. One that was computed from a placeholder and does not show it
 // is Unknown: its text would be wrong.
 func (w *valueWalk) convert(v cty.Value) any {
+	// Each value costs eight bytes besides its text, so that empty lists count too.
 	if w.left -= 8; w.left < 0 {
 		return Unknown{}
 	}
@@ -79,6 +84,7 @@ func (w *valueWalk) convert(v cty.Value) any {
 		return nil
 	}
 	out := w.convertKnown(v)
+	// For example length("${var.name}"), or upper() of it, which would spoil the placeholder.
 	if _, ok := marks[symbolicMark{}]; ok && !hasPlaceholder(out) {
 		return Unknown{}
 	}
@@ -95,6 +101,7 @@ func (w *valueWalk) convertKnown(v cty.Value) any {
 	case t == cty.Bool:
 		return v.True()
 	case t == cty.Number:
+		// Rules compare with float64; numbers beyond 2^53 lose their last digits.
 		f, _ := v.AsBigFloat().Float64()
 		return f
 	case t.IsListType(), t.IsSetType(), t.IsTupleType():
@@ -189,6 +196,7 @@ func intOf(v cty.Value) (int, bool) {
 		return 0, false
 	}
 	n, _ := f.Int64()
+	// A negative or huge count is cut to a bound that the caller reports as too large.
 	if n < 0 || n > 1<<40 {
 		return 1 << 40, true
 	}

@@ -20,6 +20,7 @@ func (inv *inventory) addSBOM(f scan.File) bool {
 		return true
 	}
 	defer func() { _ = file.Close() }() // it was only read from
+	// The file is read as a stream: an SBOM may be far larger than maxManifest.
 	bill, err := sbom.Read(file)
 	if errors.Is(err, sbom.ErrNotSBOM) {
 		return false
@@ -33,6 +34,8 @@ func (inv *inventory) addSBOM(f scan.File) bool {
 		pkg.Path = f.Path
 		inv.packages = append(inv.packages, pkg)
 	}
+	// Without a package URL the ecosystem is not known, and a name alone would match the wrong
+	// advisories.
 	if bill.Unnamed > 0 {
 		inv.Degrade(scan.Reason{Code: "no-package-url", Path: f.Path, Message: fmt.Sprintf(
 			"%s no package URL of a known ecosystem, so nothing was looked up for them: %s",

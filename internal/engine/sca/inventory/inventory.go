@@ -56,6 +56,7 @@ func Take(t Tree) ([]finding.Package, error) {
 		if err := t.Context.Err(); err != nil {
 			return nil, err
 		}
+		// The name only suggests an SBOM: with other content the file is read like any other.
 		if sbom.IsFileName(f.Path) && inv.addSBOM(f) || isInstalled(f.Path) {
 			continue
 		}
@@ -122,6 +123,8 @@ func uniquePackages(list []finding.Package) []finding.Package {
 	out := list[:0]
 	for _, pkg := range list {
 		if n := len(out); n > 0 && comparePackages(out[n-1], pkg) == 0 {
+			// A package that is also shipped is not for development only, and one that is also
+			// direct is direct.
 			out[n-1].Dev = out[n-1].Dev && pkg.Dev
 			if pkg.Scope == finding.Direct {
 				out[n-1].Scope = finding.Direct
@@ -183,9 +186,11 @@ func (inv *inventory) readByLibrary(f scan.File, readers []libraryReader) {
 	api := simplefileapi.New(f.Path, info)
 	var content []byte
 	for _, r := range readers {
+		// A lock file is more exact than the manifest that it was made of.
 		if !r.wantsFile(f.Path, api) || inv.hasLock(f.Path, r.locks, true) {
 			continue
 		}
+		// The file is only read when a reader wants it, and only once for all of them.
 		if content == nil {
 			var ok bool
 			if content, ok = inv.readFile(f); !ok {
@@ -238,6 +243,8 @@ func runReader(ctx context.Context, r libraryReader,
 // addFound adds what a reader found in a file.
 func (inv *inventory) addFound(file string, r libraryReader, found []*extractor.Package, content []byte) {
 	roles := rolesOf(file, content)
+	// Each name is searched from the beginning: with n names in a file of n lines the time is
+	// quadratic, and the budget ends it.
 	lines := lineFinder{content: content, budget: 1 << 30}
 	unfixed := []string{}
 	for _, x := range found {
@@ -290,6 +297,7 @@ func toPackage(x *extractor.Package, r libraryReader, file string) (finding.Pack
 	if groups, ok := x.Metadata.(interface{ DepGroups() []string }); ok {
 		pkg.Dev = isDevOnly(groups.DepGroups())
 	}
+	// A package of a repository is none of the registry, even with the same name.
 	if x.PURLType != purl.TypeGit {
 		pkg.PURL = makePURL(pkg.Ecosystem, pkg.Name, pkg.Version)
 		if withVersion := *x; pkg.PURL == "" {
@@ -324,6 +332,7 @@ func isDevOnly(groups []string) bool {
 			return false
 		}
 	}
+	// Without groups nothing is said, so the package counts as shipped.
 	return len(groups) > 0
 }
 
@@ -366,6 +375,7 @@ func (l *lineFinder) findLine(name string) int {
 		}
 		i += at
 		whole := !isNameByte(l.content, i-1) && !isNameByte(l.content, i+len(name))
+		// "lodash" is also part of "lodash.merge" and "@types/lodash": a whole word is preferred.
 		if whole || first == 0 {
 			first = 1 + bytes.Count(l.content[:i], []byte("\n"))
 		}

@@ -17,14 +17,18 @@ import (
 type origins struct {
 	*Program
 	foreign map[string]map[string]bool // by language: modules that are imported
-	vars    []map[ir.Var]string        // by function
-	results []string                   // by function
-	fields  map[string]string          // by class and field
-	globals map[string]string          // by qualified name
+	// indexed by the id of the function; nil for one without foreign values
+	vars []map[ir.Var]string // by function
+	// what the function returns; "" when it is not foreign or not known
+	results []string          // by function
+	fields  map[string]string // by class and field
+	globals map[string]string // by qualified name
 	changed bool
 }
 
 // rounds bounds how many calls an object is followed through.
+// Each round follows values through one more call; the work grows with the program, and real chains
+// (client → session → request) are short.
 const rounds = 4
 
 // followValues adds the uses that names do not show.
@@ -58,6 +62,7 @@ func (p *Program) followValues() {
 // isForeign reports whether the name is of a module that is imported from outside.
 func (o *origins) isForeign(language, name string) bool {
 	set := o.foreign[language]
+	// "yaml.v3.Decoder", "yaml.v3", "yaml": the longest prefix that is imported decides.
 	for end := len(name); end > 0; end = strings.LastIndexAny(name[:end], "./") {
 		if set[name[:end]] {
 			return true
@@ -76,6 +81,7 @@ func (o *origins) originOf(fn *ir.Function, v ir.Var) string {
 
 // setOrigin notes where a variable's value comes from; the first one stays.
 func (o *origins) setOrigin(fn *ir.Function, v ir.Var, from string) {
+	// A chain a().b().c()… makes ever longer names. The first origin stays, so that the rounds end.
 	if from == "" || v == ir.NoVar || len(from) > 300 || o.originOf(fn, v) != "" {
 		return
 	}
@@ -116,6 +122,7 @@ func (o *origins) followFunction(fn *ir.Function) {
 	if fn.Parent != nil {
 		for _, c := range fn.Captures {
 			o.setOrigin(fn, c.Inner, o.originOf(fn.Parent, c.Outer))
+			// Both ways: a closure reads what the function around it has, and assigns to it.
 			o.setOrigin(fn.Parent, c.Outer, o.originOf(fn, c.Inner))
 		}
 	}
@@ -250,6 +257,7 @@ func (o *origins) addCalls(fn *ir.Function) {
 	language := languageFamily(fn.File.Lang)
 	for i := range fn.Calls {
 		c := &fn.Calls[i]
+		// The call goes to code of the program itself.
 		if slices.ContainsFunc(o.graph.Targets(fn, c), hasBody) {
 			continue
 		}

@@ -26,8 +26,11 @@ import (
 
 // A User of Amazon, or a role that is being used.
 type User struct {
+	// twelve digits
 	Account string
-	Secret  string
+	// the secret access key
+	Secret string
+	// the session token of a role; "" for a user
 	Session string
 	Policy  string // of a role that is being used
 }
@@ -42,8 +45,11 @@ type Role struct {
 // Amazon holds users by the public part of their keys, roles by name, and images by
 // repository.
 type Amazon struct {
-	URL    string
-	Now    time.Time
+	// of the server, without a trailing slash
+	URL string
+	// the fixed clock, with which requests are compared
+	Now time.Time
+	// AssumeRole adds users; set the others before the first request
 	Users  map[string]User
 	Roles  map[string]Role
 	Images map[string][]aws.Version
@@ -118,6 +124,8 @@ func (a *Amazon) caller(r *http.Request, body string, parts []string) (key strin
 	key, within, _ := strings.Cut(credential, "/")
 	stamp := r.Header.Get("X-Amz-Date")
 	at, err := time.Parse("20060102T150405Z", stamp)
+	// Signature version 4 requires these, and every header X-Amz-*, to be signed: an unsigned one
+	// could be added on the way.
 	want := []string{"host", "x-amz-date", "content-type"}
 	for name := range r.Header {
 		if strings.HasPrefix(name, "X-Amz-") {
@@ -127,6 +135,7 @@ func (a *Amazon) caller(r *http.Request, body string, parts []string) (key strin
 	for _, name := range want {
 		ok = ok && slices.Contains(names, name)
 	}
+	// Amazon rejects requests that are more than five minutes old (replay).
 	if !ok || err != nil || !slices.IsSorted(names) || at.Sub(a.Now).Abs() > 5*time.Minute ||
 		within != stamp[:8]+"/"+parts[1]+"/"+parts[0]+"/aws4_request" {
 		return "", User{}, refused
@@ -135,6 +144,7 @@ func (a *Amazon) caller(r *http.Request, body string, parts []string) (key strin
 	if !found {
 		return "", User{}, map[string]string{"sts": "InvalidClientTokenId", "ecr": "UnrecognizedClientException"}[parts[0]]
 	}
+	// The canonical request: method, path, query, headers, names of the headers, hash of the body.
 	text := "POST\n" + r.URL.Path + "\n\n"
 	for _, name := range names {
 		value := r.Header.Get(name)
@@ -145,6 +155,8 @@ func (a *Amazon) caller(r *http.Request, body string, parts []string) (key strin
 	}
 	sum := sha256.Sum256([]byte(body))
 	sum = sha256.Sum256([]byte(text + "\n" + signed + "\n" + hex.EncodeToString(sum[:])))
+	// The signing key is derived over date, region, service and "aws4_request"; the last round
+	// signs the string to sign.
 	secret := []byte("AWS4" + user.Secret)
 	for _, part := range append(strings.Split(within, "/"), "AWS4-HMAC-SHA256\n"+stamp+"\n"+within+"\n"+
 		hex.EncodeToString(sum[:])) {

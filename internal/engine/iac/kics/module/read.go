@@ -13,7 +13,9 @@ const maxDepth = 200
 
 // Tables are the texts and terms that rules of one form stand on.
 type Tables struct {
+	// names and strings, each once
 	texts []string
+	// the bytes of terms that several rules use; decoded when first needed
 	terms [][]byte
 }
 
@@ -35,7 +37,8 @@ func ReadTables(form []byte) (*Tables, []byte, error) {
 // A Reader makes rules of their bytes. Terms that stand in several places are made once;
 // it serves one goroutine.
 type Reader struct {
-	tables  *Tables
+	tables *Tables
+	// by the number of the text; nil until the first use
 	vars    []*ast.Term
 	strings []*ast.Term
 	terms   []*ast.Term
@@ -70,7 +73,9 @@ func (r *Reader) Rule(rule []byte, m *ast.Module, file string) (*ast.Rule, error
 // nothing.
 type reader struct {
 	*Reader
-	rest   []byte
+	// the bytes that are left
+	rest []byte
+	// set once and never reset; checked at the end of a rule
 	failed bool
 	module *ast.Module
 	file   string
@@ -101,6 +106,7 @@ func (r *reader) readNumber() uint64 {
 // readCount returns the length of a list whose items take at least a byte each.
 func (r *reader) readCount() int {
 	n := r.readNumber()
+	// A count of a damaged form must not allocate: each item takes at least a byte of the rest.
 	if n > uint64(len(r.rest)) {
 		r.setFailed()
 		return 0
@@ -113,6 +119,7 @@ func (r *reader) readTable() [][]byte {
 	lengths := make([]int, r.readCount())
 	total := 0
 	for i := range lengths {
+		// Bounded, so that the sum below cannot overflow.
 		lengths[i] = int(min(r.readNumber(), math.MaxInt32))
 		total += lengths[i]
 	}
@@ -122,6 +129,7 @@ func (r *reader) readTable() [][]byte {
 	}
 	out := make([][]byte, len(lengths))
 	for i, n := range lengths {
+		// The capacity ends with the item: an append cannot overwrite the next one.
 		out[i], r.rest = r.rest[:n:n], r.rest[n:]
 	}
 	return out
@@ -198,6 +206,7 @@ func (r *reader) readExpr(depth int) *ast.Expr {
 	case flags&exprEvery != 0:
 		every := &ast.Every{Key: r.readTerm(depth + 1), Value: r.readTerm(depth + 1), Domain: r.readTerm(depth + 1),
 			Location: r.at}
+		// "every x in list" has no key, which is written as null.
 		if every.Key != nil && every.Key.Value.Compare(ast.Null{}) == 0 {
 			every.Key = nil
 		}

@@ -80,18 +80,23 @@ func listTypes(projects []*terraform.Project) []string {
 
 // checkRun is one run of the rules.
 type checkRun struct {
-	lib     *Library
-	graph   *graph
+	lib   *Library
+	graph *graph
+	// in the order of the rules until Check sorts them
 	matches []Match
-	seen    map[string]bool
+	// rule, position and resource of each match
+	seen map[string]bool
 }
 
 // subject is what a rule is asked of.
 type subject struct {
+	// nil for a provider
 	resource *terraform.Resource
 	module   *terraform.Module
-	body     *terraform.Block
-	address  string
+	// its arguments and blocks
+	body *terraform.Block
+	// as it is shown: "module.a.aws_s3_bucket.logs[0]"
+	address string
 }
 
 // addMatch keeps a match. Instances of one block that break a rule in the same place are
@@ -104,6 +109,7 @@ func (r *checkRun) addMatch(m Match) {
 		m.Address = m.Resource.Address
 		m.Module = m.Resource.Module
 	}
+	// count and for_each make many instances of one block: the developer changes it once.
 	key := fmt.Sprint(m.Rule.ID, m.Place.Path, m.Place.StartLine, m.Place.StartColumn)
 	if m.Resource != nil {
 		key += m.Resource.Type + "." + m.Resource.Name
@@ -136,6 +142,7 @@ func (c *check) blocksOf(body *terraform.Block) []*terraform.Block {
 // checkSubject checks one rule on one subject.
 func (r *checkRun) checkSubject(c *check, s *subject) {
 	for _, b := range c.blocksOf(s.body) {
+		// A block that may not exist cannot break a rule.
 		if b.Unsure || !allHold(c.when, s.body, b) {
 			continue
 		}
@@ -143,6 +150,8 @@ func (r *checkRun) checkSubject(c *check, s *subject) {
 		if len(c.must) > 0 && !bad {
 			continue
 		}
+		// The missing argument may be set by a resource of its own, as with
+		// aws_s3_bucket_server_side_encryption_configuration.
 		if len(c.with) > 0 && s.resource != nil && r.graph.isSatisfied(c.with, s.resource) != no {
 			continue
 		}

@@ -15,6 +15,8 @@ type graph struct {
 	named   map[*terraform.Resource][]*terraform.Resource // by whom a resource is named
 }
 
+// newGraph indexes the resources of all modules once; every rule uses the same index. Data sources
+// have keys of their own, "data.TYPE", because they are not deployed by this code.
 func newGraph(p *terraform.Project) *graph {
 	g := &graph{project: p, types: map[string][]*terraform.Resource{},
 		named: map[*terraform.Resource][]*terraform.Resource{}}
@@ -35,8 +37,11 @@ func newGraph(p *terraform.Project) *graph {
 
 // related is a resource that may satisfy a rule for another.
 type related struct {
+	// its type
 	kind string
-	by   string
+	// the argument that names the other; "" when one in the same root module is enough
+	by string
+	// what it must say; all of them
 	must []*condition
 }
 
@@ -56,6 +61,7 @@ func (g *graph) isSatisfied(list []related, r *terraform.Resource) truth {
 			t := speaks
 			for _, c := range w.must {
 				for _, h := range c.findValues(other.Body) {
+					// min is "and" over the conditions, max below is "or" over the resources.
 					t = min(t, c.isMet(h))
 				}
 			}
@@ -70,6 +76,7 @@ func (g *graph) isSatisfied(list []related, r *terraform.Resource) truth {
 func (g *graph) refersTo(other *terraform.Resource, by string, r *terraform.Resource) truth {
 	out := no
 	for _, h := range other.Body.Lookup(by) {
+		// A block or an absent argument names nothing.
 		if h.Attr == nil {
 			continue
 		}
@@ -99,6 +106,7 @@ func namedByText(v any, r *terraform.Resource, sameRoot bool) truth {
 		}
 	case string:
 		return truthOf(v != "" && sameRoot && hasName(r, v))
+	// A list of names is specific enough to count across root modules as well.
 	case []any:
 		for _, e := range v {
 			if text, ok := e.(string); ok && text != "" && hasName(r, text) {
@@ -111,6 +119,7 @@ func namedByText(v any, r *terraform.Resource, sameRoot bool) truth {
 
 // hasName reports whether the text is the resource's name for the provider.
 func hasName(r *terraform.Resource, text string) bool {
+	// The arguments by which providers name resources.
 	for _, name := range []string{"bucket", "name", "identifier", "cluster_identifier", "id"} {
 		if v, ok := r.Body.Value(name).(string); ok && v == text {
 			return true

@@ -56,6 +56,7 @@ func (b *Build) Requirements(file string) []manifest.Requirement {
 	var out []manifest.Requirement
 	at := map[string]int{}
 	add := func(r manifest.Requirement) {
+		// A variable that is not known, or a project of the same build (":core").
 		if strings.ContainsAny(r.Name, "${} ") || !strings.Contains(r.Name, ":") {
 			return
 		}
@@ -87,6 +88,7 @@ func (b *Build) Requirements(file string) []manifest.Requirement {
 // readStatement returns the requirements of one statement.
 func readStatement(text string, vars map[string]string, libs Catalog) []manifest.Requirement {
 	var out []manifest.Requirement
+	// "exclude group: 'a', module: 'b'" names a package that is not used.
 	if strings.Contains(text, "exclude") && !strings.Contains(text, "(") {
 		return nil
 	}
@@ -129,6 +131,7 @@ func readStatement(text string, vars map[string]string, libs Catalog) []manifest
 // fixedVersion returns the version when the text allows only one.
 func fixedVersion(text string) string {
 	text = strings.TrimSuffix(strings.TrimSpace(text), "!!")
+	// "1.+", "[1.0,2.0)" and "latest.release" are ranges; "1.2.3!!" is strict.
 	if text == "" || strings.ContainsAny(text, "+[](),${} ") || !strings.ContainsAny(text, "0123456789") {
 		return ""
 	}
@@ -149,6 +152,7 @@ func isForTests(text string) bool {
 
 // expandVariables replaces $name, ${name} and ${a.b} by what is known; else they stay.
 func expandVariables(text string, vars map[string]string) string {
+	// A variable may be made of others; eight rounds resolve real chains, and a circle ends.
 	for range 8 {
 		next := reference.ReplaceAllStringFunc(text, func(ref string) string {
 			name := strings.Trim(strings.TrimPrefix(ref, "$"), "{}")
@@ -205,6 +209,7 @@ func dependencyBlocks(text string) []block {
 
 // closingBracket returns where the bracket is closed that was opened before the position.
 func closingBracket(text string, at int) int {
+	// The text has no comments any more, so that brackets in them do not count.
 	depth := 1
 	for i := at; i < len(text); i++ {
 		switch text[i] {
@@ -214,6 +219,7 @@ func closingBracket(text string, at int) int {
 			if depth--; depth == 0 {
 				return i
 			}
+		// A bracket in a text does not count either.
 		case '"', '\'':
 			i = endOfText(text, i)
 		}
