@@ -94,6 +94,7 @@ func (c *Cache) fetchFile(ctx context.Context, s Snapshot) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(c.Dir, "advisories-"+s.Digest+".dat")
+	// The digest is in the name and was verified before the rename; it is not computed again.
 	if info, err := os.Stat(path); err == nil && info.Size() == s.Size {
 		return path, nil
 	}

@@ -32,6 +32,7 @@ func nameAdvisory(a *finding.Advisory) {
 	slices.SortFunc(a.Aliases, compareNames)
 	a.Aliases = slices.Compact(a.Aliases)
 	a.ID = a.Aliases[0]
+	// From the last to the first, so that the lowest name of each kind remains.
 	for _, name := range slices.Backward(a.Aliases) {
 		switch {
 		case strings.HasPrefix(name, "CVE-"):
@@ -103,6 +104,7 @@ func firstLine(text string) string {
 func setSeverity(a *finding.Advisory, records []details) {
 	for _, s := range a.Severities {
 		version, score, ok := scoreCVSS(s.Score)
+		// Versions compare as texts: "2.0" < "3.0" < "3.1" < "4.0".
 		if ok && (version > a.CVSSVersion || version == a.CVSSVersion && score > a.CVSS) {
 			a.CVSSVersion, a.CVSS, a.CVSSVector = version, score, s.Score
 		}
@@ -131,6 +133,7 @@ func fromLabel(label string) finding.Severity {
 		return finding.High
 	case "medium", "moderate":
 		return finding.Medium
+	// "negligible" is a word of Ubuntu, "unimportant" of Debian, "important" of Red Hat.
 	case "low", "minor", "negligible", "none", "unimportant":
 		return finding.Low
 	}
@@ -159,6 +162,7 @@ func scoreCVSS(vector string) (version string, score float64, ok bool) {
 		}
 		return "3.0", v.BaseScore(), true
 	}
+	// Version 2 has no prefix: "AV:N/AC:L/Au:N/C:P/I:P/A:P".
 	v, err := gocvss20.ParseVector(vector)
 	if err != nil {
 		return "", 0, false

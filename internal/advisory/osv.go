@@ -23,6 +23,7 @@ import (
 // Bounds of what is kept of one record. What is longer is cut, except names,
 // which are dropped.
 const (
+	// in bytes, as all limits of texts below
 	maxDetails    = 64 << 10
 	maxSummary    = 1 << 10
 	maxReferences = 200
@@ -45,12 +46,14 @@ type record struct {
 
 // details is what a record says for people, and how bad it is.
 type details struct {
-	id         string
-	names      []string // aliases, and ID first
-	modified   time.Time
-	published  time.Time
-	schema     string
-	summary    string
+	id        string
+	names     []string // aliases, and ID first
+	modified  time.Time
+	published time.Time
+	// the version of the OSV schema, "1.7.0"
+	schema  string
+	summary string
+	// Markdown
 	text       string
 	severities []finding.AdvisorySeverity
 	references []finding.AdvisoryReference
@@ -67,15 +70,18 @@ type affected struct {
 	names      []string // of the record, ID first
 	severities []finding.AdvisorySeverity
 	label      string
-	ranges     [][]event
-	versions   []string
-	symbols    []finding.Symbols
-	problem    string // why this cannot be compared with a version; empty when it can
+	// each sorted as in the record
+	ranges [][]event
+	// listed one by one, besides the ranges
+	versions []string
+	symbols  []finding.Symbols
+	problem  string // why this cannot be compared with a version; empty when it can
 }
 
 // An event is a point where a range begins or ends.
 type event struct {
-	kind    eventKind
+	kind eventKind
+	// as in the record; "0" stands for the first version
 	version string
 }
 

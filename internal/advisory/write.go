@@ -19,6 +19,7 @@ func (b *builder) writeTables(index encoder) error {
 	if err != nil {
 		return fmt.Errorf("describe the data file: %w", err)
 	}
+	// The order is part of the format: newFile reads the offsets in it.
 	parts := [][]byte{b.table.b, index.b, feeds[epss], feeds[kev], meta}
 	at := b.out.offset
 	var tail encoder
@@ -44,14 +45,16 @@ func (b *builder) writeTables(index encoder) error {
 
 // An output is a file being written, its length and its digest.
 type output struct {
-	file   *os.File
-	buf    *bufio.Writer
-	sum    hash.Hash
+	file *os.File
+	buf  *bufio.Writer
+	sum  hash.Hash
+	// bytes written so far: where the next part begins
 	offset uint64
 }
 
 // createOutput creates a file that is hashed while it is written.
 func createOutput(path string) (*output, error) {
+	// O_EXCL: a link with this name would otherwise redirect the output.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("create a data file: %w", err)
@@ -89,7 +92,8 @@ type counter struct {
 
 // A tally counts each record once.
 type tally struct {
-	seen     []uint64 // a bit for each record
+	seen []uint64 // a bit for each record
+	// records, each once
 	n        int
 	packages int
 	newest   int64 // in milliseconds

@@ -89,20 +89,24 @@ type collector struct {
 	bill  ParsedDocument
 	lines *lineCounter
 
+	// components so far, named or not
 	seen       int
 	numbers    map[string]int32 // by reference
 	index      map[int32]int    // place in bill.Packages by reference
 	unnamed    []readComponent  // those without a package URL; at most MaxComponents
 	developing []int32          // references of what is for development only
 	root       map[int32]bool   // references of the subject
-	edges      [][2]int32
-	spdx3      spdx3
+	// from what depends to what it depends on
+	edges [][2]int32
+	spdx3 spdx3
 }
 
 // numberOf returns the number of a reference.
 func (c *collector) numberOf(ref string) int32 {
 	n, ok := c.numbers[ref]
 	if !ok {
+		// int32 suffices: MaxComponents and maxEdges bound the references. It halves the memory of
+		// edges.
 		n = int32(len(c.numbers))
 		c.numbers[ref] = n
 	}
@@ -174,6 +178,8 @@ func (c *collector) connectGraph() {
 		names[n] = name
 	}
 	byName := func(a, b int32) int { return cmp.Compare(names[a], names[b]) }
+	// Breadth first, so that each package is reached on a shortest path; sorted by name, so that
+	// the path is the same each time.
 	queue := slices.SortedFunc(maps.Keys(c.root), byName)
 	done := maps.Clone(c.root)
 	for len(queue) > 0 {
@@ -237,6 +243,7 @@ func (c *collector) errorAtLine(d *json.Decoder, err error) error {
 	if err == nil {
 		return nil
 	}
+	// A document that ends early is an error here, and not the end of the input.
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
@@ -346,6 +353,8 @@ type lineCounter struct {
 	breaks []int64 // offsets of the others
 }
 
+// maxBreaks bounds the memory for line breaks to 8 MiB. Lines of elements begin within what was
+// read last, so older breaks are only counted.
 const maxBreaks = 1 << 20
 
 // Read reads and notes where lines begin.

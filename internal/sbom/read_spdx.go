@@ -43,6 +43,7 @@ func (c *collector) spdxPackage(d *json.Decoder) error {
 // spdxLicenses returns the concluded licence, else the declared one.
 func spdxLicenses(concluded, declared string) []string {
 	for _, l := range []string{concluded, declared} {
+		// NOASSERTION says that nobody looked, NONE that there is no licence: neither names one.
 		if l != "" && l != noAssertion && l != "NONE" {
 			return []string{l}
 		}
@@ -72,8 +73,10 @@ func (c *collector) addRelationship(from, kind, to string) error {
 		c.addSubject(to)
 	case kind == "DESCRIBED_BY" && to == "SPDXRef-DOCUMENT":
 		c.addSubject(from)
+	// Several generators write only CONTAINS, so it counts as a dependency.
 	case kind == "DEPENDS_ON" || kind == "CONTAINS":
 		return c.addEdge(from, to)
+	// Besides DEPENDENCY_OF there are BUILD_, DEV_, TEST_, OPTIONAL_, PROVIDED_ and RUNTIME_.
 	case strings.HasSuffix(kind, "DEPENDENCY_OF"):
 		if strings.HasPrefix(kind, "DEV_") || strings.HasPrefix(kind, "TEST_") {
 			c.developing = append(c.developing, c.numberOf(from))
@@ -84,13 +87,16 @@ func (c *collector) addRelationship(from, kind, to string) error {
 }
 
 // maxTagLine bounds a line of a tag-value document, in bytes.
+// Lines are short; the texts of licences span several. Without a bound the scanner would buffer a
+// file of one line.
 const maxTagLine = 1 << 20
 
 // A tagReader reads SPDX 2 as tag-value text, where a package begins with its name
 // and ends with the next one or with a file.
 type tagReader struct {
-	c                   *collector
-	open                *readComponent // the package that is being read; nil outside
+	c    *collector
+	open *readComponent // the package that is being read; nil outside
+	// the licences of the open package; "" until their lines come
 	concluded, declared string
 	inText              bool // inside of a text of several lines
 }

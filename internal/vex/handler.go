@@ -63,7 +63,8 @@ type Report struct {
 	scan.Summary
 	out        io.Writer
 	advisories map[string]*finding.Advisory // by rule
-	said       map[string]*statement
+	// by advisory and what is said of it: packages with the same status share a statement
+	said map[string]*statement
 }
 
 // statement and vulnerability are what OpenVEX 0.2.0 calls so.
@@ -107,6 +108,7 @@ func (r *Report) Finding(m *finding.Finding) error {
 	if a == nil || m.Package == nil || m.Package.Package.PURL == "" {
 		return nil
 	}
+	// A match that nobody has judged is "under investigation", the only honest status.
 	said := finding.VEXStatement{Status: finding.VEXUnderInvestigation}
 	if m.Package.VEX != nil {
 		said = *m.Package.VEX
@@ -139,6 +141,7 @@ func (s *statement) addProduct(url string) {
 }
 
 // justifications are those that OpenVEX has.
+// CycloneDX has others ("code_not_reachable"); those go into the text.
 var justifications = []string{"component_not_present", "vulnerable_code_not_present",
 	"vulnerable_code_not_in_execute_path",
 	"vulnerable_code_cannot_be_controlled_by_adversary", "inline_mitigations_already_exist"}
@@ -157,6 +160,7 @@ func (s *statement) fillReason(said finding.VEXStatement, upgrade string) {
 		if s.Action = said.Text; s.Action == "" && upgrade != "" {
 			s.Action = "upgrade to " + upgrade
 		}
+		// OpenVEX requires an action_statement for "affected".
 		s.Action = cmp.Or(s.Action, "no version that clears it is known")
 	}
 }
@@ -180,6 +184,7 @@ func (r *Report) Close() error {
 		return fmt.Errorf("write OpenVEX document: %w", err)
 	}
 	started := r.Setup.Started.UTC().Format(time.RFC3339)
+	// Derived from the content and the time of the scan, so that the document is reproducible.
 	id := uuid.NewHash(sha256.New(), uuid.NameSpaceURL, append(body, started...), 5)
 	out := json.NewEncoder(r.out)
 	out.SetIndent("", "  ")

@@ -35,6 +35,7 @@ func (z *amazon) newSession(k aws.Keys) (*aws.Session, error) {
 		return nil, err
 	}
 	send := func(req *http.Request) (*http.Response, error) {
+		// No redirects: a signature is only valid for the host that it was made for.
 		return z.c.HTTP.Do(req, outbound.Limits{Body: maxResponse + 1, Time: 30 * time.Second, Redirects: -1})
 	}
 	return &aws.Session{Client: &aws.Client{Send: send, Endpoint: z.c.Amazon.Endpoint, Now: z.c.Now}, Region: region,
@@ -51,6 +52,7 @@ func (z *amazon) accountSession(ctx context.Context) (*aws.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The policy limits the session to pulling images, whatever the role allows.
 	keys, err := own.Assume(ctx, aws.Role{ARN: f.RoleARN, ExternalID: z.a.Secret,
 		Policy: aws.PullPolicy(own.Region, f.AWSAccountID)})
 	if err != nil {
@@ -106,6 +108,7 @@ func (z *amazon) checkTrust(ctx context.Context) error {
 	case err == nil:
 		return errs.E(errs.Invalid, "the role can be assumed without the external identifier: give it the trust "+
 			"policy of prepare-iam-role")
+	// Amazon denied it, and not our own policy for outgoing connections.
 	case errs.Is(err, errs.Forbidden) && !outbound.Refused(err):
 		return nil
 	}

@@ -30,6 +30,8 @@ func (g *gitlab) checkAccount(ctx context.Context) error {
 // registry's without its first label.
 func (g *gitlab) getPage(ctx context.Context, p Page, out any, parts ...string) (total int, err error) {
 	u := g.baseURL()
+	// registry.gitlab.com → gitlab.com; an installation with another scheme of names keeps its
+	// host.
 	if host, ok := strings.CutPrefix(u.Host, "registry."); ok {
 		u.Host = host
 	}
@@ -38,6 +40,7 @@ func (g *gitlab) getPage(ctx context.Context, p Page, out any, parts ...string) 
 	u.RawQuery = url.Values{"page": {strconv.Itoa(p.Number)}, "per_page": {strconv.Itoa(p.Size)},
 		"tags_count": {"true"}}.Encode()
 	header, err := g.c.sendRequest(ctx,
+		// Access tokens and deploy tokens have different headers; which one the secret is, is not known.
 		call{url: u, header: map[string]string{"PRIVATE-TOKEN": g.a.Secret, "Deploy-Token": g.a.Secret}}, out)
 	if err != nil {
 		return 0, err
@@ -68,6 +71,7 @@ func (g *gitlab) listImages(ctx context.Context, _ string, p Page) (*List[Image]
 
 // listTags lists the tags of an image by its number.
 func (g *gitlab) listTags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
+	// The number becomes part of the path.
 	if n, err := strconv.ParseInt(image, 10, 64); err != nil || n <= 0 {
 		return nil, errs.E(errs.Invalid, "the number of an image is expected")
 	}

@@ -89,7 +89,8 @@ type Account struct {
 
 // A part is what a kind needs: its name on the wire, and where it is.
 type part struct {
-	name  string
+	name string
+	// of the fields or of the secrets; empty when it was not given
 	value *string
 }
 
@@ -129,6 +130,7 @@ func NewAccount(k Kind, f Fields, s Secrets) (*Account, error) {
 		need = []part{{"jfrogUrl", &p.JfrogURL}, {"repositoryKey", &p.RepositoryKey}, {"username", &p.Username},
 			{"password", &s.Password}}
 	case Scaleway:
+		// Only checkAccount sets it: a caller could otherwise name a foreign namespace.
 		p.NamespaceID = ""
 		need = []part{{"region", &p.Region}, {"namespaceName", &p.NamespaceName}, {"secretKey", &s.SecretKey}}
 	case Amazon:
@@ -143,6 +145,8 @@ func NewAccount(k Kind, f Fields, s Secrets) (*Account, error) {
 			return nil, missingError(n.name)
 		}
 	}
+	// The first part is the host or address, the last one the secret; of Docker Hub the first is a
+	// user name.
 	if _, err := Base(*need[0].value); k != DockerHub && err != nil {
 		return nil, errs.E(errs.Invalid, "%s is not the address of a registry", need[0].name)
 	}
@@ -215,6 +219,8 @@ func Base(text string) (*url.URL, error) {
 		text = "https://" + text
 	}
 	u, err := url.Parse(text)
+	// Credentials in the address would end in logs; a query or fragment would change the requests
+	// that are built from it.
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil ||
 		u.RawQuery != "" || u.Fragment != "" || strings.HasSuffix(u.Host, ":") {
 		return nil, errs.E(errs.Invalid, "is not the address of a registry")
@@ -278,5 +284,6 @@ func (c *Credential) Title() string {
 
 // Label names the place where a credential's secret is sealed.
 func Label(org tenant.OrganizationID, k Kind, name string) string {
+	// The label binds the secret to its row: copied to another row, it cannot be opened.
 	return "registry " + string(org) + " " + string(k) + " " + name
 }

@@ -22,9 +22,12 @@ type examination struct {
 	*scan.ImagePass
 	readers []packageReader
 	secrets *secretFinder
-	steps   buildSteps
+	// instructions of the history, by layer
+	steps buildSteps
+	// what is visible after the layers so far
 	overlay layerOverlay
-	looked  int
+	// regular files seen
+	looked int
 
 	// Of the layer that passes by:
 	layer   *oci.Layer
@@ -65,6 +68,7 @@ func (e *examination) readLayers() error {
 	budget := &oci.Budget{Bytes: e.Limits.TotalSize, Entries: e.Limits.Files}
 	total, done := int64(1), int64(0)
 	for i := range e.Image.Layers {
+		// One more for each layer, so that empty layers advance the progress too.
 		total += e.Image.Layers[i].Size + 1
 	}
 	for i := range e.Image.Layers {
@@ -93,6 +97,7 @@ func (e *examination) readLayer(l *oci.Layer, budget *oci.Budget) error {
 		return stop
 	}
 	if err != nil {
+		// The registry or the disk failed: that is no property of the image.
 		if !errs.Is(err, errs.Invalid) && !errs.Is(err, errs.TooLarge) {
 			return err
 		}
@@ -105,6 +110,7 @@ func (e *examination) readLayer(l *oci.Layer, budget *oci.Budget) error {
 			scan.Reason{Code: code, Message: fmt.Sprintf("layer %d (%s): %v", l.Index, shortDigest(l.Digest), err)})
 	}
 	e.overlay.endLayer(l.Index, e.fresh)
+	// Workers finish in any order; the report must not.
 	slices.SortFunc(e.gaps, func(a, b scan.Reason) int {
 		return bytes.Compare([]byte(a.Path+a.Message), []byte(b.Path+b.Message))
 	})
@@ -117,6 +123,7 @@ func (e *examination) readLayer(l *oci.Layer, budget *oci.Budget) error {
 
 // startWorkers begins the goroutines that analyze contents.
 func (e *examination) startWorkers() {
+	// Few, since each job has up to maxQueued bytes in memory.
 	jobs := make(chan contentJob, 4)
 	e.jobs = jobs
 	for range max(e.Workers, 1) {

@@ -68,6 +68,7 @@ func (l *advisoryLookup) matchPackage(it imagePackage) error {
 		l.unknown[it.Ecosystem] = append(l.unknown[it.Ecosystem], it.Name)
 		return nil
 	}
+	// libssl3 and openssl come from one source and are fixed together: advisories name the source.
 	version := cmp.Or(it.SourceVersion, it.Version)
 	for _, ecosystem := range queriedEcosystems(it) {
 		for _, name := range advisoryNames(it) {
@@ -90,6 +91,7 @@ func (l *advisoryLookup) matchPackage(it imagePackage) error {
 // queriedEcosystems returns the ecosystems in which the package is looked up: one package
 // of Red Hat can be in any of its repositories.
 func queriedEcosystems(it imagePackage) []string {
+	// The database of rpm does not say from which repository a package was installed.
 	if rest, ok := strings.CutSuffix(it.Ecosystem, "::baseos"); ok {
 		return []string{it.Ecosystem, rest + "::appstream", rest + "::crb"}
 	}
@@ -110,6 +112,7 @@ func advisoryNames(it imagePackage) []string {
 
 // addMatch adds a match, or a further package to that of its source.
 func (l *advisoryLookup) addMatch(m scan.AdvisoryMatch, it imagePackage, name string) {
+	// The source and its version: all binary packages of it have the same finding.
 	key := strings.Join([]string{it.Ecosystem, name, cmp.Or(it.SourceVersion, it.Version), m.Advisory.ID}, "\x00")
 	if at, ok := l.seen[key]; ok {
 		o := &l.matches[at]
@@ -182,6 +185,7 @@ func (m *packageMatch) describeRemedy() string {
 		where = " It came with the base image: take a newer one, or upgrade the package in a step of your own."
 	}
 	switch {
+	// No upgrade helps: the package was made for the attack.
 	case m.Advisory.Malicious:
 		return fmt.Sprintf("Remove %s: the package itself is an attack. Treat every machine that ran the image as "+
 			"compromised, and replace its secrets.", m.Name)

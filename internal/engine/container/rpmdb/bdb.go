@@ -39,10 +39,12 @@ func readBDB(f dbFile, order binary.ByteOrder, l *packageList) error {
 		return err
 	}
 	db := bdb{dbFile: f, order: order, size: int64(order.Uint32(head[20:]))}
+	// Page sizes are powers of two from 512 bytes to 64 KiB; an encrypted database is not read.
 	if bits.OnesCount64(uint64(db.size)) != 1 || db.size < 512 || db.size > 64<<10 || head[24] != 0 {
 		return errs.E(errs.Invalid, "the database of rpm is of an unknown form: pages of %d bytes, encryption %d",
 			db.size, head[24])
 	}
+	// The number of the last page, as the head states and the file has.
 	last := min(int64(order.Uint32(head[32:])), f.size/db.size-1)
 	for n := int64(1); n <= last; n++ {
 		page, err := db.readPage(n)

@@ -18,12 +18,14 @@ type Package struct {
 	Name, Version, Release string
 	Epoch                  int // 0 when there is none
 	Arch                   string
-	SourceRPM              string
-	License                string
+	// the file name of the source package, "openssl-3.0.7-27.el9.src.rpm"
+	SourceRPM string
+	License   string
 }
 
 // Limits of a database.
 const (
+	// far more than a whole distribution has
 	maxPackages = 200_000
 	maxHeader   = 64 << 20 // bytes of one package
 )
@@ -37,6 +39,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64) ([]Package, error) {
 	}
 	l := &packageList{ctx: ctx}
 	var err error
+	// A sound database is read about once; the factor leaves room for pages that are read again.
 	left := 8*size + 1<<20
 	file := dbFile{r, size, &left}
 	switch {
@@ -127,6 +130,7 @@ func parseHeader(b []byte) (Package, error) {
 		return p, errs.E(errs.Invalid, "the database of rpm is damaged: a header of %d bytes", len(b))
 	}
 	entries, length := int64(binary.BigEndian.Uint32(b)), int64(binary.BigEndian.Uint32(b[4:]))
+	// Computed in 64 bits: both numbers are 32 bits wide and could overflow their sum.
 	if 8+16*entries+length > int64(len(b)) {
 		return p, errs.E(errs.Invalid, "the database of rpm is damaged: a header of %d entries and %d bytes in %d",
 			entries, length, len(b))

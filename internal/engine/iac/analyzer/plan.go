@@ -20,6 +20,7 @@ func planTree(t document.Tree) document.Tree {
 	}
 	at, _ := t.Lines.Find("planned_values", "root_module")
 	p := planReader{types: map[string]any{}, lines: newBranch(at), unknown: map[string]any{}}
+	// "planned_values" leaves out what is unknown; the changes say where something will be.
 	changes, _ := t.Root["resource_changes"].([]any)
 	for _, one := range changes {
 		c, _ := one.(map[string]any)
@@ -37,7 +38,9 @@ func planTree(t document.Tree) document.Tree {
 
 // planReader collects resources by their types.
 type planReader struct {
-	types   map[string]any
+	// by type, then by address
+	types map[string]any
+	// the positions of types
 	lines   *document.Node
 	unknown map[string]any // what is known only after the plan is applied, by address
 }
@@ -120,6 +123,7 @@ func markUnknown(v, unknown any, n *document.Node, depth int) (any, *document.No
 		return v, n
 	}
 	switch u := unknown.(type) {
+	// {"arn": true}: the provider computes the attribute when the resource is created.
 	case bool:
 		if u {
 			return "${known after apply}", &document.Node{Line: n.Line, Column: n.Column, Unknown: true}

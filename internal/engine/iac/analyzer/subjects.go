@@ -32,6 +32,8 @@ type subject struct {
 
 // subjects lists what several rules look at: of the findings on one place, that of the first rule
 // stays.
+// To add a rule, put its name, without the platform, where its message says more than the names
+// behind it. A rule may be in one subject only: its place there is its rank.
 var subjects = []subject{
 	// Networks: one rule of a firewall that lets everybody in, whatever ports it opens.
 	{rules: []string{
@@ -279,6 +281,7 @@ func merge(all []told) []told {
 			first[key] = i
 			continue
 		}
+		// Two findings of one rule on one line are two resources, for example in one list.
 		if all[before].rule == all[i].rule || apart(all[before], all[i]) {
 			continue
 		}
@@ -288,6 +291,7 @@ func merge(all []told) []told {
 			first[key] = i
 		}
 		drop[lose] = true
+		// The report names the other rules along with the finding.
 		also := append(all[lose].finding.EquivalentRules, all[lose].rule.ID)
 		all[keep].finding.EquivalentRules = append(all[keep].finding.EquivalentRules, also...)
 	}
@@ -312,6 +316,7 @@ func apart(a, b told) bool {
 
 // many is how often a rule may speak of one document before it is told once, with
 // the other places.
+// A dozen fits on a screen; more of the same hides the other findings.
 const many = 12
 
 // repetitive are rules that tell the same of each of a kind of things: what is to be
@@ -352,6 +357,7 @@ func gather(all []told) []told {
 			one.Also = append(one.Also, all[i].finding.Location)
 		}
 		one.Message = fmt.Sprintf("%s. The same applies at %d other locations in the file", one.Message, len(group)-1)
+		// The fingerprint must not change with each further location.
 		one.Identity = "everywhere"
 	}
 	var out []told

@@ -36,6 +36,7 @@ func Compute(text string, env Environment) (any, bool) {
 		return nil, false
 	}
 	values := 0
+	// JSON templates double a quote in a text, Bicep escapes it; the same parser reads both.
 	p, err := newParser(&lexer{src: strings.ReplaceAll(text, "''", `\'`), line: 1, begins: true}, 0, &values)
 	if err != nil {
 		return nil, false
@@ -52,7 +53,9 @@ func Compute(text string, env Environment) (any, bool) {
 type evaluator struct {
 	env   Environment
 	names map[string]any // of loops and lambdas
+	// of expressions and of variables in each other
 	depth int
+	// evaluated expressions, at most maxSteps
 	steps int
 }
 
@@ -213,6 +216,7 @@ func (k *evaluator) evaluateLoop(e *expr) (any, bool) {
 
 // forItem returns an evaluator for one turn of a loop or lambda.
 func (k *evaluator) forItem(e *expr, item any, i int) *evaluator {
+	// A turn begins with the steps of the evaluator around it, and some more for the copy of names.
 	inner := &evaluator{env: k.env, names: map[string]any{}, depth: k.depth, steps: k.steps + 100}
 	for name, v := range k.names {
 		inner.names[name] = v
@@ -271,6 +275,7 @@ func (k *evaluator) evaluateIf(items []*expr) (any, bool) {
 
 // evaluateLogical is "and" and "or": one operand of the deciding value is enough.
 func (k *evaluator) evaluateLogical(items []*expr, decides bool) (any, bool) {
+	// "false && unknown" is false all the same.
 	sure := true
 	for _, item := range items {
 		v, ok := k.evaluate(item)
@@ -310,6 +315,7 @@ func isNamespace(e *expr) bool { return e.what == ident && (e.name == "az" || e.
 
 // evaluateCall returns the value of a function of known arguments.
 func (k *evaluator) evaluateCall(e *expr) (any, bool) {
+	// A method, such as storage.listKeys(), asks the cloud.
 	if e.base != nil && !isNamespace(e.base) {
 		return nil, false
 	}
@@ -320,6 +326,7 @@ func (k *evaluator) evaluateCall(e *expr) (any, bool) {
 			return nil, false
 		}
 		return k.evaluateOperation(&expr{what: operation, name: name, items: e.items})
+	// Their second argument is a lambda, which has no value of its own.
 	case "filter", "map":
 		return k.evaluateEach(name, e)
 	}

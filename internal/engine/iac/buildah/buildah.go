@@ -52,10 +52,12 @@ func Decode(name string, text []byte) (*document.Document, error) {
 // A script is a text that is being read. Of the shell's language it knows words,
 // quotes, comments, what ends a command and commands inside of words.
 type script struct {
-	text   string
-	at     int
-	line   int
-	stage  string
+	text string
+	at   int
+	line int
+	// of the last "buildah from"; "" before the first
+	stage string
+	// commands by stage
 	stages map[string]any
 	lines  map[string]*document.Node
 }
@@ -87,6 +89,7 @@ func (s *script) readStatements(depth int) {
 		case ch == '\n' || ch == ';' || ch == '&' || ch == '|':
 			s.finishCommand(&c)
 			s.skipBytes(1)
+		// "{" is a bracket only as a word of its own; "${x}" and "{a,b}" are parts of words.
 		case ch == '(' || ch == '{' && len(c.words) == 0:
 			s.finishCommand(&c)
 			s.readGroup(ch, depth)

@@ -47,6 +47,7 @@ func mergeValue(key string, over any, at *document.Node, under any, from *docume
 }
 
 // replacedLists are the lists that are not put together.
+// A command is one value although it is a list: joining two would make a third one.
 var replacedLists = map[string]bool{"command": true, "entrypoint": true, "test": true}
 
 // mergeFields lays the fields of a map over another; "!reset" removes one.
@@ -59,6 +60,7 @@ func mergeFields(over map[string]any, at *document.Node, under map[string]any,
 	}
 	for key, v := range over {
 		n := at.Fields[key]
+		// "ports: !reset []" removes what the file underneath publishes.
 		if n != nil && n.Tag == "!reset" {
 			delete(out, key)
 			delete(own.Fields, key)
@@ -109,6 +111,7 @@ func itemSubject(key string, item any) string {
 			return fmt.Sprint(firstOf(m["target"], m["source"], m["path"]))
 		}
 		if parts := strings.Split(text, ":"); len(parts) > 1 && key != "secrets" && key != "configs" {
+			// "./data:/var/lib/data:ro": the same path in the container is the same mount.
 			return parts[1]
 		}
 	case "env_file":
@@ -139,6 +142,7 @@ func expandShortForm(key string, v any, n *document.Node) (any, *document.Node) 
 	own.Items, own.Fields = nil, map[string]*document.Node{}
 	switch v := v.(type) {
 	case string:
+		// "build: ." is short for "build: {context: .}".
 		if key == "build" {
 			own.Fields["context"] = n
 			return map[string]any{"context": v}, &own

@@ -21,7 +21,8 @@ type environment struct {
 	source Source
 	outer  *environment // of the file that includes this one, which is stronger
 	files  []string
-	known  map[string]string
+	// nil until the first variable
+	known map[string]string
 }
 
 // withFiles returns the environment of a file that another includes: the project is in the
@@ -135,6 +136,7 @@ func (e *environment) substituteVar(found string) string {
 	value, ok := e.variableValue(name)
 	switch {
 	case ok && (value != "" || operator != ":-"):
+		// "${NAME:?message}" and "${NAME:+other}"
 		if operator == "" && otherwise != "" {
 			return found
 		}
@@ -170,6 +172,7 @@ func readVariables(name string, source Source, into map[string]string) {
 		if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
 			value = value[1 : n-1]
 		} else {
+			// An unquoted value ends before a comment.
 			value, _, _ = strings.Cut(value, " #")
 		}
 		into[key] = value

@@ -113,6 +113,7 @@ type evaluation struct {
 	unit  *unit
 	query int
 
+	// as the query returned them; nil when it has none or failed
 	results []any
 	err     error
 }
@@ -130,6 +131,7 @@ func (r *queryRun) addPlatform(p *platform, docs []*document.Document) platformQ
 	units := splitUnits(p, docs)
 	all := map[int][]bool{}
 	for _, u := range units {
+		// Most queries cannot apply to a document, which its words show without evaluating them.
 		for _, c := range p.chooseQueries(p.wordsOf(u.docs)) {
 			if have, ok := all[c.query]; ok {
 				c.rules = mergeRules(have, c.rules)
@@ -179,6 +181,8 @@ func (r *queryRun) evaluateAll(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for range r.workers {
 		group.Go(func() error {
+			// A shared counter distributes the evaluations: they differ widely in time, so fixed shares would
+			// leave workers idle.
 			for i := taken.Add(1) - 1; i < int64(len(r.questions)); i = taken.Add(1) - 1 {
 				if err := ctx.Err(); err != nil {
 					return err
@@ -232,6 +236,7 @@ func (u *unit) buildInput() (ast.Value, error) {
 			}
 			o.Insert(ast.StringTerm(key), t)
 		}
+		// Results name their document by this number.
 		o.Insert(ast.StringTerm("id"), ast.StringTerm(strconv.Itoa(i)))
 		o.Insert(ast.StringTerm("file"), ast.StringTerm(d.Path))
 		list[i] = ast.NewTerm(o)
@@ -281,6 +286,7 @@ func newTerm(field string, v any) (*ast.Term, error) {
 // end does not take the others with it.
 func (q *evaluation) evaluate(ctx context.Context, input ast.Value) (results []any, err error) {
 	defer func() {
+		// The evaluator is a library: a fault in it must not end the scan.
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the evaluator gave up: %v", p)
 		}
@@ -295,6 +301,7 @@ func (q *evaluation) evaluate(ctx context.Context, input ast.Value) (results []a
 	}
 	defer store.Abort(ctx, read)
 	stopped := topdown.NewCancel()
+	// The evaluator does not watch the context; it polls this flag.
 	defer context.AfterFunc(ctx, stopped.Cancel)()
 	ready := p.preparedQuery(q.query)
 	err = topdown.NewQuery(ready.body).

@@ -42,9 +42,11 @@ type Problem struct {
 // An object is a resource with its places. Where a node names no file it is
 // written in the object's own.
 type object struct {
-	root    map[string]any
-	lines   *document.Node
-	path    string
+	// shared between objects: changes replace it by a copy
+	root  map[string]any
+	lines *document.Node
+	path  string
+	// of the document in its file, from 0
 	index   int
 	names   []string // all that it was called
 	changed bool     // its content is not what its file says
@@ -171,6 +173,7 @@ func (b *builder) buildObjects(dir string, depth int) ([]*object, error) {
 		return nil, err // a component has no objects to change before it is used
 	}
 	var objects []*object
+	// "bases" is deprecated and means the same.
 	for _, field := range []string{"resources", "bases"} {
 		for _, e := range k.listEntries(field) {
 			more, err := b.readResource(k, e, depth)
@@ -213,6 +216,7 @@ func (b *builder) loadKustomization(dir string) (*kustomization, error) {
 	k := &kustomization{path: name, dir: dir, root: trees[0].Root, lines: trees[0].Lines,
 		text: strings.Split(string(text), "\n")}
 	setFile(k.lines, name)
+	// Plugins are programs: they are never run.
 	for _, field := range []string{"helmChartInflationGenerator", "generators", "transformers", "validators"} {
 		if n := k.lines.Fields[field]; n != nil {
 			b.told = append(b.told, Problem{"unavailable", name, n.Line, strconv.Quote(field) + " is not followed: " +
@@ -270,6 +274,7 @@ func (k *kustomization) localPath(e entry) (string, error) {
 	if !ok || s == "" {
 		return "", errors.New("the entry is no path")
 	}
+	// Remote bases: "https://…", "git@github.com:…", "github.com/owner/name//path?ref=v1".
 	if strings.Contains(s, "://") || strings.HasPrefix(s, "git@") || strings.HasPrefix(s, "github.com/") ||
 		strings.Contains(s, "?ref=") {
 		return "", fmt.Errorf("%s is %w", s, errAbsent)

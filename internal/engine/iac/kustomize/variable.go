@@ -16,14 +16,17 @@ import (
 // https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/vars/.
 
 // maxSubstituted bounds the bytes of texts with variables.
+// A variable may stand in thousands of texts, each of which is copied.
 const maxSubstituted = 16 << 20
 
 // A variable is an entry of "vars" in a kustomization.
 type variable struct {
 	name, path string // its own, and that of the field
-	object     *object
-	line       int
-	file       string
+	// nil when no object matches; the variable is then reported
+	object *object
+	// of the entry, for messages
+	line int
+	file string
 }
 
 // listVariables reads those of a kustomization. Each takes its value from one of the
@@ -39,6 +42,7 @@ func (k *kustomization) listVariables(objects []*object) []variable {
 		called, _ := ref["name"].(string)
 		fields, _ := m["fieldref"].(map[string]any)
 		if fields == nil {
+			// Both spellings occur in real files.
 			fields, _ = m["fieldRef"].(map[string]any)
 		}
 		path := fieldPath(fields, "fieldpath")
@@ -86,6 +90,7 @@ func (v variable) resolveValue() (any, error) {
 	if v.object == nil {
 		return nil, errors.New("no object that it takes the value from")
 	}
+	// "spec.ports[0].port": the index becomes a step of its own.
 	places, err := v.object.findFields(splitPath(strings.ReplaceAll(v.path, "[", ".[")), false)
 	if err != nil || len(places) == 0 {
 		return nil, fmt.Errorf("%s/%s has no field %.80q", v.object.kind(), v.object.name(), v.path)
@@ -154,6 +159,7 @@ func (s *substitution) substituteValue(v any, depth int) (any, bool) {
 // substituteText returns a text with the variables. One that is a variable and nothing
 // else takes the value as it is.
 func (s *substitution) substituteText(text string) (any, bool) {
+	// A number stays a number: "containerPort: $(PORT)".
 	if value, ok := s.values[text]; ok {
 		return value, true
 	}
@@ -161,6 +167,7 @@ func (s *substitution) substituteText(text string) (any, bool) {
 		return text, false
 	}
 	out := text
+	// In a fixed order, because the value of one may contain the name of another.
 	for _, name := range s.names {
 		if n := strings.Count(out, name); n > 0 {
 			with := fmt.Sprint(s.values[name])

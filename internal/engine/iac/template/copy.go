@@ -15,17 +15,21 @@ import (
 // See https://learn.microsoft.com/azure/azure-resource-manager/templates/copy-resources.
 
 // maxTurns bounds the turns of a loop that are looked at.
+// The first turns show what all have in common; the values differ mostly in names.
 const maxTurns = 16
 
 // A turn is one of a loop; known is false where the loop stands for all its turns.
 type turn struct {
-	loop  string
+	// its name, by which copyIndex('name') refers to it
+	loop string
+	// from 0
 	index int64
 	known bool
 }
 
 // Turn returns the index of the turn of a loop.
 func (d *deployment) Turn(loop string) (int64, bool) {
+	// Without a name the innermost loop is meant.
 	for _, t := range slices.Backward(d.loops) {
 		if loop == "" || strings.EqualFold(t.loop, loop) {
 			return t.index, t.known
@@ -72,6 +76,7 @@ func (d *deployment) addCopies(loops any, out map[string]any) bool {
 		loop, _ := l.(map[string]any)
 		name, _ := loop["name"].(string)
 		count, known := d.computeWhole(loop["count"])
+		// A list that is cut would be a wrong value, for example for length().
 		if n, isNumber := count.(int64); !known || !isNumber || n > maxTurns || name == "" {
 			return false
 		}
@@ -123,6 +128,7 @@ func (d *deployment) forEachDeployed(v any, f func()) {
 		return
 	}
 	deployed := func() {
+		// An unknown condition counts as true: the resource may be deployed.
 		if v, ok := d.computeWhole(m["condition"]); !ok || v != false {
 			f()
 		}
@@ -231,6 +237,7 @@ func (d *deployment) evaluateNested(v, inner map[string]any, n *document.Node) (
 		return v, n
 	}
 	own := newDeployment(inner, d.parameterValues(v["parameters"]))
+	// The limits are those of the whole file, not of each nested template.
 	own.made, own.depth = d.made, d.depth
 	whole, template := maps.Clone(v), maps.Clone(inner)
 	outer, place := *n, *at

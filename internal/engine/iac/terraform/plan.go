@@ -33,6 +33,7 @@ func (l *loader) readDetected(name string) {
 	}
 	s := &source{name: name, text: text, sniffed: true}
 	switch {
+	// Two words that occur together in no other JSON: decoding all JSON files would be expensive.
 	case bytes.Contains(text, []byte(`"planned_values"`)) && bytes.Contains(text, []byte(`"format_version"`)):
 		s.lines = scan.NewLines(text)
 		l.readPlan(s)
@@ -47,6 +48,7 @@ func (l *loader) readDetected(name string) {
 // addStandalone makes a file a module of its own: it has nothing to do with the files
 // beside it.
 func (l *loader) addStandalone(s *source) {
+	// The NUL byte cannot be part of a real path, so the name collides with no folder.
 	dir := path.Join(path.Dir(s.name), "\x00"+path.Base(s.name))
 	l.dirs[dir] = &folder{dir: path.Dir(s.name), files: []*source{s}}
 }
@@ -72,6 +74,7 @@ func (l *loader) readPlan(s *source) {
 			}
 		} `json:"resource_changes"`
 	}
+	// The text is parsed twice: with positions for the values, and plainly for the changes.
 	if err := json.Unmarshal(s.text, &about); err != nil {
 		l.report(Problem{Code: "malformed", Path: s.name, Message: "the changes of the plan cannot be read"})
 		return

@@ -24,6 +24,7 @@ func (l *loader) readTreeFile(s *scope, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// Before the file is read: its text goes into a value, and often into another one.
 	if info.Size() > maxValue/2 {
 		return "", fmt.Errorf("%s is too large to be followed", name)
 	}
@@ -46,6 +47,8 @@ func (l *loader) templateFunc(s *scope, read func(string) (string, error)) funct
 			if err != nil {
 				return unknown, err
 			}
+			// A template is a text of the tree like any other file: its shape is checked before the
+			// parser, which recurses, gets it.
 			tokens, _ := hclsyntax.LexTemplate([]byte(text), "template", hcl.InitialPos)
 			if p := checkComplexity(tokens); p != nil {
 				return unknown, fmt.Errorf("%s", p.Message)
@@ -57,6 +60,7 @@ func (l *loader) templateFunc(s *scope, read func(string) (string, error)) funct
 			// the visitor finds no fault
 			_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics { l.wrapForExpr(n); return nil })
 			names, marks := args[1].Unmark()
+			// Only an object or a map has names.
 			if !names.IsKnown() || names.IsNull() || !names.CanIterateElements() || names.Type().IsTupleType() ||
 				names.Type().IsListType() || names.Type().IsSetType() {
 				return unknown.WithMarks(marks), nil
@@ -71,6 +75,7 @@ func (l *loader) templateFunc(s *scope, read func(string) (string, error)) funct
 			if diags.HasErrors() {
 				return unknown.WithMarks(marks), diags
 			}
+			// What is sensitive in the names makes the whole text sensitive.
 			return v.WithMarks(marks), nil
 		}})
 }

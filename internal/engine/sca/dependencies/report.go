@@ -78,6 +78,7 @@ func (m *match) toPackageMatch() finding.PackageMatch {
 }
 
 // maxVersions bounds the further versions that a finding describes.
+// A finding with more versions would not be readable.
 const maxVersions = 50
 
 // gaps collects packages that were not decided: one reason for each file and
@@ -187,6 +188,8 @@ func makeFinding(m *match) finding.Finding {
 		Language: languageOf[m.pkg.Ecosystem],
 		Location: finding.Location{Path: m.pkg.Path, StartLine: m.pkg.Line, EndLine: m.pkg.Line},
 		Package:  &pkg,
+		// Neither line nor version: the finding stays the same until the advisory no longer
+		// applies.
 		Identity: a.ID + " " + m.pkg.Ecosystem + " " + m.pkg.Name,
 	}
 }

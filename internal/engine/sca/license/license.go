@@ -12,6 +12,7 @@ import (
 
 // maxDeclaration bounds what is taken for a declaration: some packages put the
 // whole text there.
+// Real expressions are far shorter.
 const maxDeclaration = 300
 
 // unknown begins the name of a licence that SPDX does not list.
@@ -52,6 +53,7 @@ func Expression(text string) string {
 }
 
 // nothing lists what says nothing.
+// The keys are in lower case. A text of this list is as good as no declaration.
 var nothing = map[string]bool{"unknown": true, "none": true, "n/a": true, "other": true, "license": true,
 	"dual license": true, "noassertion": true, "see license": true}
 
@@ -68,6 +70,7 @@ func Any(list []string) string {
 	if len(out) < 2 {
 		return strings.Join(out, "")
 	}
+	// Operators bind differently: parentheses keep a compound expression together.
 	for i, e := range out {
 		if strings.Contains(e, " ") {
 			out[i] = "(" + e + ")"
@@ -92,6 +95,7 @@ func validExpression(text string) (string, bool) {
 		if operator.MatchString(id) {
 			return strings.ToUpper(id)
 		}
+		// "GPL-2.0+": the operator is part of the word here.
 		plain, later := strings.CutSuffix(id, "+")
 		if ok, listed := spdxexp.ActiveLicense(plain); ok {
 			if later {
@@ -120,6 +124,7 @@ func parsesAsExpression(text string) (ok bool) {
 func joinedExpression(text string) string {
 	for _, by := range []struct{ pattern, operator string }{{`(?i)\s+or\s+|\s*/\s*|\s*\|+\s*`, " OR "},
 		{`(?i)\s+and\s+|\s*&\s*|\s*;\s*|\s*,\s*`, " AND "}} {
+		// "or" is tried first: "A and B or C" is split into "A and B" and "C".
 		parts := regexp.MustCompile(by.pattern).Split(strings.Trim(text, "()"), 10)
 		if len(parts) < 2 {
 			continue
@@ -144,12 +149,15 @@ func joinedExpression(text string) string {
 }
 
 var (
+	// "Apache License 2.0 (ASL 2.0)"
 	inBrackets = regexp.MustCompile(`\s*\([^()]*\)\s*$`)
 	separator  = regexp.MustCompile(`[^a-z0-9.+]+`)
 	filler     = regexp.MustCompile(`\b(?:the|license|licence|licenses|licensed|version|software|under|terms|agreement|clause)\b`)
-	versioned  = regexp.MustCompile(`\bv\.?\s*([0-9])`)
-	glued      = regexp.MustCompile(`\b(a?l?gpl|mpl|epl|cddl|apache|asl|bsd|eupl|afl|zpl)\s*v?\s*([0-9])`)
-	number     = regexp.MustCompile(`\b([0-9](?:\.[0-9])?)\b`)
+	// "v2", "v. 2"
+	versioned = regexp.MustCompile(`\bv\.?\s*([0-9])`)
+	// "GPLv3", "Apache2"
+	glued  = regexp.MustCompile(`\b(a?l?gpl|mpl|epl|cddl|apache|asl|bsd|eupl|afl|zpl)\s*v?\s*([0-9])`)
+	number = regexp.MustCompile(`\b([0-9](?:\.[0-9])?)\b`)
 )
 
 // byName returns the identifier of a licence that is named as people do, or "".
@@ -159,6 +167,7 @@ func byName(text string) string {
 		text = short
 	}
 	later := strings.Contains(text, "later") || strings.Contains(text, "newer") || strings.HasSuffix(text, "+")
+	// "The Apache Software License, Version 2.0" becomes "apache 2.0".
 	text = filler.ReplaceAllString(separator.ReplaceAllString(text, " "), " ")
 	text = glued.ReplaceAllString(versioned.ReplaceAllString(text, "$1"), "$1 $2")
 	text = strings.Join(strings.Fields(text), " ")
@@ -185,6 +194,7 @@ func gnuFamily(text string) string {
 // gnuLicense reads the names of the GNU licences.
 func gnuLicense(text string, later bool) string {
 	family, m := gnuFamily(text), number.FindString(text)
+	// An exception ("with Classpath exception") has other terms than the plain licence.
 	if family == "" || m == "" || strings.Contains(text, "exception") {
 		return ""
 	}
@@ -204,6 +214,7 @@ func gnuLicense(text string, later bool) string {
 }
 
 // byWords gives the identifier by the words of a name that tell it.
+// The key is what byName leaves of a name: lower case, without filler words, versions apart.
 var byWords = map[string]string{
 	"mit": "MIT", "expat": "MIT", "mit x11": "MIT", "mit expat": "MIT", "bouncy castle": "MIT",
 	"bouncy castle licence": "MIT",

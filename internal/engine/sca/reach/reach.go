@@ -64,11 +64,14 @@ type Program struct {
 
 // A use is an import of something that the program does not declare, or a call of it.
 type use struct {
-	name     string // "lodash.template", "gopkg.in/yaml.v2.Decoder.Decode", "org.yaml.snakeyaml.Yaml"
+	name string // "lodash.template", "gopkg.in/yaml.v2.Decoder.Decode", "org.yaml.snakeyaml.Yaml"
+	// the function with the use; the top level of the file for an import
 	function *ir.Function
-	node     int32
-	call     bool
-	loose    bool // of the name only the package and the last part are certain
+	// in the tree of the file; -1 when there is none
+	node int32
+	// false for an import
+	call  bool
+	loose bool // of the name only the package and the last part are certain
 }
 
 // ecosystems gives the language whose programs import the packages of an ecosystem.
@@ -132,6 +135,7 @@ func (p *Program) lowerSources(wanted map[string]bool) ([]*ir.File, error) {
 				mu.Lock()
 				name := languageFamily(all.ForFile(sources[i].Path))
 				p.read[name] = true
+				// The first path in the order of names, whichever worker comes first.
 				if err != nil && (p.unread[name] == "" || sources[i].Path < p.unread[name]) {
 					p.unread[name] = sources[i].Path
 				}
@@ -266,6 +270,7 @@ func (p *Program) markLive() {
 	named := p.namedFunctions()
 	var queue []int32
 	start := func(id, by int32) {
+		// Callers only serve to show one path; a few are enough.
 		if by >= 0 && id != by && len(p.callers[id]) < 8 {
 			p.callers[id] = append(p.callers[id], by)
 		}
@@ -389,6 +394,7 @@ func (p *Program) isEntry(fn *ir.Function) bool {
 // isVisible reports whether code of other modules can name the function.
 func (p *Program) isVisible(fn *ir.Function) bool {
 	switch languageFamily(fn.File.Lang) {
+	// Exported functions, since a library has no main.
 	case "go":
 		return fn.Name == "main" || fn.Name == "init" || fn.Name != "" && fn.Name[0] >= 'A' && fn.Name[0] <= 'Z'
 	case "java":

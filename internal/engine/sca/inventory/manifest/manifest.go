@@ -23,6 +23,7 @@ type Requirement struct {
 }
 
 // maxRequirements bounds what is read of one manifest.
+// Real manifests are far below; a generated one may have any number.
 const maxRequirements = 20_000
 
 // A Kind is a kind of manifest.
@@ -31,8 +32,9 @@ type Kind struct {
 	Ecosystem string   // of its packages, as OSV spells it
 	Locks     []string // any of them fixes the versions
 	Above     bool     // a lock file in a folder above counts too (workspaces)
-	Read      func(content []byte) ([]Requirement, error)
-	Whole     bool // it names every package with its version, like a lock file
+	// nil for a file that is known but not read
+	Read  func(content []byte) ([]Requirement, error)
+	Whole bool // it names every package with its version, like a lock file
 }
 
 // PythonLocks are the files that fix versions for a Python project.
@@ -80,6 +82,7 @@ func (k Kind) Matches(file string) bool {
 }
 
 // Fixed matches a requirement that only one version fulfils.
+// "1.2.3", "=1.2.3", "v1.2.3"; no ranges such as "^1.2" or "1.x".
 var fixed = lazyregexp.New(`^[=v]*\s*([0-9]+(\.[0-9A-Za-z_+-]+)*)$`)
 
 // FixedVersion returns the version when the text allows only that one, else "".
@@ -117,6 +120,7 @@ func PackageJSON(content []byte) ([]Requirement, error) {
 			}
 			r := Requirement{Name: name, Wanted: wanted, Dev: section == "devDependencies", Line: d.Line,
 				Local: isLocal(wanted)}
+			// "1" and "1.2" are ranges for npm: 1.x.x and 1.2.x.
 			if v := FixedVersion(wanted); strings.Count(v, ".") >= 2 {
 				r.Version = v
 			}
@@ -159,6 +163,7 @@ func Libman(content []byte) ([]Requirement, error) {
 			provider = n.TextOf("defaultProvider")
 		}
 		name := l.Text()
+		// Files from the disk are part of the project.
 		if name == "" || provider == "filesystem" {
 			continue
 		}
@@ -213,6 +218,7 @@ func Pipfile(content []byte) ([]Requirement, error) {
 }
 
 // python matches a requirement of PEP 508, and the only version that it allows.
+// Groups: the name, the whole rest if it is "== version", that version.
 var python = lazyregexp.New(`^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(\(?\s*==\s*([0-9][^,;)*\s]*)\s*\)?\s*(?:;.*)?$)?`)
 
 // Python reads one requirement of PEP 508.
@@ -222,6 +228,7 @@ func Python(text string) (Requirement, bool) {
 		return Requirement{}, false
 	}
 	wanted := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), m[1]))
+	// "name @ file:///…": a direct reference (PEP 508).
 	_, address, at := strings.Cut(wanted, "@")
 	return Requirement{Name: m[1], Version: m[3], Wanted: wanted, Local: at &&
 		strings.HasPrefix(strings.TrimSpace(address), "file:")}, true
@@ -241,6 +248,7 @@ func pythonList(out []Requirement, list *document.Node, dev bool) []Requirement 
 // pythonTable adds the requirements of a table from names to versions.
 func pythonTable(out []Requirement, table *document.Node, dev bool) []Requirement {
 	for _, d := range table.Members() {
+		// The interpreter is listed like a package.
 		if d.Key == "python" {
 			continue
 		}
@@ -268,6 +276,7 @@ func Cargo(content []byte) ([]Requirement, error) {
 	}
 	out := cargoSections(nil, n)
 	out = cargoSections(out, n.Get("workspace"))
+	// [target.'cfg(windows)'.dependencies]
 	for _, m := range n.Get("target").Members() {
 		out = cargoSections(out, m.Node)
 	}
