@@ -33,8 +33,8 @@ func SPDX(w io.Writer, d *Document) error {
 		Creation    spdx.CreationInfo `json:"creationInfo"`
 	}{
 		"SPDXRef-DOCUMENT", spdx.Version, spdx.DataLicense, d.Subject,
-		// The namespace must be unique for a document: the serial number is a hash of the subject, the
-		// version, the time and the components.
+		// The namespace must be unique for a document: the serial number is a hash of the subject,
+		// the version, the time and the components.
 		"https://spdx.org/spdxdocs/" + url.PathEscape(d.Subject) + "-" + d.serialNumber(g).String(),
 		spdx.CreationInfo{Created: d.Created.UTC().Format(time.RFC3339),
 			Creators: []common.Creator{{CreatorType: "Tool", Creator: d.Tool + "-" + d.ToolVersion}}},

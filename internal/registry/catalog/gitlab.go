@@ -40,7 +40,8 @@ func (g *gitlab) getPage(ctx context.Context, p Page, out any, parts ...string) 
 	u.RawQuery = url.Values{"page": {strconv.Itoa(p.Number)}, "per_page": {strconv.Itoa(p.Size)},
 		"tags_count": {"true"}}.Encode()
 	header, err := g.c.sendRequest(ctx,
-		// Access tokens and deploy tokens have different headers; which one the secret is, is not known.
+		// Access tokens and deploy tokens have different headers; which one the secret is, is
+		// not known.
 		call{url: u, header: map[string]string{"PRIVATE-TOKEN": g.a.Secret, "Deploy-Token": g.a.Secret}}, out)
 	if err != nil {
 		return 0, err

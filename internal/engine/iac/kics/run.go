@@ -181,8 +181,8 @@ func (r *queryRun) evaluateAll(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for range r.workers {
 		group.Go(func() error {
-			// A shared counter distributes the evaluations: they differ widely in time, so fixed shares would
-			// leave workers idle.
+			// A shared counter distributes the evaluations: they differ widely in time, so fixed
+			// shares would leave workers idle.
 			for i := taken.Add(1) - 1; i < int64(len(r.questions)); i = taken.Add(1) - 1 {
 				if err := ctx.Err(); err != nil {
 					return err
