@@ -62,8 +62,8 @@ func (e *examination) reportFiles() {
 			continue
 		}
 		l := e.describeLayer(v.layer)
-		// The base image is the business of its publisher. A set-user-ID program of another user
-		// than root grants no more than the rights of that user.
+		// The publisher of the base image maintains its programs. A set-user-ID program of another
+		// user than root grants no more than the rights of that user.
 		if l.Base || !v.setuid.group && v.setuid.uid != 0 {
 			continue
 		}

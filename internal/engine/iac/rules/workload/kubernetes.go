@@ -252,7 +252,7 @@ func escalation(l *look) {
 		writes := verbs.hasAny("create", "update", "patch", "*")
 		what := ""
 		switch {
-		// The cases are ordered by the weight of the right, since one rule has one finding.
+		// The first case that matches names the right: a rule of the role has one finding.
 		case verbs.hasAny("escalate", "bind") && resources.hasAny("roles", "clusterroles", "*"):
 			what = "bind or escalate roles"
 		case resources.hasAny("serviceaccounts/token") && writes:
