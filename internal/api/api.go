@@ -35,11 +35,14 @@ import (
 
 // A Config is what the API is made of.
 type Config struct {
+	// Region is the one that this deployment serves; its name is part of every ID made here.
 	Region      endpoint.Region
 	PeerRegions []endpoint.Region // the other regions of the same service
-	Version     Version
-	Now         func() time.Time
-	Log         *slog.Logger
+	// Version is the response of GET /, which health probes read.
+	Version Version
+	// Now is the clock; tests set it. Log takes failures that the caller may not see.
+	Now func() time.Time
+	Log *slog.Logger
 
 	// Authenticate returns the actor of a bearer token, or an Unauthenticated
 	// error.
@@ -101,10 +104,13 @@ type Config struct {
 
 // A Version says which program responds.
 type Version struct {
-	Service       string `json:"service"`
-	Version       string `json:"version"`
-	Commit        string `json:"commit"`
-	Environment   string `json:"environment" enum:"development,staging,production"`
+	// Always the name of the program, "merlon".
+	Service string `json:"service"`
+	Version string `json:"version"`
+	// The Git commit of the build.
+	Commit      string `json:"commit"`
+	Environment string `json:"environment" enum:"development,staging,production"`
+	// The name of the region.
 	DeploymentEnv string `json:"deploymentEnv"`
 }
 
@@ -133,9 +139,12 @@ type Tenancy interface {
 // An API serves the requests of one deployment.
 type API struct {
 	Config
+	// server registers the routes and enforces their rules.
 	server *endpoint.Server
+	// router finds the route of a path and method.
 	router chi.Router
-	table  []endpoint.Route
+	// table has every route, in the order of its registration.
+	table []endpoint.Route
 
 	accounts      *accounts.Handlers
 	organizations *organizations.Handlers
@@ -153,6 +162,7 @@ func New(c Config) *API {
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		endpoint.WriteProblem(w, r, http.StatusNotFound, "route not found")
 	})
+	// Both responses of the router are problems as well: clients parse every failure as JSON.
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Use(middleware.GetHead) // a HEAD request is handled as its GET, and the server drops the body
 	a.server = &endpoint.Server{
@@ -161,6 +171,7 @@ func New(c Config) *API {
 		Authenticate: c.Authenticate, Refused: c.Refused, Missed: c.Missed, Allow: c.Allow, Scopes: c.Scopes,
 		Requests: c.Requests, Box: c.Box,
 	}
+	// The handlers come before the table, which refers to their methods.
 	a.makeHandlers()
 	a.server.DescribeProblem()
 	a.table = a.allRoutes()
@@ -192,8 +203,12 @@ func (a *API) makeHandlers() {
 func humaConfig(c Config) huma.Config {
 	cfg := huma.DefaultConfig("Merlon", c.Version.Version)
 	cfg.Info.Description = "Application security platform: users, organizations, teams, projects, scans and findings."
+	// Newer clients send members that this version does not know.
 	cfg.AllowAdditionalPropertiesByDefault = true
+	// The default hook adds a $schema member to every response.
 	cfg.CreateHooks = nil
+	// The same format for both names: "json" is what the library uses for types such as
+	// application/vnd.oai+json.
 	json := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: endpoint.Unmarshal}
 	cfg.Formats = map[string]huma.Format{"application/json": json, "json": json}
 	cfg.DocsPath, cfg.SchemasPath, cfg.OpenAPIPath = "", "", "/openapi"
@@ -207,6 +222,8 @@ func humaConfig(c Config) huma.Config {
 // methodNotAllowed responds with 405 and the methods that the address has (RFC 9110,
 // section 15.5.6).
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	// The escaped path, if there is one: the router matches it, so that %2F in an image name
+	// does not split a segment.
 	path := r.URL.RawPath
 	if path == "" {
 		path = r.URL.Path
@@ -227,7 +244,10 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		strings.Join(allowed, ", "))
 }
 
-// Handler returns the handler of every API address.
+// Handler returns the handler of every API address. Requests pass the middleware from the
+// last one to the first: the path is cleaned, the query is brought to its canonical form,
+// the request is remembered for problem bodies. On the way back the response gets its entity
+// tag before it is compressed, since a weak tag stands for every content coding.
 func (a *API) Handler() http.Handler {
 	var h http.Handler = a.router
 	h = tagResponses(h)
@@ -247,6 +267,7 @@ func cleanPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "//") {
 			r = r.Clone(r.Context())
+			// Repeated, because one pass leaves two of three slashes.
 			for strings.Contains(r.URL.Path, "//") {
 				r.URL.Path = strings.ReplaceAll(r.URL.Path, "//", "/")
 				r.URL.RawPath = strings.ReplaceAll(r.URL.RawPath, "//", "/")

@@ -46,6 +46,9 @@ func (a *API) kindRoutes(k credential.Kind) []endpoint.Route {
 	base, id, text := "/integrations/"+string(k)+"/container-registry", strings.ToUpper(string(k[:1]))+string(k[1:]),
 		" ("+string(k)+")"
 	org, project := base+"/organization/{organizationId}", base+"/project/{projectId}"
+	// The kinds differ in addresses and words, because each follows the API of its registry: a
+	// Harbor has projects, an Artifactory repositories, a Scaleway registry namespaces. What all
+	// have in common comes first.
 	remove := endpoint.New("DELETE", org+"/credentials/{credentialId}", "delete"+id+"Credential",
 		"Delete a registry credential"+
 			text, manage, registries.OfKind(k, a.registries.DeleteCredential))
@@ -182,7 +185,8 @@ func (a *API) amazonRoutes(remove endpoint.Route) []endpoint.Route {
 	}
 }
 
-// githubRegistryRoutes lists the operations on GitHub's registry.
+// githubRegistryRoutes lists the operations on GitHub's registry. They are of the
+// organization, not of a project: there is one token for all projects.
 func (a *API) githubRegistryRoutes() []endpoint.Route {
 	read, manage := endpoint.Needs(tenant.OrgRead), endpoint.Needs(tenant.OrgIntegrations)
 	const base = "/integrations/github-container-registry/organization/{organizationId}"

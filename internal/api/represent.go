@@ -26,6 +26,7 @@ var compressed = []string{"application/json", endpoint.Ndjson, findings.SarifTyp
 // Nothing that a response holds is both secret and mixed with what somebody else can
 // choose, so that its length reveals nothing (BREACH).
 func compressResponses(next http.Handler) http.Handler {
+	// Level 5 of gzip: higher levels cost several times the time for a few percent.
 	c := middleware.NewCompressor(5, compressed...)
 	c.SetEncoder("zstd", func(w io.Writer, _ int) io.Writer {
 		// A megabyte is the least window that every decoder must have (RFC 8878, section
@@ -40,7 +41,9 @@ func compressResponses(next http.Handler) http.Handler {
 	return c.Handler(next)
 }
 
-// maxTagged bounds a response that is held back for its entity tag, in bytes.
+// maxTagged bounds a response that is held back for its entity tag, in bytes. A larger
+// response is sent as it is produced, without a tag; it would otherwise be held in memory
+// once per request.
 const maxTagged = 4 << 20
 
 // tagResponses gives the JSON responses to reads of organizations, teams and projects an
@@ -48,6 +51,8 @@ const maxTagged = 4 << 20
 // The tag is weak: it is the same for every content coding.
 func tagResponses(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Changes have no tag: If-Match is not supported, and a stored response to a POST is served
+		// by the Idempotency-Key alone.
 		if r.Method != http.MethodGet && r.Method != http.MethodHead || !isCacheable(r.URL.Path) {
 			next.ServeHTTP(w, r)
 			return
@@ -74,13 +79,17 @@ func isCacheable(path string) bool {
 type tagger struct {
 	http.ResponseWriter
 	request *http.Request
-	status  int
-	body    bytes.Buffer
-	direct  bool
+	// status is 0 until the handler has written a header.
+	status int
+	// body is what was held back so far, at most maxTagged bytes.
+	body bytes.Buffer
+	// direct is set once the response is passed on; nothing is held back from then on.
+	direct bool
 }
 
 // WriteHeader decides whether the response is held back.
 func (t *tagger) WriteHeader(status int) {
+	// Only the first call counts, as for http.ResponseWriter.
 	if t.status != 0 {
 		return
 	}
@@ -135,14 +144,17 @@ func (t *tagger) sendTagged() {
 	if t.direct || t.status == 0 {
 		return
 	}
+	// 128 bits are enough: a collision needs two responses of one address for one caller.
 	sum := sha256.Sum256(t.body.Bytes())
 	tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
 	h := t.Header()
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "private, no-cache") // the client may keep it, and asks before it is used
+	// A cache between must not serve the response of one caller to another.
 	h.Add("Vary", "Authorization")
 	t.direct = true
 	if matchesETag(t.request.Header.Values("If-None-Match"), tag) {
+		// A 304 has no content, and these headers would describe it (RFC 9110, section 15.4.5).
 		h.Del("Content-Type")
 		h.Del("Content-Length")
 		t.ResponseWriter.WriteHeader(http.StatusNotModified)

@@ -100,6 +100,7 @@ func unbuiltHosts() []endpoint.Route {
 	const o, lab = "/organization/{organizationId}", "/integrations/gitlab"
 	read, manage, scan := endpoint.Needs(tenant.OrgRead), endpoint.Needs(tenant.OrgIntegrations),
 		endpoint.Needs(tenant.ProjectScan)
+	// A link changes both the organization's integration and the project.
 	link := endpoint.Needs(tenant.OrgIntegrations | tenant.ProjectUpdate)
 	return []endpoint.Route{
 		endpoint.Unbuilt("POST", o+"/project/{projectId}/github/link", "linkGithub", "Link a project to a GitHub "+

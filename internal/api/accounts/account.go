@@ -34,6 +34,7 @@ func showAccount(m tenant.Member) accountBody {
 	return accountBody{ID: m.UserID, Name: m.FirstName, Role: m.Role, CreatedAt: m.CreatedAt}
 }
 
+// accountsOutput has all service accounts of an organization.
 type accountsOutput struct {
 	Body struct {
 		ServiceAccounts []accountBody `json:"serviceAccounts"`
@@ -52,6 +53,7 @@ func (a *Handlers) ListAccounts(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
+// accountOutput is one service account.
 type accountOutput struct{ Body accountBody }
 
 // createAccountInput names the account and its role in the organization.
@@ -117,6 +119,7 @@ func orNull(t time.Time) *time.Time {
 	return &t
 }
 
+// accountTokenOutput is one token.
 type accountTokenOutput struct{ Body accountTokenBody }
 
 // createAccountTokenInput is what the new token is restricted to. Without restrictions it gets those
@@ -167,6 +170,7 @@ func (a *Handlers) tokenEvent(ctx context.Context, sc tenant.Scope, m tenant.Mem
 	}.By(sc.Actor)})
 }
 
+// accountTokensOutput has the tokens of a service account.
 type accountTokensOutput struct {
 	Body struct {
 		Tokens []accountTokenBody `json:"tokens"`
@@ -189,6 +193,7 @@ func (a *Handlers) ListAccountTokens(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
+// deleteAccountTokenInput names a token of a service account by its ID.
 type deleteAccountTokenInput struct {
 	AccountInput
 	TokenID string `path:"tokenId" format:"uuid"`
@@ -209,6 +214,7 @@ func (a *Handlers) DeleteAccountToken(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
+	// The identity service knows tokens by owner and name: find the name of the ID.
 	for _, t := range list {
 		if string(t.ID) != id {
 			continue

@@ -17,7 +17,9 @@ import (
 
 // Tokens is the part of the identity service that keeps personal access tokens.
 type Tokens interface {
+	// CreateToken returns the token and its value, which is not stored.
 	CreateToken(ctx context.Context, by tenant.Actor, n identity.NewToken) (identity.Token, string, error)
+	// Tokens lists the tokens of an owner that the actor's own token could have made.
 	Tokens(ctx context.Context, by tenant.Actor, owner tenant.UserID) ([]identity.Token, error)
 	RenameToken(ctx context.Context, by tenant.Actor, owner tenant.UserID, from, to string) error
 	DeleteToken(ctx context.Context, by tenant.Actor, owner tenant.UserID, name string) error
@@ -71,6 +73,7 @@ func (r askedReach) applyTo(ctx context.Context, a *Handlers, actor tenant.Actor
 		}
 		n.Organizations = appendUnique(n.Organizations, sc.Organization)
 	}
+	// Without organizations, each project adds its own.
 	named := len(n.Organizations) > 0
 	for i, id := range r.Projects {
 		at := fmt.Sprintf("body.projectIds[%d]", i)
@@ -98,6 +101,7 @@ func (a *Handlers) findScope(ctx context.Context, actor tenant.Actor, at, id str
 		return tenant.Scope{}, endpoint.Invalid(at, "must be a UUID")
 	}
 	sc, err := a.Scopes.Scope(ctx, actor, target(parsed.String()))
+	// The address of the request exists; what its body names does not.
 	if errs.Is(err, errs.NotFound) {
 		err = endpoint.Invalid(at, "not found")
 	}
@@ -129,6 +133,7 @@ func unixMillis(t time.Time) *int64 {
 	return &ms
 }
 
+// tokensOutput is a bare list: the contract has no envelope here.
 type tokensOutput struct{ Body []token }
 
 // ListTokens lists the personal access tokens of the caller, without their values.
@@ -161,7 +166,8 @@ type createTokenOutput struct {
 	}
 }
 
-// lastMillisecond bounds a time on the wire: the year 9999 ends then.
+// lastMillisecond bounds a time on the wire: the year 9999 ends then. Later times cannot be
+// written in RFC 3339.
 const lastMillisecond = 253402300799999
 
 // CreateToken creates a personal access token of the caller. The value is in this response
@@ -169,6 +175,7 @@ const lastMillisecond = 253402300799999
 func (a *Handlers) CreateToken(ctx context.Context, sc tenant.Scope, in *createTokenInput) (*createTokenOutput, error) {
 	n := identity.NewToken{Owner: sc.Actor.UserID, Name: in.Body.Name}
 	if ms := in.Body.ExpiresAt; ms != nil {
+		// Written so that NaN is refused as well.
 		if !(*ms > 0 && *ms <= lastMillisecond) {
 			return nil, &errs.Error{
 				Kind: errs.Invalid, Message: "invalid expiresAt: must be a Unix time in milliseconds",
@@ -205,6 +212,7 @@ func (a *Handlers) DeleteToken(ctx context.Context, sc tenant.Scope,
 	return endpoint.NewMessage("Token deleted"), nil
 }
 
+// renameTokenInput has the present and the new name.
 type renameTokenInput struct {
 	Body struct {
 		CurrentName string `json:"currentName"`

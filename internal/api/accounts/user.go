@@ -13,13 +13,17 @@ import (
 
 // Users is the part of the identity service that a user's own pages need.
 type Users interface {
+	// Profile returns the user with all roles.
 	Profile(ctx context.Context, by tenant.Actor) (identity.Profile, error)
 	UpdateProfile(ctx context.Context, by tenant.Actor, c identity.Change) (identity.User, error)
+	// ChangePassword ends all sessions and grants, and returns what it has ended.
 	ChangePassword(ctx context.Context, by tenant.Actor, c identity.PasswordChange) (identity.Ended, error)
+	// Sessions lists the active browser sessions.
 	Sessions(ctx context.Context, by tenant.Actor) ([]identity.Session, error)
 	EndSession(ctx context.Context, by tenant.Actor, id identity.SessionID) error
 }
 
+// profileOutput is the profile of the caller.
 type profileOutput struct {
 	Body struct {
 		ID            tenant.UserID         `json:"id" format:"uuid"`
@@ -100,6 +104,7 @@ type updateProfileInput struct {
 	}
 }
 
+// updateProfileOutput has no profile: clients read it again.
 type updateProfileOutput struct {
 	Body struct {
 		Message string        `json:"message"`
@@ -123,6 +128,8 @@ func (a *Handlers) UpdateProfile(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
+// changePasswordInput has both passwords. Its lengths are checked by the identity service,
+// which knows the rules.
 type changePasswordInput struct {
 	Body struct {
 		Current string `json:"currentPassword"`
@@ -153,6 +160,7 @@ type session struct {
 	ExpiresAt  time.Time          `json:"expiresAt"`
 }
 
+// sessionsOutput has the sessions of the caller.
 type sessionsOutput struct {
 	Body struct {
 		Sessions []session `json:"sessions"`
@@ -176,6 +184,7 @@ func (a *Handlers) ListSessions(ctx context.Context, sc tenant.Scope, _ *struct{
 	return out, nil
 }
 
+// endSessionInput names a session of the caller.
 type endSessionInput struct {
 	ID string `path:"sessionId" format:"uuid"`
 }

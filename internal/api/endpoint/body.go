@@ -37,6 +37,8 @@ func checkDuplicateMembers(v any) error {
 	case map[string]any:
 		seen := make(map[string]bool, len(v))
 		for name, e := range v {
+			// encoding/json folds by Unicode: the long s (U+017F) and the Kelvin sign (U+212A)
+			// match s and k. Upper and then lower case brings these to their ASCII letters, too.
 			folded := strings.ToLower(strings.ToUpper(name))
 			if seen[folded] {
 				return fmt.Errorf("duplicate member %q in an object (names that differ only in case)", name)
@@ -59,6 +61,8 @@ func hasNUL(data []byte) bool {
 		if i < 0 {
 			return false
 		}
+		// Count the backslashes before the escape: in \\u0000 the first one escapes the second, and
+		// the text has a backslash and the letters u0000.
 		n := 0
 		for n < i && data[i-1-n] == '\\' {
 			n++

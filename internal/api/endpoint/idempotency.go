@@ -35,6 +35,7 @@ type Requests interface {
 
 // Limits of a request with a key, and of its response, in bytes.
 const (
+	// A UUID has 36 bytes; the draft leaves the format to the client.
 	maxKey      = 255
 	maxRepeated = 1 << 20
 )
@@ -48,6 +49,7 @@ type storedResponse struct {
 
 // doOnce does a request, unless one with its key has a response already.
 func (a *Server) doOnce(ctx huma.Context, sc tenant.Scope, r Route, next func(huma.Context)) {
+	// The key counts per user and route: two users or routes may use the same one.
 	k := tenant.RequestKey{Actor: sc.Actor.UserID, Route: r.id, Key: ctx.Header("Idempotency-Key")}
 	body, err := readRepeatableBody(ctx, k.Key)
 	if err != nil {
@@ -58,6 +60,7 @@ func (a *Server) doOnce(ctx huma.Context, sc tenant.Scope, r Route, next func(hu
 	if err != nil {
 		var e *errs.Error
 		if errors.As(err, &e) && e.Code == tenant.KeyInUse {
+			// The first request is still being handled; most take less than two seconds.
 			ctx.SetHeader("Retry-After", "2")
 		}
 		a.writeProblem(ctx, err)
@@ -67,6 +70,7 @@ func (a *Server) doOnce(ctx huma.Context, sc tenant.Scope, r Route, next func(hu
 		a.replayResponse(ctx, k, sealed)
 		return
 	}
+	// The body was consumed for its digest, so the handler reads the copy.
 	c := &bufferedResponse{below: ctx, in: bytes.NewReader(body), header: http.Header{}}
 	var keep []byte
 	defer func() { // also when the handler panics: then nothing is kept
@@ -78,6 +82,7 @@ func (a *Server) doOnce(ctx huma.Context, sc tenant.Scope, r Route, next func(hu
 		c.sendResponse()
 	}()
 	next(c)
+	// A failure is not stored: the client may correct its request and use the key again.
 	if c.status/100 == 2 && c.out.Len() <= maxRepeated {
 		keep = a.sealResponse(k, c)
 	}
@@ -88,6 +93,7 @@ func readRepeatableBody(ctx huma.Context, key string) ([]byte, error) {
 	if len(key) > maxKey {
 		return nil, Invalid("header.Idempotency-Key", "must be at most 255 bytes")
 	}
+	// The digest needs the whole body in memory, which an archive of gigabytes is not.
 	if kind, _, _ := mime.ParseMediaType(ctx.Header("Content-Type")); kind == "multipart/form-data" {
 		return nil, Invalid("header.Idempotency-Key", "not supported with an upload: start the scan first, then upload")
 	}
@@ -109,6 +115,7 @@ func requestDigest(ctx huma.Context, l *tenant.TokenLimits, body []byte) string 
 	h := sha256.New()
 	for _, part := range []string{ctx.Method(), u.Path, u.RawQuery, string(body),
 		fmt.Sprint(l.Scopes, l.Organizations, l.Projects)} {
+		// Each part has its length in front, so that no two lists of parts give the same bytes.
 		_, _ = h.Write([]byte(strconv.Itoa(len(part)) + ":" + part)) // a hash's Write never fails
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -154,7 +161,9 @@ type below = huma.Context
 // rely on getting the same one again.
 type bufferedResponse struct {
 	below
-	in     io.Reader
+	// in is the body of the request, read from memory.
+	in io.Reader
+	// status is 0 until the handler has set one; nothing is sent then.
 	status int
 	header http.Header
 	out    bytes.Buffer

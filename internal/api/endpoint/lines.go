@@ -19,6 +19,7 @@ const Ndjson = "application/x-ndjson"
 func (a *Server) Lines(filename string, produce func(line func(any) error) error) *huma.StreamResponse {
 	return a.Download(filename, Ndjson, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
+		// The type is no HTML: escaping < as \u003c would only make source code longer.
 		enc.SetEscapeHTML(false)
 		return produce(enc.Encode)
 	})
@@ -31,6 +32,8 @@ func (a *Server) Lines(filename string, produce func(line func(any) error) error
 func (a *Server) Download(filename, contentType string, produce func(io.Writer) error) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		out := &downloadWriter{hc: hc, filename: filename, contentType: contentType}
+		// Until the buffer is full, nothing has been sent, and a failure can still become a problem
+		// response with its status.
 		buffer := bufio.NewWriterSize(out, 32<<10)
 		err := produce(buffer)
 		if err == nil {
@@ -54,13 +57,16 @@ type downloadWriter struct {
 	hc          huma.Context
 	filename    string
 	contentType string
-	yes         bool
+	// yes says that the head of the response was sent.
+	yes bool
 }
 
+// Write sends the head of the response before the first bytes.
 func (b *downloadWriter) Write(p []byte) (int, error) {
 	if !b.yes {
 		b.yes = true
 		b.hc.SetHeader("Content-Type", b.contentType)
+		// File names are made of fixed words and UUIDs, so they need no escaping (RFC 6266).
 		b.hc.SetHeader("Content-Disposition", `attachment; filename="`+b.filename+`"`)
 		b.hc.SetStatus(http.StatusOK)
 	}

@@ -2,7 +2,8 @@ package endpoint
 
 // This file holds how lists are cut into pages.
 
-// DemandedPage is the page of a list where the contract demands both parameters.
+// DemandedPage is the page of a list where the contract demands both parameters. A number
+// out of range is refused, as the contract says.
 type DemandedPage struct {
 	Page     int `query:"page" required:"true" minimum:"1" maximum:"2147483647"`
 	PageSize int `query:"pageSize" required:"true" minimum:"1" maximum:"20"`
@@ -29,6 +30,7 @@ const (
 // Get returns the page, from 1, and its size.
 func (p ClampedPage) Get() (page, size int) {
 	page = max(p.Page, p.PageNumber, 1)
+	// Negative sizes lose against the missing ones, which are 0, and become 1 below.
 	size = max(p.PageSize, p.PageSizeNumber, p.Limit, p.PerPage)
 	if p.PageSize == 0 && p.PageSizeNumber == 0 && p.Limit == 0 && p.PerPage == 0 {
 		size = defaultPageSize
@@ -36,7 +38,8 @@ func (p ClampedPage) Get() (page, size int) {
 	return page, min(max(size, 1), MaxPageSize)
 }
 
-// Pages returns how many pages of a size hold the total.
+// Pages returns how many pages of a size hold the total. It rounds up; an empty list has 0
+// pages. The size is at least 1.
 func Pages(total, size int) int { return (total + size - 1) / size }
 
 // TeamInput is the input of a route that names a team; the scope holds the id.

@@ -11,7 +11,9 @@ import (
 
 // Parser collects what is wrong with a query, and what of it was ignored.
 type Parser struct {
+	// details are the invalid parameters, in the order of parsing.
 	details []errs.Detail
+	// ignored are the texts of the warnings.
 	ignored []string
 }
 
@@ -31,7 +33,8 @@ func (p *Parser) Warning() string {
 }
 
 // headerText returns a short text in which everything but letters, digits and a few
-// signs is replaced, so that it is safe in a header.
+// signs is replaced, so that it is safe in a header. A line feed in the value would start
+// another header (CWE-113), and a quote would end the text of the warning.
 func headerText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.", r)) {
@@ -55,7 +58,8 @@ func (p *Parser) Err() error {
 		Details: p.details}
 }
 
-// Words splits a list parameter.
+// Words splits a list parameter. It trims spaces, drops empty words and lower-cases the
+// others: "SAST, sca," becomes sast and sca. Aliases of one parameter are passed together.
 func Words(texts ...string) []string {
 	var out []string
 	for _, text := range texts {
@@ -68,7 +72,8 @@ func Words(texts ...string) []string {
 	return out
 }
 
-// Enum reads a list of values of an enumeration, in any case.
+// Enum reads a list of values of an enumeration, in any case. It returns nil when none is
+// named and when one is unknown; the latter is recorded as an error.
 func Enum[T ~string](p *Parser, name string, allowed []T, texts ...string) []T {
 	var out []T
 	for _, w := range Words(texts...) {
@@ -96,7 +101,7 @@ func Joined[T ~string](list []T) string {
 	return b.String()
 }
 
-// Boolean reads a parameter that may be missing.
+// Boolean reads a parameter that may be missing. It returns nil for a missing one.
 func (p *Parser) Boolean(name, text string) *bool {
 	var v bool
 	switch strings.ToLower(text) {

@@ -24,16 +24,18 @@ type Problem struct {
 	Detail   string `json:"detail"`
 	Instance string `json:"instance"`
 
-	Timestamp  time.Time     `json:"timestamp"`
-	Path       string        `json:"path"`
-	StatusCode int           `json:"statusCode"`
-	Code       int           `json:"code"`
-	Message    string        `json:"message"`
-	Service    string        `json:"service"`
-	Method     string        `json:"method"`
-	Error_     string        `json:"error"`
-	ErrorCode  string        `json:"errorCode,omitempty" doc:"Stable, machine-readable error code."`
-	Errors     []errs.Detail `json:"errors,omitempty" doc:"Validation errors with their location in the request."`
+	// The first shape of the contract, of which clients read message and statusCode.
+	Timestamp  time.Time `json:"timestamp"`
+	Path       string    `json:"path"`
+	StatusCode int       `json:"statusCode"`
+	Code       int       `json:"code"`
+	Message    string    `json:"message"`
+	Service    string    `json:"service"`
+	Method     string    `json:"method"`
+	// The name has an underscore, because Error is the method of an error.
+	Error_    string        `json:"error"`
+	ErrorCode string        `json:"errorCode,omitempty" doc:"Stable, machine-readable error code."`
+	Errors    []errs.Detail `json:"errors,omitempty" doc:"Validation errors with their location in the request."`
 
 	Region  string `json:"region,omitempty" doc:"With status 421: name of the region that the resource belongs to."`
 	BaseURL string `json:"baseUrl,omitempty" doc:"With status 421: API base URL of that region."`
@@ -77,10 +79,11 @@ var statuses = map[errs.Kind]int{
 	errs.Conflict:        http.StatusConflict,
 	errs.Gone:            http.StatusGone,
 	errs.TooLarge:        http.StatusRequestEntityTooLarge,
-	errs.Misdirected:     http.StatusMisdirectedRequest,
-	errs.TooMany:         http.StatusTooManyRequests,
-	errs.NotImplemented:  http.StatusNotImplemented,
-	errs.Unavailable:     http.StatusServiceUnavailable,
+	// The resource belongs to another region, whose address is in the body.
+	errs.Misdirected:    http.StatusMisdirectedRequest,
+	errs.TooMany:        http.StatusTooManyRequests,
+	errs.NotImplemented: http.StatusNotImplemented,
+	errs.Unavailable:    http.StatusServiceUnavailable,
 }
 
 // NewProblem returns the response to a failure that the HTTP library found. What
@@ -112,6 +115,8 @@ func NewProblem(status int, message string, causes []error) *Problem {
 // toProblem maps an error. The text of an internal one stays in the log.
 func toProblem(err error) *Problem {
 	var e *errs.Error
+	// An error without a kind is a mistake of ours or of a library: its text may have SQL, paths
+	// or addresses in it (CWE-209).
 	if !errors.As(err, &e) || e.Kind == errs.Internal {
 		if errors.Is(err, context.Canceled) {
 			return NewProblem(http.StatusServiceUnavailable, "the request was cancelled", nil)
@@ -128,6 +133,7 @@ func toProblem(err error) *Problem {
 // logProblem maps an error and logs it where the person who asked cannot see why.
 func (a *Server) logProblem(ctx context.Context, err error) *Problem {
 	p := toProblem(err)
+	// Refusals are no failures of the service; they are in the audit log where they matter.
 	if p.Status >= http.StatusInternalServerError && p.Status != http.StatusNotImplemented {
 		a.Log.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("error", err.Error()))
 	}
@@ -140,6 +146,7 @@ func (a *Server) logProblem(ctx context.Context, err error) *Problem {
 // writeProblem responds to a request that was not admitted.
 func (a *Server) writeProblem(ctx huma.Context, err error) {
 	p := a.logProblem(ctx.Context(), err)
+	// The challenge is mandatory with 401 (RFC 9110, section 15.5.2).
 	if p.Status == http.StatusUnauthorized {
 		ctx.SetHeader("WWW-Authenticate", "Bearer")
 	}

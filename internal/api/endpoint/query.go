@@ -18,7 +18,8 @@ import (
 // This file brings the five spellings of an array parameter to one, and those of a
 // whole number.
 
-// indexed matches a key that ends with [] or [12].
+// indexed matches a key that ends with [] or [12]. Clients serialize arrays as PHP and Rails
+// do (a[]=x), or as qs for JavaScript does (a[0]=x).
 var indexed = regexp.MustCompile(`^(.+)\[\d*\]$`)
 
 // CanonicalQuery rewrites a=x&a=y, a[]=x&a[]=y and a[0]=x&a[1]=y to a=x,y, which
@@ -47,6 +48,7 @@ func canonicalizeQuery(query string) (string, error) {
 		return "", err
 	}
 	for key, list := range values {
+		// PostgreSQL refuses both in a text: they would otherwise end as an internal error.
 		for _, text := range append(list, key) {
 			if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 				return "", errors.New("invalid UTF-8 or NUL character")
@@ -54,6 +56,7 @@ func canonicalizeQuery(query string) (string, error) {
 		}
 	}
 	out := url.Values{}
+	// Sorted, so that the order of merged values does not depend on the order of a map.
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		name := key
 		if m := indexed.FindStringSubmatch(key); m != nil {
@@ -62,6 +65,7 @@ func canonicalizeQuery(query string) (string, error) {
 		out[name] = append(out[name], values[key]...)
 	}
 	for name, list := range out {
+		// A comma separates values; no parameter of the API has values that contain one.
 		out[name] = []string{strings.Join(list, ",")}
 	}
 	return out.Encode(), nil
@@ -90,7 +94,8 @@ func plainNumbers(ctx huma.Context) {
 	}
 }
 
-// wholeNumber matches a whole number with a fraction of zeros or an exponent.
+// wholeNumber matches a whole number with a fraction of zeros or an exponent. At most 15
+// digits and two of the exponent bound the work of the conversion.
 var wholeNumber = regexp.MustCompile(`^-?[0-9]{1,15}(\.0{1,15})?([eE]\+?[0-9]{1,2})?$`)
 
 // plainNumber returns the digits of a whole number that is spelt with a fraction or an

@@ -57,6 +57,7 @@ func (a *Server) CountQuotas(ctx context.Context, by tenant.Actor, quotas ...Quo
 	}
 	var hits []identity.Hit
 	for _, q := range quotas {
+		// A limit of 0 is switched off and counts nothing.
 		if q.Most > 0 {
 			hits = append(hits, identity.Limit{Max: q.Most, Window: identity.QuotaWindow}.Hit(q.Name, q.Key))
 		}
@@ -67,7 +68,8 @@ func (a *Server) CountQuotas(ctx context.Context, by tenant.Actor, quotas ...Quo
 	return a.Allow(ctx, by, hits...)
 }
 
-// A Quota is one limit and what it counts.
+// A Quota is one limit and what it counts. Name tells what is counted and Key for whom: hits
+// of the same name and key share one counter.
 type Quota struct {
 	Name, Key string
 	Most      int

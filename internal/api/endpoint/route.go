@@ -34,7 +34,9 @@ type Route struct {
 	bytes        int64                      // of the largest body; 0 for the library's default
 	body         *huma.RequestBody          // described here when the handler reads it by itself
 	answer       map[string]*huma.MediaType // of success, where the handler writes it by itself
-	Register     func(*Server, Route)
+	// Register adds the route to the HTTP library. It is a closure over the handler, whose input
+	// and output types differ from route to route.
+	Register func(*Server, Route)
 }
 
 // A Rule says who may call a route. Its zero value is refused when the program
@@ -268,12 +270,16 @@ func (a *Server) authorizeRequest(ctx huma.Context, r Route) (tenant.Scope, erro
 	if err != nil {
 		return tenant.Scope{Actor: actor}, err
 	}
+	// Before the target is looked up: a token without the scope gets the same response whether
+	// or not the target exists.
 	if err := r.rule.checkToken(actor); err != nil {
 		return tenant.Scope{Actor: actor}, err
 	}
 	if r.rule.access == signedIn {
 		return tenant.Scope{Actor: actor}, nil
 	}
+	// The scope is not found for a caller who does not see the target (BOLA, CWE-639): a
+	// response of 403 would confirm that it exists.
 	sc, err := a.Scopes.Scope(ctx.Context(), actor, target)
 	if err != nil {
 		a.reportMiss(r, actor, target, err)
@@ -291,6 +297,7 @@ func (a *Server) authenticateActor(ctx huma.Context) (tenant.Actor, error) {
 				"%s/oidc/token",
 			a.Region.AuthURL)
 	}
+	// The scheme is compared without case (RFC 9110, section 11.1).
 	scheme, token, ok := strings.Cut(header, " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return tenant.Actor{}, errs.E(errs.Unauthenticated, "missing access token: send the header Authorization: "+
@@ -300,6 +307,8 @@ func (a *Server) authenticateActor(ctx huma.Context) (tenant.Actor, error) {
 	if err != nil {
 		return tenant.Actor{}, err
 	}
+	// For the audit log. The address is that behind the trusted proxies, which the server has
+	// put into the request.
 	actor.IP, actor.UserAgent = remoteIP(ctx.RemoteAddr()), ctx.Header("User-Agent")
 	return actor, nil
 }
@@ -317,6 +326,7 @@ func remoteIP(addr string) string {
 // refused with that region's address.
 func (a *Server) parseTarget(ctx huma.Context, path string) (tenant.Target, error) {
 	var t tenant.Target
+	// The order of the map does not matter: each identifier sets a field of its own.
 	for name, set := range map[string]func(string){
 		"organizationId": func(id string) { t.Organization = tenant.OrganizationID(id) },
 		"teamId":         func(id string) { t.Team = tenant.TeamID(id) },
@@ -329,6 +339,7 @@ func (a *Server) parseTarget(ctx huma.Context, path string) (tenant.Target, erro
 		if err != nil {
 			return t, err
 		}
+		// Before the database is asked, which cannot know the IDs of another region.
 		if err := a.checkRegion(id); err != nil {
 			return t, err
 		}
@@ -374,6 +385,8 @@ func Unbuilt(method, path, id, what string, r Rule) Route {
 		Register: func(a *Server, r Route) {
 			o := r.describeOperation(a)
 			o.Errors = append(o.Errors, http.StatusNotImplemented)
+			// The library wants every path parameter declared, and there is no input type that
+			// does.
 			for rest := path; ; {
 				_, after, ok := strings.Cut(rest, "{")
 				if !ok {

@@ -17,7 +17,11 @@ import (
 
 // Remedies looks for upgrades.
 type Remedies interface {
+	// Plan computes the upgrades of a request. With many findings it stores a job instead and
+	// returns its ID beside an empty result; the ID is empty when the result is complete.
 	Plan(ctx context.Context, sc tenant.Scope, r remediation.Request) (remediation.Answer, string, error)
+	// Job returns the job of the scope's project with its progress and, once completed, its
+	// result.
 	Job(ctx context.Context, sc tenant.Scope, id string) (remediation.Job, error)
 }
 
@@ -48,6 +52,7 @@ type startUpgradeOutput struct {
 // StartUpgrade looks for upgrades, at once or by a job.
 func (a *Handlers) StartUpgrade(ctx context.Context, sc tenant.Scope,
 	in *startUpgradeInput) (*startUpgradeOutput, error) {
+	// The level is not an enum of the schema: older clients send it in upper case.
 	r := remediation.Request{Level: upgrade.Level(strings.ToLower(in.Body.UpdateLevel)), Single: in.Body.SingleFix,
 		PullRequest: in.Body.CreatePR}
 	if r.Level == "" {
@@ -59,6 +64,8 @@ func (a *Handlers) StartUpgrade(ctx context.Context, sc tenant.Scope,
 	case n == 0 || n > remediation.MaxFindings:
 		return nil, endpoint.Invalid("body.vulnerabilityIds", "must contain 1 to 5000 IDs")
 	}
+	// IDs are compared after parsing: clients send the same UUID in upper and in lower case, and
+	// a finding that is counted twice would appear twice in the plan.
 	seen := map[triage.ID]bool{}
 	for _, text := range in.Body.VulnerabilityIDs {
 		id, err := tenant.ParseID("body.vulnerabilityIds", text)
@@ -75,6 +82,8 @@ func (a *Handlers) StartUpgrade(ctx context.Context, sc tenant.Scope,
 	}
 	out := &startUpgradeOutput{}
 	out.Body.ProjectID, out.Body.Answer, out.Body.JobID = sc.Project, answer, job
+	// Success means here only that the job exists; the total lets a client show progress before
+	// it polls for the first time.
 	if job != "" {
 		out.Body.Success, out.Body.Status, out.Body.Message, out.Body.Total = true, "ok",
 			"Background job created: poll its status", len(r.Findings)
@@ -85,6 +94,7 @@ func (a *Handlers) StartUpgrade(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
+// upgradeJobInput names a job of a project. A job of another project is not found.
 type upgradeJobInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	JobID     string `path:"jobId" format:"uuid"`
@@ -100,6 +110,8 @@ type UpgradeJobFields struct {
 	CompletedAt *time.Time        `json:"completedAt,omitempty"`
 }
 
+// upgradeStatusOutput is the progress of a job, small enough to be polled: it has counts but
+// no upgrades.
 type upgradeStatusOutput struct {
 	Body struct {
 		UpgradeJobFields
@@ -114,6 +126,7 @@ type upgradeStatusOutput struct {
 	}
 }
 
+// upgradeResultOutput is a job with its upgrades, in the form of the synchronous response.
 type upgradeResultOutput struct {
 	Body struct {
 		UpgradeJobFields
@@ -167,6 +180,8 @@ func (a *Handlers) GetUpgrade(ctx context.Context, sc tenant.Scope, in *upgradeJ
 	out := &upgradeResultOutput{}
 	out.Body.UpgradeJobFields, out.Body.Answer = fields, j.Answer
 	out.Body.Success = j.State == remediation.Completed && j.Answer.Outcome() != "error"
+	// A running or failed job may have a partial result. It is not shown: a client could take a
+	// part of the upgrades for all of them.
 	if j.State != remediation.Completed {
 		out.Body.Results, out.Body.Edits, out.Body.Commands = []remediation.Result{}, []upgrade.Edit{}, []string{}
 		out.Body.Total = len(j.Request.Findings)

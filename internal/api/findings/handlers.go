@@ -11,11 +11,15 @@ import (
 type Handlers struct {
 	*endpoint.Server
 	*scancoverage.Reader
-	Results   Results
-	Numbers   Numbers
+	// Results reads findings, images, packages and licences, and stores decisions about them.
+	Results Results
+	// Numbers counts findings by branch, and knows the last scans.
+	Numbers Numbers
+	// Overviews aggregates over the projects of an organization.
 	Overviews Overviews
-	Remedies  Remedies
-	Version   string // of the program, for documents that name their author
+	// Remedies computes upgrades of vulnerable packages.
+	Remedies Remedies
+	Version  string // of the program, for documents that name their author
 }
 
 // A queryParser reads the query parameters of lists and overviews of findings.

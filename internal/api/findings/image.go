@@ -17,9 +17,13 @@ import (
 
 // ImageRecords keeps the images of a scope's project.
 type ImageRecords interface {
+	// Images lists images and counts all that match, not only those of the page.
 	Images(ctx context.Context, sc tenant.Scope, q triage.ImageQuery) ([]triage.Image, int, error)
+	// ImageGroups lists images by repository and branch.
 	ImageGroups(ctx context.Context, sc tenant.Scope, q triage.ImageQuery) (triage.ImageGroupPage, error)
+	// Holders lists the images that contain a container finding.
 	Holders(ctx context.Context, sc tenant.Scope, id triage.ID) ([]triage.Image, error)
+	// DeleteImage deletes an image, and the findings that no other image contains.
 	DeleteImage(ctx context.Context, sc tenant.Scope, id string) error
 }
 
@@ -37,10 +41,13 @@ type listImagesInput struct {
 func (in *listImagesInput) parseQuery(settings project.Settings) (q triage.ImageQuery, p queryParser, err error) {
 	q = triage.ImageQuery{Branch: in.Branch, Search: strings.TrimSpace(in.SearchQuery)}
 	q.Sort = sortOf(&p, []triage.ImageSort{triage.ByLatestScan, triage.ByRepository, triage.ByTags}, in.Sort)
+	// Names are read from A to Z; times and numbers of tags with the highest first.
 	q.Descending = q.Sort != triage.ByRepository
 	if orders := endpoint.Enum(&p.Parser, "order", []string{"asc", "desc"}, in.Order); len(orders) > 0 {
 		q.Descending = orders[0] == "desc"
 	}
+	// The store counts only these severities, so that the counts agree with the list of
+	// findings, which the settings filter in the same way.
 	for _, s := range finding.Severities {
 		if settings.Shown(finding.Container, s) {
 			q.Severities = append(q.Severities, s)
@@ -108,6 +115,7 @@ type imageBody struct {
 	VulnCounts imageCounts `json:"vulnCounts" doc:"Number of active findings by severity."`
 }
 
+// imagesOutput is a page of the flat list. The warning names parameters that were ignored.
 type imagesOutput struct {
 	Warning string `header:"Warning"`
 	Body    struct {
@@ -179,6 +187,8 @@ type imageGroupBody struct {
 	LatestScanAt         time.Time      `json:"latestScanAt"`
 }
 
+// imageGroupsOutput is a page of repositories. A repository that was scanned on two branches
+// is in the list twice, because its findings differ by branch.
 type imageGroupsOutput struct {
 	Warning string `header:"Warning"`
 	Body    struct {
@@ -225,6 +235,7 @@ func viewImageGroup(of tenant.ProjectID, g *triage.ImageGroup) imageGroupBody {
 	}
 	for n := range g.Images {
 		i := &g.Images[n]
+		// The images are ordered by their last scan, newest first.
 		if n == 0 {
 			out.ImageSystem = viewSystem(i.OS)
 		}
@@ -246,6 +257,7 @@ func (a *Handlers) listHolders(ctx context.Context, sc tenant.Scope, id triage.I
 	return out, err
 }
 
+// deleteImageInput names an image of a project.
 type deleteImageInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	ImageID   string `path:"imageId"`

@@ -17,12 +17,22 @@ import (
 // Licenses keeps what people say about licences, and counts the licences of
 // packages.
 type Licenses interface {
+	// ReferenceBranch returns the branch that stands for the project; empty before the first
+	// scan.
 	ReferenceBranch(ctx context.Context, sc tenant.Scope) (string, error)
+	// LicenseCounts counts packages by their list of declared licences, as it is written in the
+	// packages: expressions are parsed by the caller.
 	LicenseCounts(ctx context.Context, sc tenant.Scope, q triage.PackageQuery) ([]triage.LicenseCount, error)
+	// LicensePackages lists the packages whose declared licences satisfy wanted. SPDX
+	// expressions cannot be compared in SQL, so the store reads all packages and asks for each
+	// distinct list.
 	LicensePackages(ctx context.Context, sc tenant.Scope, q triage.PackageQuery,
 		wanted func([]string) bool) ([]triage.ListedPackage, int, error)
+	// DecideLicense assigns a licence to a package or excludes it from the counts.
 	DecideLicense(ctx context.Context, sc tenant.Scope, packageID string, d triage.LicenseDecision) error
+	// LicenseClasses returns the built-in categories with the overrides of the organization.
 	LicenseClasses(ctx context.Context, sc tenant.Scope) (license.Classes, error)
+	// ClassifyLicenses replaces all overrides of the organization.
 	ClassifyLicenses(ctx context.Context, sc tenant.Scope, own []license.License) error
 	ResetLicenses(ctx context.Context, sc tenant.Scope) error
 }
@@ -44,9 +54,12 @@ type LicenseFilterInput struct {
 func (a *Handlers) licenseQuery(ctx context.Context, sc tenant.Scope,
 	in *LicenseFilterInput) (triage.PackageQuery, error) {
 	q := triage.PackageQuery{Branch: in.Branch, Ecosystems: endpoint.Words(in.Ecosystem)}
+	// The parameter is redundant: the project determines the organization. A mismatch is
+	// reported as not found, as it would be for a project of another organization.
 	if in.OrganizationID != "" && !strings.EqualFold(in.OrganizationID, string(sc.Organization)) {
 		return q, errs.E(errs.NotFound, "project not found")
 	}
+	// Clients send both kinds of words in one parameter, for example "direct,npm".
 	for _, w := range endpoint.Words(in.PackageType) {
 		if origin := triage.Origin(w); slices.Contains(triage.Origins, origin) {
 			q.Origins = append(q.Origins, origin)
@@ -133,6 +146,8 @@ func (a *Handlers) GetLicenseSummary(ctx context.Context, sc tenant.Scope,
 	}
 	out := &licenseSummaryOutput{}
 	out.Body.Success, out.Body.Data = true, licenseSummaryBody{ProjectID: sc.Project, Licenses: []licenseCountBody{}}
+	// A package under "MIT OR Apache-2.0" counts under both licences, so that the sum over the
+	// licences may exceed the number of packages.
 	byID := map[string]int{}
 	for _, c := range counts {
 		out.Body.Data.addPackages(c, classes, byID)
@@ -162,6 +177,7 @@ func (b *licenseSummaryBody) addPackages(c triage.LicenseCount, classes license.
 	} else {
 		b.PackagesWithLicenses += c.Packages
 	}
+	// Ignored packages stay in the total, but neither in a category nor under a licence.
 	if c.Ignored {
 		b.IgnoredCount += c.Packages
 		return
@@ -169,6 +185,8 @@ func (b *licenseSummaryBody) addPackages(c triage.LicenseCount, classes license.
 	for _, id := range ids {
 		byID[id] += c.Packages
 	}
+	// The category of the whole expression: of the alternatives of OR the most permissive, of
+	// the parts of AND the most restrictive.
 	switch e.Category(classes) {
 	case license.Permissive:
 		b.PermissiveCount += c.Packages

@@ -40,6 +40,8 @@ func (a *Handlers) SetPackageLicense(ctx context.Context, sc tenant.Scope,
 		if err != nil {
 			return nil, err
 		}
+		// An identifier outside of the SPDX list would have no category. It is refused, so that a
+		// typing error such as "Apache2" does not end up as an unknown licence.
 		for _, id := range e.IDs() {
 			if !classes.Names(id) {
 				return nil, endpoint.Invalid("body.spdxId", "unknown licence "+id+": not in the SPDX list and not "+
@@ -103,6 +105,7 @@ func (a *Handlers) GetLicenseClasses(ctx context.Context, sc tenant.Scope,
 	}
 	out := &licenseClassesOutput{}
 	out.Body.Success = true
+	// Identifiers are compared without case (SPDX specification, annex D.2).
 	own := map[string]license.License{}
 	for _, l := range classes.Own() {
 		own[strings.ToLower(l.ID)] = l
@@ -111,6 +114,8 @@ func (a *Handlers) GetLicenseClasses(ctx context.Context, sc tenant.Scope,
 		out.Body.Data.Licenses = append(out.Body.Data.Licenses, licenseClassBody{SPDXID: l.ID, Name: l.Name,
 			DefaultCategory: l.Category, CurrentCategory: now.Category, IsOverridden: overridden})
 	}
+	// Built-in licences are removed from own as they are listed; what remains at the end are the
+	// licences that only the organization knows.
 	for _, l := range license.BuiltIn() {
 		now, overridden := own[strings.ToLower(l.ID)]
 		if !overridden {
@@ -148,6 +153,8 @@ func (a *Handlers) SetLicenseClasses(ctx context.Context, sc tenant.Scope,
 		if err != nil {
 			return nil, endpoint.Invalid("body.overrides.spdxId", "invalid licence ID: "+err.Error())
 		}
+		// An expression such as "MIT OR GPL-2.0-only" parses, but a category belongs to one
+		// licence. UNKNOWN is reserved for packages without a licence.
 		if ids := e.IDs(); len(ids) != 1 || e.String() != ids[0] || strings.EqualFold(ids[0], noLicense) {
 			return nil, endpoint.Invalid("body.overrides.spdxId", "must be a single licence")
 		}

@@ -15,13 +15,20 @@ import (
 
 // Overviews looks at all projects of an organization that the caller may read.
 type Overviews interface {
+	// OverviewCounts counts findings by analysis, severity and status. The filter's statuses are
+	// not applied: the caller needs the counts of all of them.
 	OverviewCounts(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) ([]triage.OverviewCount, error)
+	// ProjectSummaries returns a page of projects with their counts.
 	ProjectSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter,
 		p triage.SummaryPage) ([]triage.ProjectSummary, error)
+	// TeamSummaries returns the teams that have such projects, in the order of the page.
 	TeamSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter,
 		p triage.SummaryPage) ([]triage.TeamSummary, error)
+	// OverviewCoverage counts projects by team, analysis and state of coverage.
 	OverviewCoverage(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) ([]project.CoverageCount, error)
+	// OverviewRisk returns how many projects were scanned, and the highest score of one.
 	OverviewRisk(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) (scanned int, score int64, err error)
+	// OverviewDays counts the findings that were opened and solved on each day.
 	OverviewDays(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter,
 		days triage.DateRange) ([]triage.DayCount, error)
 }
@@ -53,7 +60,9 @@ type orgOverviewInput struct {
 
 // orgOverviewQuery is what the parameters say.
 type orgOverviewQuery struct {
-	filter          triage.OverviewFilter
+	// filter selects the findings that are counted.
+	filter triage.OverviewFilter
+	// page has the order only; each list sets its own offset and limit.
 	page            triage.SummaryPage
 	period          int // days that are compared with those before; 0 for none
 	projects, teams bool
@@ -85,6 +94,7 @@ func (in *orgOverviewInput) parseQuery() (orgOverviewQuery, error) {
 	}
 	if periods := endpoint.Enum(&p.Parser, "comparisonPeriod", []string{"week", "month", "quarter"},
 		in.ComparisonPeriod); len(periods) > 0 {
+		// A quarter is 13 weeks, so that both periods have the same weekdays.
 		q.period = map[string]int{"week": 7, "month": 30, "quarter": 91}[periods[0]]
 	}
 	yes := func(name, text string) bool { v := p.Boolean(name, text); return v == nil || *v }
@@ -100,6 +110,7 @@ func (p *queryParser) countedStatuses(filter, includeResolved string) []triage.S
 	resolved := p.Boolean("includeResolved", includeResolved)
 	statuses := endpoint.Enum(&p.Parser, "statusFilter", slices.Concat(triage.Statuses, oldStatuses), filter)
 	if statuses == nil {
+		// An explicit filter wins over includeResolved, which only extends the default.
 		statuses = []triage.Status{triage.ToVerify, triage.Confirmed}
 		if resolved != nil && *resolved {
 			statuses = append(statuses, triage.Resolved)
@@ -113,6 +124,7 @@ func (p *queryParser) parseDay(name, text string, later time.Duration) time.Time
 	if text == "" {
 		return time.Time{}
 	}
+	// A last day is inclusive: 2026-11-20 ends where 2026-11-21 begins. A time is exact.
 	if t, err := time.Parse(time.DateOnly, text); err == nil {
 		return t.Add(later)
 	}
@@ -240,7 +252,8 @@ type orgOverviewOutput struct {
 	Body    orgOverviewBody
 }
 
-// allTeams is how many teams the totals of an overview are taken from.
+// allTeams is how many teams the totals of an overview are taken from. The page of teams is
+// cut out of them here, since the totals need all of them anyway.
 const allTeams = 1 << 20
 
 // GetOrgOverview responds with the risk, counts and coverage of the projects that the
@@ -253,6 +266,8 @@ func (a *Handlers) GetOrgOverview(ctx context.Context, sc tenant.Scope,
 	}
 	out := &orgOverviewOutput{Warning: q.warning, Body: orgOverviewBody{OrganizationID: sc.Organization,
 		ProjectsSummary: []projectOverviewBody{}, TeamsSummary: []teamOverviewBody{}}}
+	// Each part has its own queries. The first error ends the response: an overview with a part
+	// missing would be read as one without findings.
 	for _, fill := range []func(context.Context, tenant.Scope, *orgOverviewInput, orgOverviewQuery,
 		*orgOverviewBody) error{
 		a.fillTotals, a.fillProjects, a.fillTop, a.fillDays,
@@ -273,6 +288,8 @@ func (a *Handlers) fillTotals(ctx context.Context, sc tenant.Scope, in *orgOverv
 	}
 	bySeverity, byState, byAnalysis := map[finding.Severity]int{}, map[triage.Status]int{}, map[finding.Analysis]int{}
 	for _, c := range counts {
+		// The counts by status ignore the status filter; otherwise the other statuses would be 0,
+		// and a user could not see what the filter hides.
 		byState[c.Status] += c.N
 		if slices.Contains(q.filter.Statuses, c.Status) {
 			bySeverity[c.Severity] += c.N
@@ -298,6 +315,7 @@ func (a *Handlers) fillTotals(ctx context.Context, sc tenant.Scope, in *orgOverv
 	}
 	out.TotalTeams = len(teams)
 	from, to := pageBounds(len(teams), in.TeamsPage, in.TeamsPageSize)
+	// The totals of projects come from the teams, since every project belongs to exactly one.
 	for i, t := range teams {
 		out.TotalProjects += t.Projects
 		out.RiskCounts.addRisks(t.ByRisk)
@@ -429,6 +447,7 @@ func (a *Handlers) fillDays(ctx context.Context, sc tenant.Scope, in *orgOvervie
 	if err != nil {
 		return err
 	}
+	// Age in whole days: 0 for today, so that "the last 7 days" are the ages 0 to 6.
 	age := func(d triage.DayCount) int { return int(today.Sub(d.Day) / (24 * time.Hour)) }
 	var trend []triage.DayCount
 	if q.period > 0 {
@@ -446,6 +465,7 @@ func (a *Handlers) fillDays(ctx context.Context, sc tenant.Scope, in *orgOvervie
 		if inTrend(d.Day, q.filter, age(d) < in.TrendPeriodDays) {
 			trend = append(trend, d)
 		}
+		// The previous period directly precedes the current one and has the same length.
 		switch c := out.Comparison; {
 		case c == nil:
 		case age(d) < q.period:

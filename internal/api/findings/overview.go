@@ -11,6 +11,7 @@ import (
 	"merlon/internal/triage"
 )
 
+// overviewInput selects the branches of a project's overview.
 type overviewInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Branches  string `query:"branches" doc:"Branches. Default: the reference branch."`
@@ -41,6 +42,8 @@ type dayCount struct {
 	Count    int              `json:"count" doc:"Number of new findings on that day."`
 }
 
+// overviewOutput is the state of a project. It always has all severities, statuses and
+// analyses, with zeros; a client draws its charts without knowing the enumerations.
 type overviewOutput struct {
 	Body struct {
 		TotalBySeverity         []severityCount             `json:"totalBySeverity" doc:"Number of active findings: to_verify and confirmed."`
@@ -73,6 +76,7 @@ func (a *Handlers) GetOverview(ctx context.Context, sc tenant.Scope, in *overvie
 	if named == nil {
 		branches = []string{standings[sc.Project].Branch}
 	}
+	// All branches are read at once: the coverage and the totals both count from them.
 	cells, err := a.Numbers.ProjectCells(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -99,6 +103,8 @@ func (a *Handlers) GetOverview(ctx context.Context, sc tenant.Scope, in *overvie
 
 // highestRisk returns the highest risk score of the branches of the cells; 0 without any.
 func highestRisk(cells []triage.BranchBucket) (highest int64) {
+	// Risk is summed per branch and not over the branches: the same flaw on two branches is one
+	// risk.
 	risks := map[string]int64{}
 	for _, c := range cells {
 		if c.Bucket.Status.Active() {
@@ -164,6 +170,7 @@ func overTime(days []triage.DayCount) []dayCount {
 			}
 			return 1
 		}
+		// Within a day the worst severity comes first.
 		return b.Severity.Rank() - a.Severity.Rank()
 	})
 	return out

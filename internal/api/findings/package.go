@@ -31,6 +31,7 @@ type packageBody struct {
 	UpdatedAt      time.Time        `json:"updatedAt"`
 }
 
+// packagesOutput is a page of packages.
 type packagesOutput struct {
 	Body struct {
 		ProjectID  tenant.ProjectID `json:"projectId" format:"uuid"`
@@ -56,6 +57,8 @@ func (a *Handlers) packagePage(ctx context.Context, sc tenant.Scope, in *listRes
 	if err != nil {
 		return nil, err
 	}
+	// The parameters are those of the list of findings. The warning about ignored ones is
+	// dropped: here most of them have no meaning.
 	q, _, err := in.parseQuery(finding.SCA, p.Settings)
 	if err != nil {
 		return nil, err
@@ -93,10 +96,13 @@ func (a *Handlers) ListImagePackages(ctx context.Context, sc tenant.Scope,
 	return a.packagePage(ctx, sc, in, true)
 }
 
+// branchesInput names a project.
 type branchesInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 }
 
+// branchesOutput has the names of branches, in alphabetical order; empty before the first
+// scan.
 type branchesOutput struct {
 	Body struct {
 		ProjectID tenant.ProjectID `json:"projectId" format:"uuid"`
@@ -115,7 +121,8 @@ func (a *Handlers) ListBranches(ctx context.Context, sc tenant.Scope, _ *branche
 	return out, nil
 }
 
-// plainList splits a list parameter whose values keep their case.
+// plainList splits a list parameter whose values keep their case. Branch names and UUIDs are
+// such values. It returns nil for an empty text, which callers read as "no filter".
 func plainList(text string) []string {
 	var out []string
 	for v := range strings.SplitSeq(text, ",") {

@@ -14,6 +14,8 @@ import (
 // resultBody is a finding with both parts that public clients read.
 type resultBody struct {
 	FlatResult
+	// The same object as library and package: each generation of clients reads it under its own
+	// name.
 	ScaDetectedPackage *libraryBody `json:"scaDetectedPackage,omitempty"`
 	WrappedResult
 }
@@ -21,17 +23,21 @@ type resultBody struct {
 // FlatResult is a finding in the form of the clients that read its members side by side.
 type FlatResult struct {
 	ResultFields
-	HistoryItems  []historyBody `json:"historyItems"`
-	Vulnerability any           `json:"vulnerability" doc:"Rule ID; for a vulnerable package the advisory ID."`
-	Package       *libraryBody  `json:"package,omitempty"`
+	HistoryItems []historyBody `json:"historyItems"`
+	// A *ruleBody, or an *advisoryBody for a vulnerable package.
+	Vulnerability any `json:"vulnerability" doc:"Rule ID; for a vulnerable package the advisory ID."`
+	// Only for vulnerable packages, as library, metadata and autofixRecords below.
+	Package *libraryBody `json:"package,omitempty"`
 }
 
 // WrappedResult is a finding in the form of the clients that read it out of base. What
 // no public client knows stands here alone.
 type WrappedResult struct {
-	Base           resultBase           `json:"base"`
-	Library        *libraryBody         `json:"library,omitempty"`
-	Metadata       *advisoryBody        `json:"metadata,omitempty"`
+	Base     resultBase    `json:"base"`
+	Library  *libraryBody  `json:"library,omitempty"`
+	Metadata *advisoryBody `json:"metadata,omitempty"`
+	// A pointer to a list: it is absent for findings that are not of packages, and an empty list
+	// for a package without a fixed version.
 	AutofixRecords *[]autofixBody       `json:"autofixRecords,omitempty"`
 	Secret         *secretBody          `json:"secret,omitempty" doc:"Type of the secret and its redacted value."`
 	Live           *finding.Live        `json:"live,omitempty" doc:"Evidence of a vulnerability in a running application. Lists omit the HTTP exchanges and the command."`
@@ -83,20 +89,23 @@ type resultBase struct {
 	Vulnerability any         `json:"vulnerability" doc:"Rule ID; null for a vulnerable package."`
 }
 
+// historyList wraps the history as the clients expect it that read base.
 type historyList struct {
 	Items []historyBody `json:"items"`
 }
 
 // ResultFields are the fields that both forms have.
 type ResultFields struct {
-	ID                    triage.ID        `json:"id" format:"uuid"`
-	ProjectID             tenant.ProjectID `json:"projectId" format:"uuid"`
-	CreatedAt             time.Time        `json:"createdAt"`
-	UpdateAt              time.Time        `json:"updateAt"`
-	TimeToFix             *string          `json:"timeToFix" doc:"Always null: not estimated."`
-	CurrentState          triage.Status    `json:"currentState"`
-	CurrentSeverity       finding.Severity `json:"currentSeverity"`
-	CurrentPriority       triage.Priority  `json:"currentPriority"`
+	ID        triage.ID        `json:"id" format:"uuid"`
+	ProjectID tenant.ProjectID `json:"projectId" format:"uuid"`
+	CreatedAt time.Time        `json:"createdAt"`
+	UpdateAt  time.Time        `json:"updateAt"`
+	// The next members are part of the contract; the value is always null.
+	TimeToFix       *string          `json:"timeToFix" doc:"Always null: not estimated."`
+	CurrentState    triage.Status    `json:"currentState"`
+	CurrentSeverity finding.Severity `json:"currentSeverity"`
+	CurrentPriority triage.Priority  `json:"currentPriority"`
+	// The composite score of 0 to 1000, divided by ten and rounded.
 	PriorityScore         int              `json:"priorityScore" doc:"Confidence, from 0 to 100."`
 	PriorityManual        bool             `json:"priorityManualOverride" doc:"The priority was set manually."`
 	ContextualExplanation *string          `json:"contextualExplanation"`
@@ -108,23 +117,27 @@ type ResultFields struct {
 	Branch                string           `json:"branch"`
 	ScannerType           finding.Analysis `json:"scannerType"`
 	VulnerabilityType     finding.Analysis `json:"vulnerabilityType"`
-	CodeSnippets          []snippetBody    `json:"codeSnippets"`
-	DataFlowItems         []flowBody       `json:"dataFlowItems"`
-	CVSSScore             *float64         `json:"cvssScore,omitempty" doc:"Omitted if none."`
+	// At most one snippet, around the finding.
+	CodeSnippets []snippetBody `json:"codeSnippets"`
+	// The data flow from source to sink; empty when the finding has none.
+	DataFlowItems []flowBody `json:"dataFlowItems"`
+	CVSSScore     *float64   `json:"cvssScore,omitempty" doc:"Omitted if none."`
 }
 
 // ruleBody is a rule.
 type ruleBody struct {
-	ID                string           `json:"id" format:"uuid"`
-	RuleID            string           `json:"ruleId" doc:"Stable name of the rule."`
-	CWE               []string         `json:"cwe"`
-	CWEArray          []string         `json:"cweArray,omitempty"`
-	Name              string           `json:"name"`
-	ShortDescription  string           `json:"shortDescription"`
-	Description       string           `json:"description"`
-	HowToPrevent      string           `json:"howToPrevent"`
-	OWASPTop10        []string         `json:"owaspTop10"`
-	ASVS              []string         `json:"asvs,omitempty" doc:"Requirements of OWASP ASVS 5.0.0."`
+	ID     string   `json:"id" format:"uuid"`
+	RuleID string   `json:"ruleId" doc:"Stable name of the rule."`
+	CWE    []string `json:"cwe"`
+	// The same as cwe, under the name that newer clients read.
+	CWEArray         []string `json:"cweArray,omitempty"`
+	Name             string   `json:"name"`
+	ShortDescription string   `json:"shortDescription"`
+	Description      string   `json:"description"`
+	HowToPrevent     string   `json:"howToPrevent"`
+	OWASPTop10       []string `json:"owaspTop10"`
+	ASVS             []string `json:"asvs,omitempty" doc:"Requirements of OWASP ASVS 5.0.0."`
+	// In upper case, unlike the severity of the finding.
 	Severity          string           `json:"severity" enum:"CRITICAL,HIGH,MEDIUM,LOW"`
 	Language          string           `json:"language"`
 	VulnerabilityType finding.Analysis `json:"vulnerabilityType"`
@@ -139,10 +152,12 @@ type libraryBody struct {
 	PackageVersion string           `json:"packageVersion"`
 	FileName       string           `json:"fileName"`
 	Ecosystem      string           `json:"ecosystem"`
-	Path           []string         `json:"path" doc:"Dependency path from the root package to the parent."`
-	IsDev          bool             `json:"isDev"`
-	IsTransitive   bool             `json:"isTransitive"`
-	Reachability   *reachBody       `json:"reachability,omitempty" doc:"Whether the vulnerable code is reachable; omitted if not analyzed."`
+	// From the root package to the parent; empty for a direct dependency. Not the path of a
+	// file.
+	Path         []string   `json:"path" doc:"Dependency path from the root package to the parent."`
+	IsDev        bool       `json:"isDev"`
+	IsTransitive bool       `json:"isTransitive"`
+	Reachability *reachBody `json:"reachability,omitempty" doc:"Whether the vulnerable code is reachable; omitted if not analyzed."`
 }
 
 // reachBody says whether the program uses the flawed code of a package.
@@ -152,6 +167,7 @@ type reachBody struct {
 	Locations []reachLocation `json:"locations" doc:"Call path to the vulnerable code, or its imports."`
 }
 
+// reachLocation is one step of the call path to the vulnerable code.
 type reachLocation struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
@@ -184,28 +200,36 @@ type advisoryBody struct {
 	KEV               *finding.KEV          `json:"kev,omitempty" doc:"Set if listed as a known exploited vulnerability (KEV)."`
 }
 
+// advisoryCWE is one weakness of an advisory. Clients key their lists by the ID, which is
+// derived from rule and position and so stays the same from one response to the next. The
+// same applies to the types below.
 type advisoryCWE struct {
 	ID    string `json:"id"`
 	CWEID string `json:"cweId"`
 }
 
+// advisoryAlias is another name of the vulnerability, for example a CVE or GHSA ID.
 type advisoryAlias struct {
 	ID    string `json:"id"`
 	Alias string `json:"alias"`
 }
 
+// advisoryReference is a link of the advisory with its type in OSV, for example ADVISORY.
 type advisoryReference struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
 	URL  string `json:"url"`
 }
 
+// advisorySeverity is a CVSS vector with its type in OSV, for example CVSS_V3.
 type advisorySeverity struct {
 	ID    string `json:"id"`
 	Type  string `json:"type"`
 	Score string `json:"score"`
 }
 
+// advisoryPackageBody is the affected package with the versions that matter for the finding:
+// where the vulnerability was introduced, and the next version that fixes it.
 type advisoryPackageBody struct {
 	ID           string `json:"id"`
 	Ecosystem    string `json:"ecosystem"`
@@ -228,6 +252,7 @@ type autofixBody struct {
 
 // secretBody is a secret with its value redacted: a report must not leak what it reports.
 type secretBody struct {
+	// Type of the secret, such as "AWS access key".
 	Kind     string         `json:"kind"`
 	Redacted string         `json:"redacted"`
 	Validity string         `json:"validity,omitempty" enum:"valid,invalid,unknown" doc:"Result of validating the secret with its issuer; omitted if not validated."`
@@ -281,22 +306,27 @@ type flowBody struct {
 	Language      string           `json:"language"`
 	Code          []codeLine       `json:"code"`
 	Type          finding.StepKind `json:"type" enum:"source,intermediate,sink"`
-	Order         int              `json:"order"`
+	// From 0 for the source.
+	Order int `json:"order"`
 }
 
 // historyBody is a change of a finding: who, when, what and why.
 type historyBody struct {
-	ID       string            `json:"id"`
-	Type     triage.ChangeKind `json:"type"`
-	Value    string            `json:"value"`
-	Previous string            `json:"previous,omitempty"`
-	Reason   string            `json:"reason,omitempty"`
-	ScanID   string            `json:"scanId,omitempty" doc:"Scan that caused the change."`
-	Date     time.Time         `json:"date"`
-	UserID   string            `json:"userId,omitempty"`
-	User     *historyUser      `json:"user,omitempty"`
+	ID    string            `json:"id"`
+	Type  triage.ChangeKind `json:"type"`
+	Value string            `json:"value"`
+	// Value before the change; empty for the first entry and for comments.
+	Previous string    `json:"previous,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	ScanID   string    `json:"scanId,omitempty" doc:"Scan that caused the change."`
+	Date     time.Time `json:"date"`
+	// Empty for changes that a scan made.
+	UserID string       `json:"userId,omitempty"`
+	User   *historyUser `json:"user,omitempty"`
 }
 
+// historyUser is the profile of the user who made a change. It is absent for changes of
+// scans.
 type historyUser struct {
 	ID        string `json:"id"`
 	FirstName string `json:"firstName"`

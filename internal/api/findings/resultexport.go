@@ -29,7 +29,8 @@ type exportResultsInput struct {
 // SarifType is the content type of SARIF, as IANA has it.
 const SarifType = "application/sarif+json"
 
-// exportBatch is how many findings an export reads at a time.
+// exportBatch is how many findings an export reads at a time. The evidence of one finding
+// can be many kilobytes, so the batch is small.
 const exportBatch = 200
 
 // ExportResults responds with every finding that the filter selects, one a line, in
@@ -47,6 +48,7 @@ func (a *Handlers) ExportResults(ctx context.Context, sc tenant.Scope,
 	if err := q.Err(); err != nil {
 		return nil, err
 	}
+	// SARIF describes one run of a tool, so it is always of a single branch.
 	if len(formats) > 0 && formats[0] == "sarif" {
 		return a.exportSARIF(ctx, sc, in, p.Settings)
 	}
@@ -87,6 +89,7 @@ func (in *exportResultsInput) parseFilters(settings project.Settings) ([]triage.
 	var out []triage.Filter
 	for _, analysis := range analyses {
 		out = append(out, p.parseFilter(&in.ResultFilter, analysis, settings))
+		// Errors of the shared filter are the same for each analysis: report them once.
 		if err := p.Err(); err != nil {
 			return nil, err
 		}
@@ -117,6 +120,7 @@ func (a *Handlers) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportR
 	if err != nil {
 		return nil, err
 	}
+	// Without a scan of the branch the invocation starts now.
 	if latest.IsZero() {
 		latest = a.Now()
 	}
@@ -126,6 +130,8 @@ func (a *Handlers) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportR
 	if err != nil {
 		return nil, err
 	}
+	// Gaps are written with the statuses: a log without results must not read as clean when the
+	// analysis failed or never ran.
 	statuses = append(statuses, scancoverage.Gaps(coverage, settings, config.Analyses, in.Type == "")...)
 	return scancoverage.AddCoverageHeader(coverage, config.Analyses, a.Download("results-"+string(sc.Project)+".sarif",
 		SarifType,
@@ -135,6 +141,8 @@ func (a *Handlers) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportR
 				return err
 			}
 			for _, f := range filters {
+				// Ignored findings are exported with a suppression; resolved ones would reappear as
+				// open in viewers that do not know baselines.
 				if len(f.Statuses) == 0 {
 					f.Statuses = []triage.Status{triage.ToVerify, triage.Confirmed, triage.Ignored}
 				}
@@ -158,6 +166,7 @@ func (a *Handlers) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportR
 
 // writeResult writes the finding with its rule.
 func writeResult(report *sarif.Report, f *triage.Finding) error {
+	// A rule that was written before is written only once.
 	if err := report.Rule(&f.Rule); err != nil {
 		return err
 	}
@@ -172,6 +181,8 @@ func (a *Handlers) exportFilter(ctx context.Context, sc tenant.Scope, f triage.F
 	each func(*triage.Finding) error) error {
 	q := triage.Query{Filter: f, Limit: exportBatch, Uncounted: true}
 	for {
+		// Each batch starts after the last finding of the one before, by the values of the order.
+		// An offset would skip findings when others change their status meanwhile.
 		page, err := a.Results.Findings(ctx, sc, q)
 		if err != nil {
 			return err

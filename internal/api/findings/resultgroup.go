@@ -21,7 +21,8 @@ type listGroupsInput struct {
 	Order string `query:"order" doc:"DESC (default) or ASC."`
 }
 
-// defaultGroups is the size of a page of groups when none is named.
+// defaultGroups is the size of a page of groups when none is named. It is smaller than that
+// of lists, because each group has up to 100 findings.
 const defaultGroups = 10
 
 // occurrenceBody is a finding as groups list it.
@@ -99,14 +100,18 @@ func countsOf(n map[finding.Severity]int) SeverityCounts {
 	return SeverityCounts{n[finding.Critical], n[finding.High], n[finding.Medium], n[finding.Low]}
 }
 
+// ruleGroupBody is the findings of one rule.
 type ruleGroupBody struct {
 	GroupBody
 	RuleID     string `json:"ruleId" format:"uuid"`
 	HasAutofix bool   `json:"hasAutofix"`
 }
 
+// packageGroupBody is the findings of one advisory in one package, over all versions and
+// files of the package.
 type packageGroupBody struct {
 	GroupBody
+	// ID of the advisory, whatever its source; the name is that of the contract.
 	CVEID           string   `json:"cveId"`
 	PackageName     string   `json:"packageName"`
 	HighestCVSS     *float64 `json:"highestCvss,omitempty" doc:"Highest CVSS score; omitted if no finding has one."`
@@ -134,6 +139,7 @@ type GroupsBody struct {
 	ScanEnvelope
 }
 
+// ruleGroupsOutput is a page of groups by rule.
 type ruleGroupsOutput struct {
 	Warning string `header:"Warning"`
 	Body    struct {
@@ -142,6 +148,7 @@ type ruleGroupsOutput struct {
 	}
 }
 
+// packageGroupsOutput is a page of groups by advisory and package.
 type packageGroupsOutput struct {
 	Warning string `header:"Warning"`
 	Body    struct {
@@ -214,6 +221,7 @@ func (a *Handlers) listGroups(ctx context.Context, sc tenant.Scope, in *listGrou
 	}
 	*of.warning = ps.Warning()
 	number, size := in.pageAndSize()
+	// The parameters name no size, under none of its four aliases.
 	if (in.ResultPaging == ResultPaging{Page: in.Page, PageNumber: in.PageNumber}) {
 		size = defaultGroups
 	}
@@ -233,11 +241,13 @@ func (a *Handlers) listGroups(ctx context.Context, sc tenant.Scope, in *listGrou
 	if envelope.ScanEnvelope, err = a.scanEnvelope(ctx, sc, p, in.Branch); err != nil {
 		return page, err
 	}
+	// A project has a standing once a scan of its reference branch was stored.
 	standing, err := a.Stats.Standings(ctx, sc, []tenant.ProjectID{p.ID})
 	envelope.IsProjectParsed = len(standing) > 0
 	return page, err
 }
 
+// groupSorts are the sort keys of groups; the first is the default.
 var groupSorts = []triage.GroupSort{triage.ByOccurrences, triage.ByHighest, triage.ByLastSeen, triage.ByGroupState,
 	triage.ByGroupUrgency,
 	triage.ByGroupAge, triage.ByHighestCVSS, triage.ByGroupCVSS}
@@ -290,6 +300,7 @@ func viewGroup(g *triage.Group) GroupBody {
 	if g.Rule.Advisory != nil {
 		advisory := viewAdvisory(g.RuleID, &g.Rule, nil)
 		advisory.Severity = strings.ToUpper(string(g.Highest))
+		// The findings of a group may be of several versions, each with another upgrade.
 		if g.Fixable {
 			advisory.HowToPrevent = "Upgrade the package. See the findings of the group for fixed versions."
 		}

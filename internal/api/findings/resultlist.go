@@ -19,23 +19,33 @@ import (
 type Results interface {
 	Licenses
 	ImageRecords
+	// Operations returns a page of a scan's operations and the number of each outcome.
 	Operations(ctx context.Context, sc tenant.Scope,
 		q run.OperationQuery) ([]finding.Operation, map[finding.Outcome]int, error)
 	Project(ctx context.Context, sc tenant.Scope) (project.Project, error)
+	// Findings returns a page of findings. With Uncounted it skips the total, which costs more
+	// than the page.
 	Findings(ctx context.Context, sc tenant.Scope, q triage.Query) (triage.Page, error)
 	Finding(ctx context.Context, sc tenant.Scope, id triage.ID) (triage.Finding, error)
+	// Similar lists other findings of the same rule and branch, and counts them all.
 	Similar(ctx context.Context, sc tenant.Scope, f triage.Finding, path string,
 		limit int) ([]triage.Finding, int, error)
 	Groups(ctx context.Context, sc tenant.Scope, q triage.GroupQuery) (triage.GroupPage, error)
+	// Decide stores a decision with its history and audit record, and returns the finding as it
+	// is afterwards.
 	Decide(ctx context.Context, sc tenant.Scope, d triage.Decision) (triage.Finding, error)
 	Packages(ctx context.Context, sc tenant.Scope, q triage.PackageQuery) ([]triage.ListedPackage, int, error)
 }
 
 // Numbers are what overviews and envelopes show.
 type Numbers interface {
+	// ProjectCells counts all findings of the project by branch, analysis, severity and status.
 	ProjectCells(ctx context.Context, sc tenant.Scope) ([]triage.BranchBucket, error)
 	FindingBranches(ctx context.Context, sc tenant.Scope) ([]string, error)
+	// LastScan returns the latest scan of a branch, or of all branches; nil without one.
 	LastScan(ctx context.Context, sc tenant.Scope, branch string) (*triage.LastScan, error)
+	// LastStatuses returns how each analyzer ended in its last scan of the branch, and the time
+	// of the latest of these scans.
 	LastStatuses(ctx context.Context, sc tenant.Scope, branch string) ([]scan.Status, time.Time, error)
 	DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, f triage.OverviewFilter,
 		days triage.DateRange) ([]triage.DayCount, error)
@@ -52,6 +62,7 @@ type listResultsInput struct {
 	Cursor string `query:"cursor" maxLength:"2048" doc:"nextCursor of the previous page, with the same filters and order. Stable while findings are added or removed."`
 }
 
+// listResultsOutput is a page of findings.
 type listResultsOutput struct {
 	Warning string `header:"Warning" doc:"Query parameters that were ignored."`
 	Body    ResultsBody
@@ -59,14 +70,15 @@ type listResultsOutput struct {
 
 // ResultsBody is the envelope of a list.
 type ResultsBody struct {
-	ProjectID       tenant.ProjectID   `json:"projectId" format:"uuid"`
-	ProjectName     string             `json:"projectName"`
-	Page            int                `json:"page"`
-	Limit           int                `json:"limit"`
-	Total           int                `json:"total"`
-	TotalPages      int                `json:"totalPages"`
-	Sort            string             `json:"sort,omitempty"`
-	Order           string             `json:"order,omitempty"`
+	ProjectID   tenant.ProjectID `json:"projectId" format:"uuid"`
+	ProjectName string           `json:"projectName"`
+	Page        int              `json:"page"`
+	Limit       int              `json:"limit"`
+	Total       int              `json:"total"`
+	TotalPages  int              `json:"totalPages"`
+	Sort        string           `json:"sort,omitempty"`
+	Order       string           `json:"order,omitempty"`
+	// The filters as they were applied, including what the project's settings hide.
 	Severity        []finding.Severity `json:"severity"`
 	Status          []triage.Status    `json:"status"`
 	Priority        []triage.Priority  `json:"priority"`
@@ -124,6 +136,7 @@ func (a *Handlers) ListResults(analysis finding.Analysis) func(context.Context, 
 			Priority: endpoint.OrEmpty(q.Priorities),
 			Language: in.Language, Vulnerabilities: make([]listedResult, len(page.Findings)), ScanEnvelope: envelope,
 		}
+		// An unknown sort key was ignored: to repeat it would claim that the list has that order.
 		if warning != "" {
 			body.Sort = ""
 		}
@@ -169,6 +182,7 @@ func (in *listResultsInput) parseQuery(analysis finding.Analysis,
 func (a *Handlers) scanEnvelope(ctx context.Context, sc tenant.Scope, p project.Project,
 	branch string) (ScanEnvelope, error) {
 	e := ScanEnvelope{VulnCountByType: map[string]int{}}
+	// Every analysis is a member, so that clients need not know a missing one from 0.
 	for _, analysis := range finding.Analyses {
 		e.VulnCountByType[string(analysis)] = 0
 	}
@@ -200,6 +214,7 @@ type resultInput struct {
 	Language        string `query:"language" doc:"Accepted for compatibility; texts are always in English."`
 }
 
+// resultOutput is one finding with all of its evidence.
 type resultOutput struct {
 	Body resultDetail
 }
@@ -279,6 +294,7 @@ func (a *Handlers) GetResult(analysis finding.Analysis) func(context.Context, te
 		if err != nil {
 			return nil, err
 		}
+		// The address names the analysis: a SAST finding below /sca does not exist there.
 		if f.Report.Analysis != analysis {
 			return nil, errs.E(errs.NotFound, "vulnerability not found")
 		}
@@ -293,7 +309,8 @@ func (a *Handlers) GetResult(analysis finding.Analysis) func(context.Context, te
 	}
 }
 
-// maxSides bounds the findings of live scans that are shown with one of the source.
+// maxSides bounds the findings of live scans that are shown with one of the source. A flaw
+// in a shared function may be confirmed by a request of each operation that calls it.
 const maxSides = 100
 
 // addLinkedFindings adds to the detail of a finding those of the same flaw on the other side, on its
@@ -340,6 +357,7 @@ func (a *Handlers) linkedFindings(ctx context.Context, sc tenant.Scope, filter t
 		}
 		s := sideBody{ID: f.ID, Type: f.Report.Analysis, CurrentState: f.Status, CurrentPriority: f.Priority,
 			Message: f.Report.Message, UpdatedAt: f.UpdatedAt}
+		// The history is in the order of time: the last status change is the current reason.
 		for _, c := range f.History {
 			if c.Kind == triage.StatusChange {
 				s.Reason = c.Reason
@@ -362,6 +380,7 @@ type similarInput struct {
 	PathFilter      string `query:"pathFilter" maxLength:"500" doc:"Substring of the file path of similar findings."`
 }
 
+// similarOutput is a finding and the others of its rule.
 type similarOutput struct {
 	Body struct {
 		ProjectID       tenant.ProjectID `json:"projectId" format:"uuid"`

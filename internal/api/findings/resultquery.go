@@ -34,6 +34,7 @@ const (
 
 // pageAndSize returns the page, from 1, and its size.
 func (p ResultPaging) pageAndSize() (page, size int) {
+	// A missing number is 0, so the larger of the two is the one that was sent.
 	page = max(p.Page, p.PageNumber, 1)
 	for _, n := range []int{p.Limit, p.PageSize, p.PageSizeNumber, p.PerPage} {
 		if n != 0 {
@@ -62,7 +63,8 @@ type ResultFilter struct {
 	ClassType      string `query:"classType" doc:"Finding classes of images: os-pkgs, lang-pkgs, secret, config."`
 }
 
-// oldStatuses are statuses that clients still offer and that no finding has.
+// oldStatuses are statuses that clients still offer and that no finding has. They are
+// accepted, because clients send their complete list of statuses; alone they select nothing.
 var oldStatuses = []triage.Status{"not_exploitable", "proposed_not_exploitable", "in_review"}
 
 // parseFilter reads the parameters. shown is what the project's settings show of the
@@ -76,6 +78,7 @@ func (p *queryParser) parseFilter(in *ResultFilter, a finding.Analysis, settings
 		Origins:    endpoint.Enum(&p.Parser, "packageType", triage.Origins, in.PackageType, in.PackageFilter),
 		Fixable:    p.Boolean("hasAutofix", in.HasAutofix),
 	}
+	// Known and old statuses are parsed as one enumeration, then the old ones are dropped.
 	statuses := endpoint.Enum(&p.Parser, "status", slices.Concat(triage.Statuses, oldStatuses), in.Status,
 		in.StatusFilter)
 	for _, s := range statuses {
@@ -83,6 +86,7 @@ func (p *queryParser) parseFilter(in *ResultFilter, a finding.Analysis, settings
 			f.Statuses = append(f.Statuses, s)
 		}
 	}
+	// Only old statuses were requested. Without this flag the empty list would select all.
 	f.MatchNone = len(statuses) > 0 && len(f.Statuses) == 0
 	if in.ImageID != "" {
 		if _, err := tenant.ParseID("imageId", in.ImageID); err != nil {
@@ -93,6 +97,7 @@ func (p *queryParser) parseFilter(in *ResultFilter, a finding.Analysis, settings
 		in.ClassType)
 	// no other analysis looks at images
 	f.MatchNone = f.MatchNone || (in.ImageID != "" || len(f.Classes) > 0) && a != finding.Container
+	// The query was checked for NUL as a whole; PostgreSQL refuses it in any text parameter.
 	for _, text := range []string{f.Branch, f.Language, f.Search} {
 		if strings.IndexByte(text, 0) >= 0 {
 			p.Wrong("searchQuery", "must not contain NUL characters")
@@ -110,6 +115,7 @@ func hideSeverities(f *triage.Filter, settings project.Settings) {
 			shown = append(shown, s)
 		}
 	}
+	// Nothing is hidden: the filter stays as the request has it.
 	if len(shown) == len(finding.Severities) {
 		return
 	}
@@ -148,6 +154,7 @@ var sortKeys = map[string]triage.SortKey{
 // first
 // value, critical, to their last, and times and scores from the highest.
 func (p *queryParser) parseOrder(sort, order string) (key triage.SortKey, descending bool) {
+	// An unknown key gives the zero SortKey, which is the default order.
 	key, ok := sortKeys[strings.ToLower(sort)]
 	if !ok { // clients send one key to every list
 		p.Ignore("sort", sort, "currentState, currentSeverity, currentPriority, language, createdAt, updateAt, "+

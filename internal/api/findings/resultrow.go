@@ -42,7 +42,7 @@ type rowBody struct {
 	UpdateAt time.Time        `json:"updateAt"`
 }
 
-// listedResult is an element of a list, in one of the views.
+// listedResult is an element of a list, in one of the views. Exactly one member is not nil.
 type listedResult struct {
 	listed *listBody
 	whole  *resultBody
@@ -60,7 +60,8 @@ func (l listedResult) MarshalJSON() ([]byte, error) {
 	return json.Marshal(l.listed)
 }
 
-// Schema describes the views.
+// Schema describes the views. Without it the library would describe an empty object, since
+// no member is exported.
 func (listedResult) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{
 		r.Schema(reflect.TypeFor[listBody](), true, "ListBody"), r.Schema(reflect.TypeFor[resultBody](), true,
@@ -175,6 +176,7 @@ type ListLists struct {
 	Packages   []struct{} `json:"packages"`
 }
 
+// noLists has empty lists instead of nil ones, which JSON would encode as null.
 var noLists = ListLists{Aliases: []struct{}{}, References: []struct{}{}, Severities: []struct{}{},
 	Packages: []struct{}{}}
 
@@ -245,6 +247,7 @@ func viewList(f *triage.Finding) *listBody {
 	}
 	if m := r.Secret; m != nil {
 		out.Secret = &listSecret{Kind: m.Kind, Redacted: m.Redacted, Validity: m.Validity}
+		// The name is in the element already; lists of thousands of secrets get shorter.
 		if m.Kind == f.Rule.Name {
 			out.Secret.Kind = ""
 		}
@@ -280,10 +283,12 @@ func (b *listBody) addPackage(f *triage.Finding) {
 	}
 	rule := &b.Vulnerability
 	rule.CWE, rule.CVE, rule.GHSAID = endpoint.OrEmpty(a.CWE), a.CVE, a.GHSA
+	// Clients iterate over these without a check for null.
 	rule.Aliases, rule.References, rule.Severities, rule.Packages = &[]struct{}{}, &[]struct{}{}, &[]struct{}{},
 		&[]struct{}{}
 	rule.Name, rule.Description = clipText(cmp.Or(a.Summary, a.ID), maxListed), ""
 	rule.Description, rule.HowToPrevent = rule.Name, clipText(howToUpgrade(m), 2*maxListed)
+	// In the wrapped form a vulnerable package has its advisory in metadata.
 	b.Base.Vulnerability = nil
 }
 
@@ -292,10 +297,12 @@ func clipText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
+	// Do not cut a character in two: the JSON encoder would replace the rest by U+FFFD.
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
 	s = s[:n]
+	// Cut at a word, unless that would lose more than half, as in a long path.
 	if i := strings.LastIndexByte(s, ' '); i > n/2 {
 		s = s[:i]
 	}

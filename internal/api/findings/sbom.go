@@ -61,6 +61,8 @@ func (a *Handlers) GetSBOM(ctx context.Context, sc tenant.Scope, in *sbomInput) 
 			return nil, err
 		}
 	}
+	// An SBOM of a partial scan must say that it is incomplete: consumers otherwise conclude
+	// that a missing package is not used (CycloneDX compositions, aggregate "incomplete").
 	for _, c := range coverage {
 		d.Incomplete = d.Incomplete || c.Analysis == finding.SCA && c.State != project.FullyAnalysed
 	}
@@ -89,6 +91,8 @@ func (a *Handlers) fillSBOM(ctx context.Context, sc tenant.Scope, branch string,
 			return err
 		}
 		for _, k := range found {
+			// The declared licence stays what the package says; the assigned one is what a person
+			// concluded (SPDX PackageLicenseConcluded).
 			if k.Assigned {
 				d.Concluded[len(d.Packages)] = k.Package.Licenses[0]
 				k.Package.Licenses = k.Declared
@@ -98,6 +102,7 @@ func (a *Handlers) fillSBOM(ctx context.Context, sc tenant.Scope, branch string,
 				d.Created = k.UpdatedAt
 			}
 		}
+		// An empty page ends the loop as well: packages may be removed while it runs.
 		if len(found) == 0 || len(d.Packages) >= total {
 			break
 		}

@@ -23,6 +23,8 @@ type topVulnerabilitiesInput struct {
 	Branch    string `query:"branch" maxLength:"255" doc:"Branch. Default: the reference branch."`
 }
 
+// topVulnerabilitiesOutput is the list with the coverage behind it: a short list may mean
+// few findings or a failed analysis.
 type topVulnerabilitiesOutput struct {
 	Body struct {
 		Items    []topBody                   `json:"items" doc:"Findings by priority, descending."`
@@ -46,9 +48,10 @@ type topBody struct {
 	ExploitabilitySource      string                `json:"exploitabilitySource" enum:"agent,manual,static" doc:"Source of the verdict: vulnerability data and the scan."`
 	FilePath                  *string               `json:"filePath"`
 	Line                      *int                  `json:"line"`
-	CVEID                     *string               `json:"cveId"`
-	CWE                       []string              `json:"cwe"`
-	PackageName               *string               `json:"packageName"`
+	// null unless the finding is of an advisory with a CVE ID.
+	CVEID       *string  `json:"cveId"`
+	CWE         []string `json:"cwe"`
+	PackageName *string  `json:"packageName"`
 }
 
 // ListTop lists the active findings with the highest scores. Of each analysis the
@@ -74,6 +77,8 @@ func (a *Handlers) ListTop(ctx context.Context, sc tenant.Scope,
 		return out, nil // nothing was scanned
 	}
 	for _, analysis := range finding.Analyses {
+		// The next query reads more than the list shows, since the stored score is of the last
+		// scan: KEV and EPSS data that arrived since may move a finding up.
 		filter := triage.Filter{Analysis: analysis, Branch: branch,
 			Statuses: []triage.Status{triage.ToVerify, triage.Confirmed}}
 		filter.Severities = shownSeverities(p.Settings.Shown, analysis)
@@ -90,6 +95,8 @@ func (a *Handlers) ListTop(ctx context.Context, sc tenant.Scope,
 		}
 	}
 	slices.SortFunc(out.Body.Items, func(x, y topBody) int {
+		// The ID at the end makes the order total, so that equal findings do not swap between
+		// requests.
 		return cmp.Or(cmp.Compare(y.CompositeScore, x.CompositeScore),
 			cmp.Compare(y.Severity.Rank(), x.Severity.Rank()), cmp.Compare(x.ID, y.ID))
 	})
@@ -144,12 +151,14 @@ func viewTop(f *triage.Finding) topBody {
 // fromThousandths is a whole number of them as a fraction.
 func fromThousandths(n int) float64 { return float64(n) / 1000 }
 
+// decompositionInput names a finding and its analysis, which must agree.
 type decompositionInput struct {
 	ProjectID       string `path:"projectId" format:"uuid"`
 	Type            string `path:"type" doc:"Analysis type of the finding."`
 	VulnerabilityID string `path:"vulnerabilityId"`
 }
 
+// decompositionOutput explains one priority.
 type decompositionOutput struct {
 	Body struct {
 		Decomposition decompositionBody `json:"decomposition"`

@@ -39,6 +39,8 @@ var packageAnalyses = []finding.Analysis{finding.SCA, finding.Container}
 
 // statusOfStatement is what a statement makes of a finding.
 var statusOfStatement = map[finding.VEXStatus]triage.Status{
+	// The four statuses are those of OpenVEX 0.2.0; "ignored" keeps a finding out of the counts,
+	// "resolved" says that it is gone.
 	finding.VEXNotAffected: triage.Ignored, finding.VEXFixed: triage.Resolved, finding.VEXAffected: triage.Confirmed,
 	finding.VEXUnderInvestigation: triage.ToVerify,
 }
@@ -80,6 +82,7 @@ type statementBody struct {
 // findings.
 func (a *Handlers) PutStatements(ctx context.Context, sc tenant.Scope,
 	in *putStatementsInput) (*putStatementsOutput, error) {
+	// One byte more than allowed tells a document of exactly the limit from a longer one.
 	text, err := io.ReadAll(io.LimitReader(in.Content, maxStatements+1))
 	if err != nil {
 		return nil, errs.Wrap(errs.Invalid, err, "incomplete request body")
@@ -97,6 +100,8 @@ func (a *Handlers) PutStatements(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
+	// Each decision is stored by itself: if one fails, those before it stay, and an import that
+	// is repeated skips them as unchanged.
 	for _, d := range decisions {
 		if _, err := a.Results.Decide(ctx, sc, triage.Decision{Finding: d.VulnerabilityID, Status: d.Status,
 			Comment: d.Comment}); err != nil {
@@ -118,6 +123,8 @@ func (a *Handlers) PutStatements(ctx context.Context, sc tenant.Scope,
 func (a *Handlers) matchStatements(ctx context.Context, sc tenant.Scope, book *vex.Document, branch string,
 	matched *int) ([]statementBody, error) {
 	var out []statementBody
+	// A decision applies to the flaw on all branches, so the findings of other branches are
+	// skipped.
 	seen := map[triage.Digest]bool{}
 	err := a.eachVulnerability(ctx, sc, branch, func(f *triage.Finding) error {
 		told := book.Apply(f.Report.Package, f.Rule.Advisory)
@@ -194,6 +201,8 @@ func (a *Handlers) GetStatements(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
+	// An empty document would assert that nothing is affected. It is only produced when at least
+	// one of the two analyses of packages ran.
 	if slices.ContainsFunc(coverage, func(c triage.Coverage) bool {
 		return c.Analysis == finding.SCA && c.At.IsZero()
 	}) &&
@@ -214,6 +223,7 @@ func (a *Handlers) GetStatements(ctx context.Context, sc tenant.Scope,
 		if err := report.Rule(&f.Rule); err != nil {
 			return err
 		}
+		// Copies, because the statement is written into the finding only for this export.
 		told, match := f.Report, *f.Report.Package
 		match.VEX, told.Package = statementOf(f), &match
 		return report.Finding(&told)
@@ -244,6 +254,7 @@ func statementOf(f *triage.Finding) *finding.VEXStatement {
 			s.Time = c.At.UTC().Format(time.RFC3339)
 		}
 	}
+	// OpenVEX demands a justification or an impact statement for this status.
 	if s.Status == finding.VEXNotAffected {
 		s.Justification = vex.Justification(s.Text)
 	}

@@ -18,21 +18,24 @@ import (
 // AuditLog is what the API needs of the store for the audit log.
 type AuditLog interface {
 	AuditLog(ctx context.Context, sc tenant.Scope, q audit.Query) ([]audit.Record, error)
+	// ExportAudit calls each for every record with a higher number, in their order.
 	ExportAudit(ctx context.Context, chain tenant.OrganizationID, after int64, each func(audit.Record) error) error
 }
 
 // auditRecordBody is a record with its hash, so that readers can verify the chain.
 type auditRecordBody struct {
-	Seq        int64          `json:"seq" doc:"Sequence number, from 1 without gaps."`
-	At         string         `json:"at" format:"date-time"`
-	Actor      string         `json:"actor" doc:"User ID of the actor; empty for the service itself."`
-	Client     string         `json:"client"`
-	IP         string         `json:"ip"`
-	Action     string         `json:"action"`
-	TargetKind string         `json:"targetKind"`
-	Target     string         `json:"target"`
-	Detail     map[string]any `json:"detail"`
-	Hash       string         `json:"hash"`
+	Seq   int64  `json:"seq" doc:"Sequence number, from 1 without gaps."`
+	At    string `json:"at" format:"date-time"`
+	Actor string `json:"actor" doc:"User ID of the actor; empty for the service itself."`
+	// OAuth client ID of the application; empty for the service itself.
+	Client     string `json:"client"`
+	IP         string `json:"ip"`
+	Action     string `json:"action"`
+	TargetKind string `json:"targetKind"`
+	// ID of what the action changed, of the kind beside it.
+	Target string         `json:"target"`
+	Detail map[string]any `json:"detail"`
+	Hash   string         `json:"hash"`
 }
 
 // listAuditInput filters and pages the audit log.
@@ -46,6 +49,7 @@ type listAuditInput struct {
 	To     time.Time `query:"to" doc:"Only records before this time."`
 }
 
+// auditOutput is a page of the log.
 type auditOutput struct {
 	Body struct {
 		Records    []auditRecordBody `json:"records" doc:"Records, newest first."`
@@ -87,6 +91,7 @@ func (a *Handlers) ListAudit(ctx context.Context, sc tenant.Scope, in *listAudit
 // encodeCursor writes the number of the last record of a page. The cursor is
 // opaque to clients, so that its encoding may change.
 func encodeCursor(seq int64) string {
+	// The letter is the version of the encoding.
 	return base64.RawURLEncoding.EncodeToString([]byte("a" + strconv.FormatInt(seq, 10)))
 }
 

@@ -17,8 +17,11 @@ type Invitations interface {
 	// Invite stores the invitation and queues the mail that letter writes of it.
 	Invite(ctx context.Context, sc tenant.Scope, i tenant.Invitation, token string,
 		letter func(tenant.Invitation) (mail.Queued, error)) (tenant.Invitation, error)
+	// Invitations lists a page of invitations, newest first.
 	Invitations(ctx context.Context, sc tenant.Scope, page, size int) ([]tenant.Invitation, error)
+	// CancelInvitation ends a pending invitation.
 	CancelInvitation(ctx context.Context, sc tenant.Scope, id string) (tenant.Invitation, error)
+	// AcceptInvitation needs no scope: the caller is not a member yet.
 	AcceptInvitation(ctx context.Context, actor tenant.Actor, token string) (tenant.Invitation, error)
 }
 
@@ -43,6 +46,7 @@ func showInvitation(i tenant.Invitation) invitationBody {
 	}
 }
 
+// invitationOutput is one invitation.
 type invitationOutput struct{ Body invitationBody }
 
 // inviteInput is an e-mail address and the roles that its owner gets on accepting.
@@ -82,6 +86,7 @@ func (a *Handlers) Invite(ctx context.Context, sc tenant.Scope, in *inviteInput)
 	); err != nil {
 		return nil, err
 	}
+	// The token is in the mail and in the response; the store gets its hash.
 	token := newToken()
 	i, err = a.Tenancy.Invite(ctx, sc, i, token, func(i tenant.Invitation) (mail.Queued, error) {
 		return a.Post.Queue(mail.Invitation(mail.Invite{
@@ -105,11 +110,13 @@ func newToken() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
+// listInvitationsInput selects a page of invitations.
 type listInvitationsInput struct {
 	endpoint.OrganizationInput
 	endpoint.DemandedPage
 }
 
+// invitationsOutput is a page of invitations, without their tokens.
 type invitationsOutput struct {
 	Body struct {
 		OrganizationID tenant.OrganizationID `json:"organizationId" format:"uuid"`
@@ -129,6 +136,7 @@ func (a *Handlers) ListInvitations(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
+// cancelInvitationInput names an invitation.
 type cancelInvitationInput struct {
 	endpoint.OrganizationInput
 	InvitationID string `path:"invitationId" format:"uuid"`
@@ -172,10 +180,12 @@ type connectorBody struct {
 	Name string `json:"name"`
 }
 
+// listConnectorsInput is the address that somebody has entered on the sign-in page.
 type listConnectorsInput struct {
 	Email string `query:"email" required:"true" minLength:"3" maxLength:"320" doc:"E-mail address of the user who signs in."`
 }
 
+// connectorsOutput is empty in this version.
 type connectorsOutput struct{ Body []connectorBody }
 
 // ListConnectors lists no connectors: enterprise sign-on is not

@@ -12,6 +12,8 @@ import (
 // Members is what the API needs of the store for the members of organizations.
 type Members interface {
 	OrganizationMembers(ctx context.Context, sc tenant.Scope, q tenant.MemberQuery) (tenant.MemberPage, error)
+	// SetOrganizationRole refuses a role with permissions that the caller lacks, the caller's own
+	// role, and any change of an administrator's role.
 	SetOrganizationRole(ctx context.Context, sc tenant.Scope, user tenant.UserID, role tenant.RoleID) error
 	RemoveOrganizationMember(ctx context.Context, sc tenant.Scope, user tenant.UserID) error
 }
@@ -19,7 +21,9 @@ type Members interface {
 // TeamMembers is what the API needs of the store for the members of teams.
 type TeamMembers interface {
 	TeamMembers(ctx context.Context, sc tenant.Scope, q tenant.MemberQuery) (tenant.MemberPage, error)
+	// TeamMember returns one member, or a NotFound error also for a user of another team.
 	TeamMember(ctx context.Context, sc tenant.Scope, user tenant.UserID) (tenant.Member, error)
+	// AddTeamMember needs a member of the organization.
 	AddTeamMember(ctx context.Context, sc tenant.Scope, user tenant.UserID, role tenant.RoleID) error
 	SetTeamRole(ctx context.Context, sc tenant.Scope, user tenant.UserID, role tenant.RoleID) error
 	RemoveTeamMember(ctx context.Context, sc tenant.Scope, user tenant.UserID) error
@@ -28,6 +32,7 @@ type TeamMembers interface {
 // ProjectMembers is what the API needs of the store for roles in one project.
 type ProjectMembers interface {
 	ProjectMembers(ctx context.Context, sc tenant.Scope, q tenant.MemberQuery) (tenant.MemberPage, error)
+	// AddProjectMember needs a member of the organization.
 	AddProjectMember(ctx context.Context, sc tenant.Scope, user tenant.UserID, role tenant.RoleID) error
 	SetProjectRole(ctx context.Context, sc tenant.Scope, user tenant.UserID, role tenant.RoleID) error
 	RemoveProjectMember(ctx context.Context, sc tenant.Scope, user tenant.UserID) error
@@ -65,6 +70,7 @@ type membersBody struct {
 	TotalAdministrators *int         `json:"totalAdministrators,omitempty" doc:"Number of administrators; only for organizations."`
 }
 
+// membersOutput is a page of members.
 type membersOutput struct{ Body membersBody }
 
 // MemberSearch selects members.
@@ -95,6 +101,7 @@ type userRoleBody struct {
 	Role   string `json:"role" minLength:"1" maxLength:"100" doc:"Name of a built-in role, or ID of a custom role."`
 }
 
+// listMembersInput selects a page of the members of an organization.
 type listMembersInput struct {
 	endpoint.OrganizationInput
 	MemberSearch
@@ -111,6 +118,7 @@ func (a *Handlers) ListMembers(ctx context.Context, sc tenant.Scope, in *listMem
 	return out, nil
 }
 
+// setMemberRoleInput gives a member another role.
 type setMemberRoleInput struct {
 	endpoint.OrganizationInput
 	Body userRoleBody
@@ -126,6 +134,7 @@ func (a *Handlers) SetMemberRole(ctx context.Context, sc tenant.Scope,
 	return endpoint.NewMessage("Role updated"), nil
 }
 
+// removeMemberInput names a member of the organization.
 type removeMemberInput struct {
 	endpoint.OrganizationInput
 	Body userBody
@@ -140,6 +149,7 @@ func (a *Handlers) RemoveMember(ctx context.Context, sc tenant.Scope,
 	return endpoint.NewMessage("Member removed"), nil
 }
 
+// listTeamMembersInput selects a page of the members of a team.
 type listTeamMembersInput struct {
 	endpoint.TeamInput
 	MemberSearch
@@ -155,8 +165,10 @@ func (a *Handlers) ListTeamMembers(ctx context.Context, sc tenant.Scope,
 	return showMembers(page, in.PageSize), nil
 }
 
+// memberOutput is one member.
 type memberOutput struct{ Body memberBody }
 
+// getTeamMemberInput names a member of a team.
 type getTeamMemberInput struct {
 	endpoint.TeamInput
 	UserID string `path:"userId" format:"uuid"`
@@ -216,6 +228,7 @@ func (a *Handlers) RemoveTeamMember(ctx context.Context, sc tenant.Scope,
 	return endpoint.NewOutcome("Member removed"), nil
 }
 
+// listProjectMembersInput selects a page of the members of a project.
 type listProjectMembersInput struct {
 	endpoint.ProjectInput
 	MemberSearch

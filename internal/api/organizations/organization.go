@@ -15,8 +15,11 @@ type Organizations interface {
 	CreateOrganization(ctx context.Context, actor tenant.Actor, o tenant.Organization) (tenant.Organization, error)
 	Organizations(ctx context.Context, actor tenant.Actor) ([]tenant.Organization, error)
 	Organization(ctx context.Context, sc tenant.Scope) (tenant.Organization, error)
+	// UpdateOrganization calls edit with the stored organization inside of a transaction, after
+	// it has checked that the caller still has the permissions.
 	UpdateOrganization(ctx context.Context, sc tenant.Scope, needs tenant.Permissions,
 		edit func(*tenant.Organization) error) (tenant.Organization, error)
+	// DeleteOrganization deletes it with its teams, projects, scans and findings.
 	DeleteOrganization(ctx context.Context, sc tenant.Scope) error
 }
 
@@ -37,6 +40,7 @@ func showOrganization(o tenant.Organization) OrganizationBody {
 		ConcurrentScanLimit: o.ConcurrentScanLimit, MaxTokenDays: o.MaxTokenDays}
 }
 
+// organizationsOutput has all organizations of the caller, without pages: a user has few.
 type organizationsOutput struct {
 	Body struct {
 		Organizations []OrganizationBody `json:"organizations"`
@@ -103,6 +107,7 @@ type createOrganizationInput struct {
 	}
 }
 
+// createdOrganizationOutput is the new organization in the flat form of the contract.
 type createdOrganizationOutput struct {
 	Body struct {
 		Message        string                `json:"message"`
@@ -125,6 +130,7 @@ func (a *Handlers) CreateOrganization(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
+	// After validation: a request with a mistake does not use up the quota.
 	if err := a.CountQuotas(ctx, sc.Actor, endpoint.Quota{Name: "organization-user",
 		Key: string(sc.Actor.UserID), Most: a.Quotas.UserOrganizations}); err != nil {
 		return nil, err
@@ -178,6 +184,7 @@ func (a *Handlers) UpdateOrganization(ctx context.Context, sc tenant.Scope,
 		endpoint.Assign(&o.Description, b.Description)
 		endpoint.Assign(&o.ConcurrentScanLimit, b.ConcurrentScanLimit)
 		endpoint.Assign(&o.MaxTokenDays, b.MaxTokenDays)
+		// The website is shown as a link: a javascript: URL would be stored XSS (CWE-79).
 		if endpoint.Assign(&o.Website, b.Website); o.Website != "" && !strings.HasPrefix(o.Website, "https://") &&
 			!strings.HasPrefix(o.Website, "http://") {
 			return endpoint.Invalid("body.website", "must be an http or https URL")
@@ -211,6 +218,7 @@ type billingBody struct {
 	tenant.BillingProfile
 }
 
+// billingOutput is the billing profile.
 type billingOutput struct{ Body billingBody }
 
 // showBilling returns the billing profile as responses show it.
@@ -228,6 +236,7 @@ func (a *Handlers) GetBilling(ctx context.Context, sc tenant.Scope,
 	return showBilling(o), nil
 }
 
+// updateBillingInput has the fields to change; absent ones stay as they are.
 type updateBillingInput struct {
 	endpoint.OrganizationInput
 	Body struct {
@@ -248,6 +257,8 @@ type updateBillingInput struct {
 // UpdateBilling updates the fields of the billing profile that the request has.
 func (a *Handlers) UpdateBilling(ctx context.Context, sc tenant.Scope, in *updateBillingInput) (*billingOutput, error) {
 	b := in.Body
+	// Another permission than for the organization itself: accounting needs no access to
+	// findings.
 	o, err := a.Tenancy.UpdateOrganization(ctx, sc, tenant.OrgBilling, func(o *tenant.Organization) error {
 		p := &o.Billing
 		endpoint.Assign(&p.CustomerType, b.CustomerType)

@@ -11,6 +11,7 @@ import (
 type Roles interface {
 	Roles(ctx context.Context, sc tenant.Scope) ([]tenant.Role, error)
 	CreateRole(ctx context.Context, sc tenant.Scope, r tenant.Role) (tenant.Role, error)
+	// UpdateRole calls edit with the stored role inside of a transaction.
 	UpdateRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID,
 		edit func(*tenant.Role) error) (tenant.Role, error)
 	DeleteRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID) error
@@ -31,6 +32,7 @@ func showRole(r tenant.Role) roleBody {
 		Permissions: r.Permissions.Names()}
 }
 
+// rolesOutput has all roles that a member of the organization can be given.
 type rolesOutput struct {
 	Body struct {
 		Roles       []roleBody `json:"roles" doc:"Built-in roles, followed by the custom roles of the organization."`
@@ -51,6 +53,7 @@ func (a *Handlers) ListRoles(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
+// roleOutput is one role.
 type roleOutput struct{ Body roleBody }
 
 // createRoleInput is a new role. Callers cannot give it a permission that they lack.
@@ -103,6 +106,7 @@ func (a *Handlers) UpdateRole(ctx context.Context, sc tenant.Scope, in *updateRo
 				return err
 			}
 		}
+		// An absent list keeps the permissions; an empty one is refused by its schema.
 		if in.Body.Permissions != nil {
 			r.Permissions, err = tenant.ParsePermissions(in.Body.Permissions)
 		}

@@ -15,6 +15,8 @@ type Teams interface {
 	Teams(ctx context.Context, sc tenant.Scope) ([]tenant.Team, error)
 	Team(ctx context.Context, sc tenant.Scope) (tenant.Team, error)
 	UpdateTeam(ctx context.Context, sc tenant.Scope, edit func(*tenant.Team) error) (tenant.Team, error)
+	// DeleteTeam deletes the team. A team with projects is refused unless withProjects is set,
+	// which deletes these, too.
 	DeleteTeam(ctx context.Context, sc tenant.Scope, withProjects bool) error
 }
 
@@ -32,6 +34,7 @@ func showTeam(t tenant.Team) teamBody {
 	return teamBody{ID: t.ID, Name: t.Name, Description: t.Description, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
 }
 
+// teamsOutput has the teams that the caller can read.
 type teamsOutput struct {
 	Body struct {
 		Teams []teamBody `json:"teams"`
@@ -50,8 +53,10 @@ func (a *Handlers) ListTeams(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
+// teamOutput is one team.
 type teamOutput struct{ Body teamBody }
 
+// getTeamInput names a team and its organization, which must belong together.
 type getTeamInput struct {
 	endpoint.OrganizationInput
 	endpoint.TeamInput
@@ -66,6 +71,7 @@ func (a *Handlers) GetTeam(ctx context.Context, sc tenant.Scope, _ *getTeamInput
 	return &teamOutput{Body: showTeam(t)}, nil
 }
 
+// createTeamInput is a new team.
 type createTeamInput struct {
 	endpoint.OrganizationInput
 	Body struct {
@@ -74,6 +80,7 @@ type createTeamInput struct {
 	}
 }
 
+// createdTeamOutput is the new team in the flat form of the contract.
 type createdTeamOutput struct {
 	Body struct {
 		Success        bool                  `json:"success"`
@@ -103,6 +110,7 @@ func (a *Handlers) CreateTeam(ctx context.Context, sc tenant.Scope, in *createTe
 	return out, nil
 }
 
+// updateTeamInput has the fields to change; absent ones stay as they are.
 type updateTeamInput struct {
 	endpoint.TeamInput
 	Body struct {
@@ -111,6 +119,7 @@ type updateTeamInput struct {
 	}
 }
 
+// updatedTeamOutput is the team after a change.
 type updatedTeamOutput struct {
 	Body struct {
 		Message     string   `json:"message"`

@@ -21,9 +21,14 @@ import (
 type Projects interface {
 	CreateProject(ctx context.Context, sc tenant.Scope, p project.Project) (project.Project, error)
 	Project(ctx context.Context, sc tenant.Scope) (project.Project, error)
+	// UpdateProject calls edit with the stored project inside of a transaction, so that two
+	// updates of different settings do not undo each other.
 	UpdateProject(ctx context.Context, sc tenant.Scope, edit func(*project.Project) error) (project.Project, error)
 	DeleteProject(ctx context.Context, sc tenant.Scope) error
+	// TeamProjects lists the projects of a team by name.
 	TeamProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, error)
+	// OrganizationProjects lists the projects that the caller can read, with the totals over all
+	// of them, not only those of the page.
 	OrganizationProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, project.Totals, error)
 }
 
@@ -109,6 +114,7 @@ func (a *Handlers) projectDetail(ctx context.Context, sc tenant.Scope, p project
 	}
 	body := showProjectDetail(p)
 	body.RiskScore, body.RiskLevel = riskOf(standings[p.ID])
+	// The empty name stands for the reference branch, as the risk does.
 	body.Coverage, err = a.CoverageOf(ctx, sc, p, "")
 	return body, err
 }
@@ -148,6 +154,7 @@ func branchOrNull(name string) *string {
 	return &name
 }
 
+// projectOutput is a project by itself.
 type projectOutput struct{ Body projectDetailBody }
 
 // GetProject responds with a project, its risk and its coverage.
@@ -159,6 +166,7 @@ func (a *Handlers) GetProject(ctx context.Context, sc tenant.Scope, _ *endpoint.
 	return a.projectOutput(ctx, sc, p)
 }
 
+// projectOutput wraps the detail of a project for the HTTP library.
 func (a *Handlers) projectOutput(ctx context.Context, sc tenant.Scope, p project.Project) (*projectOutput, error) {
 	body, err := a.projectDetail(ctx, sc, p)
 	if err != nil {
@@ -170,6 +178,8 @@ func (a *Handlers) projectOutput(ctx context.Context, sc tenant.Scope, p project
 // ProjectChoices are the settings that can be chosen when a project is created
 // and later.
 type ProjectChoices struct {
+	// A pointer tells a setting that was left out (nil) from one that is set to false. The same
+	// applies to the members below.
 	AIMergeRequestEnabled       *bool              `json:"aiMergeRequestEnabled,omitempty"`
 	ImprovingResultsEnabled     *bool              `json:"improvingResultsEnabled,omitempty"`
 	SortsVulnerabilitiesEnabled *bool              `json:"sortsVulnerabilitiesEnabled,omitempty"`
@@ -240,6 +250,7 @@ func (a *Handlers) CreateProject(ctx context.Context, sc tenant.Scope, in *creat
 
 // nullableText is a text that a request can leave out, set, or set to null.
 type nullableText struct {
+	// given says that the member is in the request, be it null.
 	given bool
 	text  string // empty for null
 }
@@ -301,6 +312,8 @@ func (in *updateProjectInput) applyTo(p *project.Project) (err error) {
 		}
 	}
 	if b.TeamID != nil {
+		// Whether the caller may move the project there is checked by the store, inside of the
+		// transaction.
 		p.TeamID = tenant.TeamID(strings.ToLower(*b.TeamID))
 	}
 	endpoint.Assign(&s.ApplicationType, b.ApplicationType)
@@ -340,6 +353,7 @@ func (in *updateProjectInput) applyTo(p *project.Project) (err error) {
 	if err := b.applyTo(s); err != nil {
 		return err
 	}
+	// Enumerations are validated at the end, so that one response reports all of them.
 	return s.Validate()
 }
 
@@ -356,6 +370,8 @@ func setSeverities(to *[]finding.Severity, from *[]finding.Severity) {
 	}
 }
 
+// updatedProjectOutput is the project after a change. The misspelt projectInformations is
+// the name in the contract.
 type updatedProjectOutput struct {
 	Body struct {
 		Success            bool              `json:"success"`

@@ -13,12 +13,14 @@ import (
 	"merlon/internal/triage"
 )
 
+// listTeamProjectsInput selects a page of the projects of a team.
 type listTeamProjectsInput struct {
 	endpoint.TeamInput
 	endpoint.DemandedPage
 	Search string `query:"search" maxLength:"200" doc:"Substring of the project name."`
 }
 
+// teamProjectsOutput is a page of projects in the nested form of the contract.
 type teamProjectsOutput struct {
 	Body struct {
 		Projects      [][]ProjectBody `json:"projects" doc:"A list with one element: the list of projects of the page."`
@@ -109,12 +111,14 @@ func showStatistics(t project.Totals) statisticsBody {
 	}
 }
 
+// listOrganizationProjectsInput selects a page of the projects of an organization.
 type listOrganizationProjectsInput struct {
 	endpoint.OrganizationInput
 	endpoint.ClampedPage
 	Search string `query:"search" maxLength:"200" doc:"Substring of the project name."`
 }
 
+// organizationProjectsOutput is a page of projects, and the totals over all pages.
 type organizationProjectsOutput struct {
 	Body struct {
 		Projects       []projectSummaryBody               `json:"projects"`
@@ -150,6 +154,7 @@ func (a *Handlers) ListOrganizationProjects(ctx context.Context, sc tenant.Scope
 func (a *Handlers) projectSummaries(ctx context.Context, sc tenant.Scope,
 	projects []project.Project) ([]projectSummaryBody, error) {
 	ids := endpoint.Convert(projects, func(p project.Project) tenant.ProjectID { return p.ID })
+	// Three queries for the whole page instead of three for each project.
 	standings, err := a.Stats.Standings(ctx, sc, ids)
 	if err != nil {
 		return nil, err
@@ -172,6 +177,7 @@ func (a *Handlers) projectSummaries(ctx context.Context, sc tenant.Scope,
 			IssuesCount: showCounts(standings[p.ID].Open)}
 		b.RiskScore, b.RiskLevel = riskOf(standings[p.ID])
 		b.Analyses = endpoint.Convert(analyses[p.ID], func(s triage.AnalysisPosture) analysisBody {
+			// What the settings hide is in no count, as in the list of findings itself.
 			for severity := range s.Open {
 				if !p.Settings.Shown(s.Analysis, severity) {
 					delete(s.Open, severity)
@@ -181,6 +187,7 @@ func (a *Handlers) projectSummaries(ctx context.Context, sc tenant.Scope,
 				IssuesCount: showCounts(s.Open)}
 		})
 		b.Coverage = endpoint.Convert(coverages[p.ID], func(c triage.Coverage) scancoverage.CoverageBody {
+			// The open findings of the coverage are those of the counts above, so that both agree.
 			open := 0
 			for _, s := range analyses[p.ID] {
 				if s.Analysis == c.Analysis {

@@ -52,6 +52,7 @@ type storeEcrInput struct {
 	}
 }
 
+// ecrCredentialOutput is one credential.
 type ecrCredentialOutput struct{ Body ecrCredential }
 
 // StoreEcrCredential verifies a credential for Amazon ECR against the registry and stores it.
@@ -68,6 +69,8 @@ func (a *Handlers) StoreEcrCredential(ctx context.Context, sc tenant.Scope, k cr
 		s.projects = []string{b.ProjectID}
 	}
 	if b.CredentialID != "" {
+		// A credential keeps its registry: projects that are linked to it would otherwise scan
+		// images of another account from one day to the next.
 		old, err := a.Credentials.Credential(ctx, sc, k, credential.ID(b.CredentialID))
 		if err != nil {
 			return nil, err
@@ -143,6 +146,7 @@ func (a *Handlers) PrepareEcrRole(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
+	// Partitions such as aws-cn and aws-us-gov have separate accounts; no role crosses them.
 	if principal.Partition != region.Partition {
 		return nil, errs.E(errs.Invalid, "cannot assume roles across AWS partitions: the deployment is in %s, the "+
 			"region in %s", principal.Partition, region.Partition)
@@ -167,6 +171,7 @@ type ecrOrganizationCredential struct {
 	Projects    int       `json:"linkedProjectCount"`
 }
 
+// ecrOrganizationCredentialsOutput has the credentials with the number of their projects.
 type ecrOrganizationCredentialsOutput struct{ Body []ecrOrganizationCredential }
 
 // ListEcrOrganizationCredentials lists the ECR credentials of an organization.
@@ -193,6 +198,7 @@ func (a *Handlers) ListEcrCredentialProjects(ctx context.Context, sc tenant.Scop
 		in.CredentialPath})
 }
 
+// setEcrCredentialProjectsInput is setCredentialProjectsInput without a registry type.
 type setEcrCredentialProjectsInput struct {
 	endpoint.OrganizationInput
 	CredentialPath
@@ -226,6 +232,7 @@ type ecrListItem struct {
 	CreatedAt   time.Time `json:"createdAt"`
 }
 
+// ecrCredentialsOutput has the credentials of a project.
 type ecrCredentialsOutput struct{ Body []ecrListItem }
 
 // ListEcrCredentials lists the ECR credentials that a project may use.
@@ -248,6 +255,7 @@ type EcrPageInput struct {
 	Next         string `query:"nextToken" maxLength:"4096" doc:"Continuation token of the previous response."`
 }
 
+// page returns the part behind the token. ECR has no page numbers: Number is always 1.
 func (q EcrPageInput) page() catalog.Page {
 	size := q.Max
 	if size == 0 {
@@ -264,6 +272,7 @@ type ecrImage struct {
 	CreatedAt  *time.Time `json:"createdAt,omitempty"`
 }
 
+// ecrImagesOutput is a part of the repositories; Next is empty in the last one.
 type ecrImagesOutput struct {
 	Body struct {
 		Images []ecrImage `json:"images"`
@@ -290,11 +299,13 @@ func (a *Handlers) ListEcrImages(ctx context.Context, sc tenant.Scope, k credent
 	return out, nil
 }
 
+// ecrTagsInput selects a repository.
 type ecrTagsInput struct {
 	EcrPageInput
 	Image string `path:"repositoryId" doc:"Repository name, with slashes percent-encoded."`
 }
 
+// ecrTagsOutput is a part of the tags of a repository.
 type ecrTagsOutput struct {
 	Body struct {
 		Name string        `json:"repositoryName"`

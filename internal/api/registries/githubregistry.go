@@ -53,6 +53,7 @@ func (a *Handlers) showPat(f *credential.Fields, failure string) *githubPatStatu
 		Validated: a.Now().UTC().Format(time.RFC3339), Error: failure, Reads: f.ReadsPackages()}
 }
 
+// storeGithubPatInput is the token of an organization.
 type storeGithubPatInput struct {
 	endpoint.OrganizationInput
 	Body struct {
@@ -61,6 +62,7 @@ type storeGithubPatInput struct {
 	}
 }
 
+// storeGithubPatOutput has the status that GitHub reported when the token was checked.
 type storeGithubPatOutput struct {
 	Body struct {
 		Success bool             `json:"success"`
@@ -98,6 +100,7 @@ func (a *Handlers) DeleteGithubPat(ctx context.Context, sc tenant.Scope,
 	return endpoint.NewOutcome("GitHub token deleted; revoke it on GitHub too"), nil
 }
 
+// githubPatStatusOutput has no status when no token is stored.
 type githubPatStatusOutput struct {
 	Body struct {
 		HasPat bool             `json:"hasPat"`
@@ -121,6 +124,7 @@ func (a *Handlers) GetGithubPatStatus(ctx context.Context, sc tenant.Scope,
 	err = a.Catalog.Check(ctx, account)
 	var refused *errs.Error
 	switch {
+	// GitHub refused the token: it expired, was revoked, or lost its scope.
 	case errs.Is(err, errs.Invalid) && errors.As(err, &refused):
 		failure = refused.Message
 	case err != nil:
@@ -136,6 +140,7 @@ type GithubPage struct {
 	PageSize int `query:"pageSize" doc:"Page size, at most 100. Default: 30."`
 }
 
+// page returns the page; 30 is the default of GitHub's own API.
 func (p GithubPage) page() catalog.Page {
 	size := p.PageSize
 	if size == 0 {
@@ -175,12 +180,14 @@ func showGithubImage(i catalog.Image) githubImage {
 		reason == "", reason, i.Linked}
 }
 
+// githubImagesInput selects a page of images.
 type githubImagesInput struct {
 	endpoint.OrganizationInput
 	GithubPage
 	Visibility string `query:"visibility" enum:"public,private,internal"`
 }
 
+// githubImagesOutput is a page of images of the owner.
 type githubImagesOutput struct {
 	Body struct {
 		Images []githubImage `json:"images"`
@@ -206,6 +213,7 @@ func (a *Handlers) ListGithubImages(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
+// githubTagsInput selects an image of the owner.
 type githubTagsInput struct {
 	endpoint.OrganizationInput
 	GithubPage
@@ -223,6 +231,7 @@ type githubTag struct {
 	URL       string     `json:"htmlUrl,omitempty"`
 }
 
+// githubTagsOutput is a page of versions. An untagged version has an empty list of tags.
 type githubTagsOutput struct {
 	Body struct {
 		Package string      `json:"packageName"`
@@ -255,6 +264,7 @@ func (a *Handlers) ListGithubImageTags(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
+// githubTokenInput selects what the pull token is for.
 type githubTokenInput struct {
 	endpoint.OrganizationInput
 	Package string `query:"packageName" maxLength:"255" doc:"Image that the token grants access to. Default: the first 50 images of the owner."`
@@ -283,6 +293,8 @@ func (a *Handlers) GetGithubRegistryToken(ctx context.Context, sc tenant.Scope,
 		return nil, err
 	}
 	var names []string
+	// The named package is looked up first: the token must not be issued for an image of another
+	// owner.
 	if in.Package != "" {
 		found, err := a.Catalog.Package(ctx, account, in.Package)
 		if err != nil {
@@ -304,6 +316,7 @@ func (a *Handlers) GetGithubRegistryToken(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
+	// Recorded before the token is returned: without a record nobody gets one.
 	if err := a.Tenancy.AppendAudit(ctx, []audit.Event{audit.Event{
 		Chain: sc.Organization, Action: "registry_credential.exchange", TargetKind: "registry_credential",
 		Target: string(c.ID),
@@ -318,6 +331,7 @@ func (a *Handlers) GetGithubRegistryToken(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
+// startGithubScanInput is the image, without a credential.
 type startGithubScanInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Body      RegistryScanOptions
@@ -330,6 +344,8 @@ func (a *Handlers) StartGithubScan(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
+	// The stored token may read images of other owners. A member of the organization must not
+	// scan those with it (confused deputy).
 	reference, err := account.Image(in.Body.Image)
 	if errs.Is(err, errs.NotFound) {
 		return nil, errs.Wrap(errs.Forbidden, err, "image not allowed: the organization may only scan images of %s "+

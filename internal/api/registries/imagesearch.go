@@ -14,10 +14,12 @@ type ImageSearch interface {
 	Search(ctx context.Context, text string) (*catalog.Found, error)
 }
 
+// searchImagesInput is the text to search for.
 type searchImagesInput struct {
 	Query string `query:"query" maxLength:"100" doc:"Substring of the name or description. Without it the result is empty."`
 }
 
+// searchImagesOutput is what Docker Hub found, in its own order.
 type searchImagesOutput struct {
 	Body *catalog.Found
 }

@@ -27,6 +27,7 @@ type JfrogImageInput struct {
 
 func (q JfrogImageInput) image() (string, error) { return unescapeName(q.Image) }
 
+// jfrogRepository is a repository as Artifactory describes it.
 type jfrogRepository struct {
 	Key         string `json:"key"`
 	Type        string `json:"type" doc:"Repository type as reported by the registry: local, remote, virtual or federated."`
@@ -35,6 +36,7 @@ type jfrogRepository struct {
 	URL         string `json:"url"`
 }
 
+// jfrogRepositoriesOutput is a page of repositories.
 type jfrogRepositoriesOutput struct {
 	Body struct {
 		Repositories []jfrogRepository `json:"repositories"`

@@ -22,23 +22,35 @@ import (
 
 // Credentials is what the API needs of the store for them.
 type Credentials interface {
+	// SaveCredential replaces the secret of the credential with the same kind and name, or
+	// creates one.
 	SaveCredential(ctx context.Context, sc tenant.Scope, c credential.Credential) (credential.Credential, error)
+	// Credentials lists the credentials of a kind, or with an empty kind of all kinds: in a
+	// project's scope those linked to it, else those of the organization.
 	Credentials(ctx context.Context, sc tenant.Scope, k credential.Kind) ([]credential.Credential, error)
+	// Credential returns one of them, or a NotFound error.
 	Credential(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID) (credential.Credential, error)
 	DeleteCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID) error
+	// SetCredentialProjects replaces the links, and returns those that were stored.
 	SetCredentialProjects(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID,
 		projects []tenant.ProjectID) ([]tenant.ProjectID, error)
 }
 
 // Catalog asks registries.
 type Catalog interface {
+	// Check signs in to the registry, and completes the fields that only it knows.
 	Check(ctx context.Context, a *credential.Account) error
+	// Groups lists what a registry keeps images in: projects, repositories or namespaces.
 	Groups(ctx context.Context, a *credential.Account, p catalog.Page) (*catalog.List[catalog.Group], error)
+	// Images lists the images of a group; of the credential's own when group is empty.
 	Images(ctx context.Context, a *credential.Account, group string,
 		p catalog.Page) (*catalog.List[catalog.Image], error)
+	// Tags lists the tags of an image.
 	Tags(ctx context.Context, a *credential.Account, group, image string,
 		p catalog.Page) (*catalog.List[catalog.Tag], error)
+	// Package returns one image of GitHub's registry with its visibility.
 	Package(ctx context.Context, a *credential.Account, image string) (*catalog.Image, error)
+	// PullToken exchanges the account for a token that pulls the images for a short time.
 	PullToken(ctx context.Context, a *credential.Account, images []string, now time.Time) (*catalog.PullToken, error)
 }
 
@@ -55,6 +67,7 @@ func showCredential(c credential.Credential) credentialBody {
 	return credentialBody{ID: string(c.ID), Fields: c.Fields, Description: c.Description, CreatedAt: c.CreatedAt}
 }
 
+// credentialOutput is one credential.
 type credentialOutput struct{ Body credentialBody }
 
 // storeCredentialInput is a credential of any kind but Amazon's and GitHub's.
@@ -98,9 +111,11 @@ func (a *Handlers) saveCredential(ctx context.Context, sc tenant.Scope, s stored
 	if err != nil {
 		return credential.Credential{}, err
 	}
+	// Only Amazon's credentials have a title: an account and region may have several.
 	if account.Title = strings.TrimSpace(s.title); account.Title == "" && s.kind == credential.Amazon {
 		return credential.Credential{}, errs.E(errs.Invalid, "name is required")
 	}
+	// Before the registry is asked: assuming another organization's role would be the attack.
 	if err := a.checkRole(sc, account); err != nil {
 		return credential.Credential{}, err
 	}
@@ -113,6 +128,8 @@ func (a *Handlers) saveCredential(ctx context.Context, sc tenant.Scope, s stored
 	if err := a.Catalog.Check(ctx, account); err != nil {
 		return credential.Credential{}, err
 	}
+	// The label binds the ciphertext to organization, kind and name: a row that is copied to
+	// another organization cannot be opened there.
 	sealed := a.Box.Seal([]byte(account.Secret), credential.Label(sc.Organization, s.kind, account.Name()))
 	return a.Credentials.SaveCredential(ctx, sc, credential.Credential{
 		ID: credential.ID(s.id), Kind: s.kind, Name: account.Name(), Fields: account.Fields, Sealed: sealed,
@@ -138,10 +155,12 @@ func (a *Handlers) DeleteCredential(ctx context.Context, sc tenant.Scope, k cred
 	return nil, a.Credentials.DeleteCredential(ctx, sc, k, credential.ID(in.CredentialID))
 }
 
+// projectPathInput names a project.
 type projectPathInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 }
 
+// credentialsOutput is a list of credentials.
 type credentialsOutput struct{ Body []credentialBody }
 
 // ListCredentials lists the credentials of one kind that a project may use.
@@ -182,9 +201,13 @@ func (a *Handlers) openAccount(ctx context.Context, sc tenant.Scope, k credentia
 
 // A registryQuery is a question for a page of what a registry holds.
 type registryQuery interface {
+	// credential is the ID of the credential that is used.
 	credential() string
+	// group is the part of the registry; empty for the one that the credential names.
 	group() string
+	// image is the decoded name; empty where images are listed.
 	image() (string, error)
+	// page is the page with its size inside the limits.
 	page() catalog.Page
 }
 
@@ -259,6 +282,7 @@ func unescapeName(text string) (string, error) {
 	return name, nil
 }
 
+// registryGroupsOutput is a page of the groups of a registry.
 type registryGroupsOutput struct {
 	Body struct {
 		Projects   []catalog.Group `json:"projects"`
@@ -285,6 +309,7 @@ func (a *Handlers) ListRegistryGroups(ctx context.Context, sc tenant.Scope, k cr
 	return out, nil
 }
 
+// registryImagesOutput is a page of images.
 type registryImagesOutput struct {
 	Body struct {
 		Images     []catalog.Image `json:"images"`
@@ -312,6 +337,8 @@ func ListRegistryImages[Q registryQuery](a *Handlers, ctx context.Context, sc te
 	return out, nil
 }
 
+// registryTagsOutput is a page of tags. The name of the image has three members, one for
+// each generation of clients.
 type registryTagsOutput struct {
 	Body struct {
 		Repository string        `json:"repository"`
@@ -367,6 +394,8 @@ type organizationCredential struct {
 	Ecr       *ecrDetails       `json:"ecrDetails,omitempty"`
 }
 
+// ecrDetails and the types below are what distinguishes two credentials of one kind for a
+// person; none has a secret.
 type ecrDetails struct {
 	Account string `json:"awsAccountId"`
 	Region  string `json:"region"`
@@ -431,6 +460,7 @@ func showOrganizationCredential(c credential.Credential) organizationCredential 
 	case credential.GitLab:
 		out.Gitlab = &gitlabDetails{f.RegistryURL, f.ProjectPath}
 	case credential.Azure:
+		// A login server is NAME.azurecr.io; subscription and resource group are not known.
 		name, _, _ := strings.Cut(credential.Host(f.ACRLoginServer), ".")
 		out.Acr = &acrDetails{Name: name}
 	case credential.Google:
@@ -452,6 +482,7 @@ func showOrganizationCredential(c credential.Credential) organizationCredential 
 // organizationCredentials are those of an organization by kind.
 type organizationCredentials struct {
 	Github struct {
+		// GitHub has one token per organization and therefore no list.
 		Available bool   `json:"available"`
 		Owner     string `json:"githubOwner"`
 	} `json:"github"`
@@ -466,11 +497,13 @@ type organizationCredentials struct {
 	Scaleway  []organizationCredential `json:"scaleway"`
 }
 
+// organizationCredentialsOutput has the credentials of all kinds.
 type organizationCredentialsOutput struct{ Body organizationCredentials }
 
 // ListRegistryCredentials lists the credentials of an organization by registry type.
 func (a *Handlers) ListRegistryCredentials(ctx context.Context, sc tenant.Scope,
 	_ *endpoint.OrganizationInput) (*organizationCredentialsOutput, error) {
+	// One query for all kinds, then split: an organization has tens of them, not thousands.
 	all, err := a.Credentials.Credentials(ctx, sc, "")
 	if err != nil {
 		return nil, err
@@ -500,6 +533,7 @@ type CredentialLinksInput struct {
 	CredentialPath
 }
 
+// credentialProjectsOutput has the IDs of the linked projects.
 type credentialProjectsOutput struct {
 	Body struct {
 		ProjectIDs []string `json:"projectIds"`
@@ -523,6 +557,7 @@ func (a *Handlers) ListCredentialProjects(ctx context.Context, sc tenant.Scope,
 	return showLinks(c.Projects), nil
 }
 
+// setCredentialProjectsInput names a credential and its new links.
 type setCredentialProjectsInput struct {
 	CredentialLinksInput
 	Body linksBody
@@ -540,6 +575,7 @@ func (a *Handlers) SetCredentialProjects(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
+	// A missing list is most likely a mistake, and would unlink all projects.
 	if in.Body.ProjectIDs == nil {
 		return nil, errs.E(errs.Invalid, "projectIds is required")
 	}
@@ -602,6 +638,7 @@ func (a *Handlers) ApplyCredential(ctx context.Context, sc tenant.Scope, in *bul
 		_, err := a.Scopes.Scope(ctx, sc.Actor,
 			tenant.Target{Organization: sc.Organization, Project: tenant.ProjectID(id)})
 		var refused *errs.Error
+		// A project of another organization is skipped in the same way as one that does not exist.
 		if errors.As(err, &refused) {
 			continue
 		}

@@ -25,6 +25,7 @@ type PageTokenInput struct {
 // defaultPartSize is how many entries a part has that was not asked otherwise.
 const defaultPartSize = 50
 
+// page returns the part that the token leads to; the first one for an empty token.
 func (q PageTokenInput) page() catalog.Page {
 	size := q.PageSize
 	if size == 0 {
@@ -39,12 +40,15 @@ func (q PageTokenInput) nextLink(k credential.Kind, list, next string) string {
 	if next == "" {
 		return ""
 	}
+	// The link leads to this API and not to the registry, which the client has no credential
+	// for.
 	query := url.Values{"credentialId": {q.CredentialID}, "pageSize": {strconv.Itoa(q.page().Size)},
 		"pageToken": {next}}
 	return "/integrations/" + string(k) + "/container-registry/project/" + q.ProjectID + "/" + list + "?" +
 		query.Encode()
 }
 
+// googleImagesOutput is a part of the images of a Google registry.
 type googleImagesOutput struct {
 	Body struct {
 		Images []catalog.Image `json:"images"`
@@ -74,6 +78,7 @@ func (a *Handlers) partOfImages(ctx context.Context, sc tenant.Scope, k credenti
 	return a.Catalog.Images(ctx, account, "", in.page())
 }
 
+// azureImagesOutput is a part of the images of an Azure registry.
 type azureImagesOutput struct {
 	Body struct {
 		Images []catalog.Image `json:"images"`
@@ -93,11 +98,13 @@ func (a *Handlers) ListAzureImages(ctx context.Context, sc tenant.Scope, k crede
 	return out, nil
 }
 
+// azureTagsInput selects an image of an Azure registry.
 type azureTagsInput struct {
 	PageTokenInput
 	Image string `path:"repositoryId" doc:"Repository name, with slashes percent-encoded."`
 }
 
+// azureTagsOutput is a part of the tags of an image.
 type azureTagsOutput struct {
 	Body struct {
 		Name string        `json:"repositoryName"`

@@ -27,6 +27,7 @@ func inEnvelope[T any](data T) *scalewayOutput[T] {
 	return out
 }
 
+// scalewayCredential is a credential without its secret.
 type scalewayCredential struct {
 	ID            string    `json:"id" format:"uuid"`
 	Region        string    `json:"region"`
@@ -66,6 +67,7 @@ func (a *Handlers) GetScalewayCredential(ctx context.Context, sc tenant.Scope, k
 	return inEnvelope(showScaleway(c)), nil
 }
 
+// scalewayCredentials has the credentials of a project.
 type scalewayCredentials struct {
 	Credentials []scalewayCredential `json:"credentials"`
 }
@@ -93,6 +95,7 @@ type ScalewayPage struct {
 	PageSize   int `json:"pageSize"`
 }
 
+// scalewayNamespace is a namespace as Scaleway describes it.
 type scalewayNamespace struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
@@ -105,6 +108,7 @@ type scalewayNamespace struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
+// scalewayNamespaces is a page of namespaces.
 type scalewayNamespaces struct {
 	Namespaces []scalewayNamespace `json:"namespaces"`
 	ScalewayPage
@@ -128,6 +132,7 @@ func (a *Handlers) ListScalewayNamespaces(ctx context.Context, sc tenant.Scope, 
 	}), ScalewayPage{found.Total, p.Number, p.Size}}), nil
 }
 
+// scalewayImage is an image as Scaleway describes it; it is selected by its ID, not by name.
 type scalewayImage struct {
 	ID         string     `json:"imageId"`
 	Name       string     `json:"name"`
@@ -140,6 +145,7 @@ type scalewayImage struct {
 	UpdatedAt  *time.Time `json:"updatedAt,omitempty"`
 }
 
+// scalewayImages is a page of images.
 type scalewayImages struct {
 	Images []scalewayImage `json:"images"`
 	ScalewayPage
@@ -163,11 +169,13 @@ func (a *Handlers) ListScalewayImages(ctx context.Context, sc tenant.Scope, k cr
 	}), ScalewayPage{found.Total, p.Number, p.Size}}), nil
 }
 
+// scalewayTagsInput names an image by its ID.
 type scalewayTagsInput struct {
 	RegistryInput
 	Image string `path:"imageId" format:"uuid"`
 }
 
+// scalewayTag is a tag as Scaleway describes it.
 type scalewayTag struct {
 	ID        string     `json:"tagId"`
 	Name      string     `json:"name"`
@@ -178,6 +186,7 @@ type scalewayTag struct {
 	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
 }
 
+// scalewayTags is a page of tags with the name of their image.
 type scalewayTags struct {
 	ImageName string        `json:"imageName"`
 	Tags      []scalewayTag `json:"tags"`

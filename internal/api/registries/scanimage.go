@@ -25,7 +25,9 @@ type Images interface {
 	FindPrivate(ctx context.Context, a *credential.Account, name string) (run.Image, error)
 }
 
-// findTime bounds how long a registry may take to respond with an image.
+// findTime bounds how long a registry may take to respond with an image. The caller waits
+// for it: an image that does not exist is reported at once, and not by a scan that fails
+// later.
 const findTime = 30 * time.Second
 
 // startContainerScanInput is the reference of a public image.
@@ -51,6 +53,7 @@ func showContainerScan(r run.Run) ContainerScan {
 	return ContainerScan{string(r.ID), "Scan of " + r.Image.Reference + " queued", []string{}}
 }
 
+// startContainerScanOutput is the response to a scan that was queued.
 type startContainerScanOutput struct {
 	Body struct {
 		Success bool `json:"success"`
@@ -107,6 +110,7 @@ func (o *RegistryScanOptions) parseSeverities() ([]finding.Severity, error) {
 			out = append(out, s)
 		}
 	}
+	// All severities are the same as none: the run is stored without a restriction.
 	if len(out) == len(finding.Severities) {
 		return nil, nil
 	}

@@ -17,20 +17,22 @@ import (
 
 // CoverageBody says how much of a branch an analysis has looked at.
 type CoverageBody struct {
-	Analysis   finding.Analysis        `json:"analysis" enum:"sast,sca,iac,secret,cicd,container,dast,api"`
-	Branch     string                  `json:"branch"`
-	State      project.CoverageState   `json:"state" enum:"complete,partial,failed,never,stale" doc:"complete: the latest scan analyzed everything; partial: see reasons; failed: the latest scan failed and the findings are from an earlier one; never: not analyzed yet; stale: the latest analysis is older than 30 days, or the latest scan of the branch skipped this analysis."`
-	AnalysedAt *time.Time              `json:"analysedAt" doc:"Time of the latest analysis; null if never analyzed."`
-	ScanID     *string                 `json:"scanId" format:"uuid" doc:"Scan of the latest analysis; null if never analyzed."`
-	Source     run.Source              `json:"source,omitempty"`
-	Open       *int                    `json:"open" doc:"Number of active findings (to_verify and confirmed); in an organization overview, the findings that match its filters. null if never analyzed, or if several branches are counted together."`
-	Files      int                     `json:"files" doc:"Number of files that the scan analyzed."`
-	Subjects   int                     `json:"subjects,omitempty" doc:"Number of image repositories or running applications. With several, the coverage is that of the least covered one."`
-	Reasons    []triage.CoverageReason `json:"reasons" doc:"First reasons for incomplete coverage; the scan lists all of them."`
-	Omitted    int                     `json:"omittedReasons" doc:"Number of reasons not listed."`
-	Failure    *coverageFailure        `json:"failure,omitempty" doc:"Failure of the latest scan, if state is failed."`
-	Enabled    bool                    `json:"enabled" doc:"The analysis is enabled in the project settings."`
-	Hidden     []finding.Severity      `json:"hiddenSeverities" doc:"Severities that the project settings exclude from all counts and lists."`
+	Analysis finding.Analysis `json:"analysis" enum:"sast,sca,iac,secret,cicd,container,dast,api"`
+	// Name of the branch; of the reference branch when none was requested.
+	Branch     string                `json:"branch"`
+	State      project.CoverageState `json:"state" enum:"complete,partial,failed,never,stale" doc:"complete: the latest scan analyzed everything; partial: see reasons; failed: the latest scan failed and the findings are from an earlier one; never: not analyzed yet; stale: the latest analysis is older than 30 days, or the latest scan of the branch skipped this analysis."`
+	AnalysedAt *time.Time            `json:"analysedAt" doc:"Time of the latest analysis; null if never analyzed."`
+	ScanID     *string               `json:"scanId" format:"uuid" doc:"Scan of the latest analysis; null if never analyzed."`
+	// What started the latest analysis, such as a pipeline or a person.
+	Source   run.Source              `json:"source,omitempty"`
+	Open     *int                    `json:"open" doc:"Number of active findings (to_verify and confirmed); in an organization overview, the findings that match its filters. null if never analyzed, or if several branches are counted together."`
+	Files    int                     `json:"files" doc:"Number of files that the scan analyzed."`
+	Subjects int                     `json:"subjects,omitempty" doc:"Number of image repositories or running applications. With several, the coverage is that of the least covered one."`
+	Reasons  []triage.CoverageReason `json:"reasons" doc:"First reasons for incomplete coverage; the scan lists all of them."`
+	Omitted  int                     `json:"omittedReasons" doc:"Number of reasons not listed."`
+	Failure  *coverageFailure        `json:"failure,omitempty" doc:"Failure of the latest scan, if state is failed."`
+	Enabled  bool                    `json:"enabled" doc:"The analysis is enabled in the project settings."`
+	Hidden   []finding.Severity      `json:"hiddenSeverities" doc:"Severities that the project settings exclude from all counts and lists."`
 }
 
 // coverageFailure is why the latest scan failed.
@@ -47,6 +49,7 @@ func ViewCoverage(c *triage.Coverage, settings project.Settings, open int) Cover
 		Reasons: endpoint.OrEmpty(c.Reasons), Omitted: c.Omitted,
 		Enabled: settings.Enabled(c.Analysis), Hidden: []finding.Severity{},
 	}
+	// An analysis of source code has one subject, the repository: a number would say nothing.
 	if c.Analysis == finding.Container || c.Analysis == finding.DAST || c.Analysis == finding.API {
 		out.Subjects = c.Subjects
 	}
@@ -55,9 +58,11 @@ func ViewCoverage(c *triage.Coverage, settings project.Settings, open int) Cover
 			out.Hidden = append(out.Hidden, s)
 		}
 	}
+	// Without an analysis the time, the scan and the number stay null: 0 would read as clean.
 	if !c.At.IsZero() {
 		at, id := c.At, string(c.Run)
 		out.AnalysedAt, out.Open = &at, &open
+		// The scan may have been deleted since, with its findings kept.
 		if id != "" {
 			out.ScanID = &id
 		}
@@ -130,11 +135,14 @@ func SumCoverage(counts []project.CoverageCount, total int, open map[finding.Ana
 			if c.Analysis != analysis {
 				continue
 			}
+			// Every project is in exactly one state per analysis, so the five numbers add up to
+			// total.
 			*map[project.CoverageState]*int{
 				project.FullyAnalysed: &b.Complete, project.PartiallyAnalysed: &b.Partial,
 				project.FailedAnalysis: &b.Failed,
 				project.StaleAnalysis:  &b.Stale, project.NeverAnalysed: &b.Never,
 			}[c.State] += c.Projects
+			// The oldest one: a sum is as old as its oldest part.
 			if oldest := c.Oldest; !oldest.IsZero() && (b.OldestAt == nil || oldest.Before(*b.OldestAt)) {
 				b.OldestAt = &oldest
 			}

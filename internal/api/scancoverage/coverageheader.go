@@ -30,6 +30,7 @@ func AddCoverageHeader(coverage []triage.Coverage, analyses []finding.Analysis,
 			states = append(states, string(c.Analysis)+"="+string(c.State))
 		}
 	}
+	// The header must be set before the body is written, hence the wrapper around it.
 	write := r.Body
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		hc.SetHeader(coverageHeader, strings.Join(states, ", "))
@@ -54,9 +55,12 @@ func Gaps(coverage []triage.Coverage, settings project.Settings, asked []finding
 		if !slices.Contains(asked, c.Analysis) {
 			continue
 		}
+		// A complete or partial analysis needs no status of its own: the last scan has one.
 		message := ""
 		switch c.State {
 		case project.NeverAnalysed:
+			// With all, the caller named no analysis. Then only enabled analyses of source code
+			// count as missing.
 			if all && (!slices.Contains(triage.SourceAnalyses, c.Analysis) || !settings.Enabled(c.Analysis)) {
 				continue
 			}

@@ -15,7 +15,9 @@ import (
 type Handlers struct {
 	*endpoint.Server
 	Targets *targets.Handlers // find the target of a scan, and the owners of its hosts
-	Scans   Scans
+	// Scans is the service that queues scans.
+	Scans Scans
+	// Results reads what became of the operations of dynamic scans.
 	Results Operations
 }
 

@@ -13,6 +13,7 @@ import (
 // evaluationOutput is the progress of a policy evaluation.
 type evaluationOutput struct {
 	Body struct {
+		// Always false: clients then stop polling.
 		HasEvaluation bool   `json:"hasEvaluation"`
 		Status        string `json:"status" enum:"PENDING,IN_PROGRESS,COMPLETED,FAILED,NOT_STARTED"`
 		Progress      int    `json:"progress"`
@@ -30,17 +31,20 @@ func (a *Handlers) GetEvaluationStatus(ctx context.Context, sc tenant.Scope, in 
 	return out, nil
 }
 
+// scanViolationsInput selects a page of the violations of a scan.
 type scanViolationsInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	ScanID    string `path:"scanId" format:"uuid"`
 	endpoint.ClampedPage
 }
 
+// projectViolationsInput selects a page of the violations of a project.
 type projectViolationsInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	endpoint.ClampedPage
 }
 
+// violationsOutput is an empty page.
 type violationsOutput struct {
 	Body struct {
 		Violations []struct{} `json:"violations"`

@@ -21,28 +21,37 @@ import (
 
 // Scans starts, shows and ends scans, and takes what they are to look at.
 type Scans interface {
+	// Start creates a scan that waits for its archive, and returns the URL for the upload.
 	Start(ctx context.Context, sc tenant.Scope, in run.Start) (run.Started, error)
+	// StartWith creates a scan with its archive, read from the request.
 	StartWith(ctx context.Context, sc tenant.Scope, in run.Start, archive io.Reader) (run.Started, error)
+	// StartImage queues a scan of a container image, which the worker pulls.
 	StartImage(ctx context.Context, sc tenant.Scope, in run.Start, image run.Image) (run.Run, error)
+	// Upload takes the archive for a token; size is -1 when the request does not declare it.
 	Upload(ctx context.Context, token string, archive io.Reader, size int64) error
 	Run(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
 	Runs(ctx context.Context, sc tenant.Scope, q run.Query) ([]run.Run, int, error)
+	// Cancel ends a scan. A running one ends with the next heartbeat of its worker.
 	Cancel(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
 	TargetScans
 }
 
 // TargetScans starts scans of running applications, and has them wait.
 type TargetScans interface {
+	// StartTarget queues a dynamic scan. described says that the target has API descriptions.
 	StartTarget(ctx context.Context, sc tenant.Scope, in run.Start, t run.Target, described bool) (run.Run, error)
+	// Pause and Resume apply to dynamic scans only; others give a Conflict error.
 	Pause(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
 	Resume(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
 }
 
+// startScanInput is read as a stream: the body is JSON, a form, or missing.
 type startScanInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	endpoint.Stream
 }
 
+// startScanOutput has the URL for the upload, which is used up when the archive came with a form.
 type startScanOutput struct {
 	Body struct {
 		Success           bool     `json:"success"`
@@ -58,6 +67,7 @@ type startScanOutput struct {
 func (a *Handlers) StartScan(ctx context.Context, sc tenant.Scope, in *startScanInput) (*startScanOutput, error) {
 	out := &startScanOutput{}
 	var started run.Started
+	// A missing or malformed content type is treated as JSON.
 	kind, params, err := mime.ParseMediaType(in.Content.ContentType)
 	if err == nil && kind == "multipart/form-data" {
 		started, err = a.startFromForm(ctx, sc, multipart.NewReader(in.Content, params["boundary"]))
@@ -127,6 +137,8 @@ func (a *Handlers) startFromForm(ctx context.Context, sc tenant.Scope, form *mul
 		if err != nil {
 			return run.Started{}, errs.Wrap(errs.Invalid, err, "invalid multipart form: malformed part or boundary")
 		}
+		// The archive: any part with a file name, or the part with the documented name. It is
+		// passed on as a stream; fields behind it cannot be read before it.
 		if part.FileName() != "" || part.FormName() == "scan" {
 			started, err := a.Scans.StartWith(ctx, sc, in, part)
 			if err != nil {
@@ -183,6 +195,7 @@ type scanInput struct {
 	ScanID    string `path:"scanId" format:"uuid"`
 }
 
+// scanOutput is one scan.
 type scanOutput struct{ Body ScanBody }
 
 // runID returns the run that the address names.
@@ -236,13 +249,15 @@ type ScanSummary struct {
 	ScanType        string           `json:"scanType" enum:"source,container,live"`
 	StartTime       *time.Time       `json:"startTime,omitempty"`
 	EndTime         *time.Time       `json:"endTime,omitempty"`
-	Containers      []struct{}       `json:"containers"`
-	Progress        int              `json:"progress" minimum:"0" maximum:"100"`
-	Step            string           `json:"step"`
-	Detected        *int             `json:"vulnerabilityDetected,omitempty" doc:"Number of findings that the scan reported."`
-	ErrorMessage    string           `json:"errorMessage,omitempty"`
-	ErrorCode       *int             `json:"errorCode,omitempty"`
-	ErrorCategory   run.Category     `json:"errorCategory,omitempty" enum:"authentication,cloud_provider,network,scan,api,unknown"`
+	// Always empty; clients of the first generation iterate over it.
+	Containers   []struct{} `json:"containers"`
+	Progress     int        `json:"progress" minimum:"0" maximum:"100"`
+	Step         string     `json:"step"`
+	Detected     *int       `json:"vulnerabilityDetected,omitempty" doc:"Number of findings that the scan reported."`
+	ErrorMessage string     `json:"errorMessage,omitempty"`
+	// Set for failed scans only, as the message and category beside it.
+	ErrorCode     *int         `json:"errorCode,omitempty"`
+	ErrorCategory run.Category `json:"errorCategory,omitempty" enum:"authentication,cloud_provider,network,scan,api,unknown"`
 
 	Image      string             `json:"image,omitempty" doc:"Full reference of the scanned container image."`
 	Credential string             `json:"credentialId,omitempty" doc:"ID of the registry credential used to pull the image."`
@@ -324,6 +339,7 @@ func scanSummary(r *run.Run) ScanSummary {
 	if r.State == run.Failed && r.Failure != nil {
 		s.ErrorMessage, s.ErrorCode, s.ErrorCategory = r.Failure.Message, &r.Failure.Code, r.Failure.Category
 	}
+	// A failed scan changed nothing: it has no numbers.
 	if r.State == run.Completed || r.State == run.CompletedDegraded {
 		c := r.Outcome.Changes
 		s.Detected, s.Changes, s.Suspicious = &c.Found, &c, c.Suspicious
@@ -345,6 +361,7 @@ func (a *Handlers) showScan(r run.Run) ScanBody {
 	if d := r.Outcome.Advisories; d != nil {
 		out.Advisories = &AdvisoryDataBody{
 			Digest: d.Digest, Records: d.Records, Imported: d.Imported, Newest: d.Newest,
+			// The clock of the importing machine may be ahead of the worker's.
 			AgeHours: int64(max(0, r.EndedAt.Sub(d.Imported)) / time.Hour), Ages: d.Freshness(r.EndedAt), EPSS: d.EPSS,
 			KEV: d.KEV,
 		}
@@ -352,12 +369,14 @@ func (a *Handlers) showScan(r run.Run) ScanBody {
 	return out
 }
 
+// listScansInput selects a page of scans.
 type listScansInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Branch    string `query:"branch" doc:"Only scans of this branch."`
 	endpoint.ClampedPage
 }
 
+// listScansOutput is a page of scans without the details of their analyzers.
 type listScansOutput struct {
 	Body struct {
 		Scans      []ScanSummary `json:"scans" doc:"Records, newest first."`
@@ -369,6 +388,7 @@ type listScansOutput struct {
 // ListScans lists the scans of a project, newest first.
 func (a *Handlers) ListScans(ctx context.Context, sc tenant.Scope, in *listScansInput) (*listScansOutput, error) {
 	page, size := in.Get()
+	// The offset must fit into 32 bits.
 	if page > 1<<31/endpoint.MaxPageSize {
 		return nil, errs.E(errs.Invalid, "page %d not found", page)
 	}

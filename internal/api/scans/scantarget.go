@@ -27,6 +27,7 @@ type startTargetScanInput struct {
 	}
 }
 
+// startTargetScanOutput has the ID of the queued scan.
 type startTargetScanOutput struct {
 	Body struct {
 		Success bool   `json:"success"`
@@ -43,12 +44,16 @@ func (a *Handlers) StartTargetScan(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
+	// The profile of the target is an upper limit that project members with the right to change
+	// targets have set; the right to scan is not enough to exceed it.
 	most := cmp.Or(t.Shown.Profile, scan.Standard)
 	profile := cmp.Or(in.Body.Profile, most)
 	if !most.Allows(profile) {
 		return nil, errs.E(errs.Conflict, "profile not allowed: the target allows %s at most; update the target to "+
 			"allow %s", most, profile)
 	}
+	// Every origin must be verified. A passive scan sends only requests that any visitor sends,
+	// so it needs no proof.
 	if profile != scan.Passive {
 		all, err := a.Targets.Owners.Status(ctx, sc, &t.Shown)
 		if err != nil {
@@ -104,6 +109,7 @@ type operationsInput struct {
 	endpoint.ClampedPage
 }
 
+// operationsOutput is a page of operations, and the number of each outcome over all pages.
 type operationsOutput struct {
 	Body struct {
 		ScanID     string              `json:"scanId" format:"uuid"`

@@ -14,7 +14,10 @@ import (
 
 // Owners finds out what organizations control.
 type Owners interface {
+	// Status returns what is known of each origin of the target, without a request.
 	Status(ctx context.Context, sc tenant.Scope, t *scan.Target) ([]ownership.Status, error)
+	// Verify asks the hosts for their proofs, by one method or with an empty one by all, and
+	// returns the new status.
 	Verify(ctx context.Context, sc tenant.Scope, t *scan.Target, m ownership.Method) ([]ownership.Status, error)
 }
 
@@ -45,6 +48,7 @@ type ownershipPlace struct {
 	Value   string           `json:"value"`
 }
 
+// ownershipOutput is the status of all origins of a target.
 type ownershipOutput struct {
 	Body struct {
 		Verified bool            `json:"verified" doc:"The ownership of every origin is verified."`
@@ -88,6 +92,7 @@ func (a *Handlers) GetOwnership(ctx context.Context, sc tenant.Scope, in *Target
 	return showOwnership(all, a.Now()), nil
 }
 
+// verifyOwnershipInput names a target and optionally one method.
 type verifyOwnershipInput struct {
 	TargetInput
 	Body struct {

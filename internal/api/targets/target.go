@@ -16,12 +16,15 @@ import (
 
 // Targets is what the API needs of the store for them.
 type Targets interface {
+	// NewTarget returns a target with a new ID, which its seal is bound to; nothing is stored.
 	NewTarget(sc tenant.Scope) livetarget.Target
 	CreateTarget(ctx context.Context, sc tenant.Scope, t livetarget.Target) (livetarget.Target, error)
 	UpdateTarget(ctx context.Context, sc tenant.Scope, t livetarget.Target) (livetarget.Target, error)
 	Targets(ctx context.Context, sc tenant.Scope, page, size int) ([]livetarget.Target, int, error)
 	Target(ctx context.Context, sc tenant.Scope, id livetarget.ID) (livetarget.Target, error)
+	// SealedTarget returns the target with its sealed secrets, for updates.
 	SealedTarget(ctx context.Context, sc tenant.Scope, id livetarget.ID) (livetarget.Target, error)
+	// DeleteTarget deletes the target and keeps the findings of its scans.
 	DeleteTarget(ctx context.Context, sc tenant.Scope, id livetarget.ID) error
 }
 
@@ -105,8 +108,10 @@ func showTarget(t livetarget.Target) targetBody {
 	return out
 }
 
+// targetOutput is one target.
 type targetOutput struct{ Body targetBody }
 
+// createTargetInput is a new target of a project.
 type createTargetInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Body      createTargetBody
@@ -120,6 +125,7 @@ func (a *Handlers) CreateTarget(ctx context.Context, sc tenant.Scope, in *create
 		t.Environment = livetarget.Environments[0]
 	}
 	whole := in.Body.scanTarget()
+	// Validated before it is sealed, so that every sealed target is valid.
 	if err := livetarget.Validate(t.Name, t.Environment, whole); err != nil {
 		return nil, err
 	}
@@ -163,11 +169,13 @@ func (a *Handlers) GetTarget(ctx context.Context, sc tenant.Scope, in *TargetInp
 	return &targetOutput{showTarget(t)}, nil
 }
 
+// listTargetsInput selects a page of targets.
 type listTargetsInput struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	endpoint.ClampedPage
 }
 
+// targetsOutput is a page of targets.
 type targetsOutput struct {
 	Body struct {
 		Targets      []targetBody `json:"targets"`
@@ -250,6 +258,8 @@ func (a *Handlers) UpdateTarget(ctx context.Context, sc tenant.Scope, in *update
 		return nil, err
 	}
 	next, _ := livetarget.RedactSecrets(stored) // every secret is taken over by the same rule
+	// Redaction removed the texts of descriptions and templates; without a new list the stored
+	// ones stay.
 	if in.Body.Descriptions == nil {
 		next.Descriptions = slices.Clone(stored.Descriptions)
 	}
@@ -257,6 +267,8 @@ func (a *Handlers) UpdateTarget(ctx context.Context, sc tenant.Scope, in *update
 		next.Templates = slices.Clone(stored.Templates)
 	}
 	in.applyTo(&t, &next)
+	// A stored secret is only taken over for the same destination: a caller who may change the
+	// URL could otherwise have the secret sent to a host of their own (CWE-522).
 	if err := livetarget.MergeSecrets(&next, stored); err != nil {
 		return nil, err
 	}

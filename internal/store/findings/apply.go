@@ -21,7 +21,7 @@ import (
 
 // Apply writes a batch in one transaction: everything of it or nothing. It
 // returns a Conflict error when the run has another attempt by now, and
-// triage.ErrOvertaken when the branch or the decisions of the project are not
+// triage.ErrBranchChanged when the branch or the decisions of the project are not
 // those that the batch builds upon.
 func (db *Store) Apply(ctx context.Context, sc tenant.Scope, b *triage.Batch) error {
 	if b.Run.ProjectID != sc.Project || b.Run.OrganizationID != sc.Organization || sc.Project == "" {
@@ -32,9 +32,12 @@ func (db *Store) Apply(ctx context.Context, sc tenant.Scope, b *triage.Batch) er
 		return err
 	}
 	return db.Tx(ctx, func(tx *sqldb.Tx) error {
+		// A worker that was taken for dead may still write: its attempt is no longer the run's.
 		if err := runs.CheckAttempt(ctx, tx, b.Run.ID, b.Run.Attempt); err != nil {
 			return err
 		}
+		// From here on the transaction holds the lock of the project, so that counts are not
+		// written by two transactions at a time.
 		if err := advanceBranch(ctx, tx, sc, b); err != nil {
 			return err
 		}
@@ -57,6 +60,8 @@ func (db *Store) Apply(ctx context.Context, sc tenant.Scope, b *triage.Batch) er
 			if err := endScan(ctx, tx, sc, b); err != nil {
 				return err
 			}
+			// Only when the scan is complete: a finding that a later batch brings would otherwise
+			// lose its proof in between.
 			if err := linkProofs(ctx, tx, sc, b.Branch, b.Run.ID); err != nil {
 				return err
 			}
@@ -75,9 +80,13 @@ func advanceBranch(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, b *triage
 	if err != nil {
 		return err
 	}
+	// A decision was made after the batch was computed, which may change the status or the
+	// priority of its findings. The caller reads the branch again.
 	if revision != b.Revision {
 		return triage.ErrBranchChanged
 	}
+	// The first scan of the branch. The insert may find the row of a concurrent first scan; the
+	// update below then fails on its version.
 	if b.Version == 0 {
 		if _, err := tx.Exec(ctx, `INSERT INTO branch (project_id, name, organization_id, version, created_at) VALUES (?, ?, ?, 0, ?)
 			ON CONFLICT (project_id, name) DO NOTHING`, string(sc.Project), b.Branch, string(sc.Organization), sqldb.Millis(tx.Now)); err != nil {
@@ -111,7 +120,9 @@ func lockFindings(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope) (revision 
 
 // preparedBatch is a batch as rows of the tables.
 type preparedBatch struct {
-	batch    *triage.Batch
+	batch *triage.Batch
+	// Each is a table's rows, with the values in the order of the columns below. Times are
+	// TxTime until the transaction begins.
 	rules    [][]any
 	findings [][]any
 	packages [][]any
@@ -120,6 +131,7 @@ type preparedBatch struct {
 }
 
 const (
+	// The order of values in prepareBatch, findingRow and historyRow is that of these lists.
 	ruleColumns     = "id, organization_id, rule_id, name, advisory, body, sum, updated_at"
 	findingInserted = `id, organization_id, project_id, branch, flaw, place, code, analysis, analyzer, rule_id, closed, severity, status, priority,
 		pinned, score, gone, cvss, fixable, dependency, path, start_line, end_line, language, message, package, detail, sum, proves, first_run, last_run,
@@ -190,12 +202,15 @@ func prepareBatch(sc tenant.Scope, b *triage.Batch) (*preparedBatch, error) {
 	return p, nil
 }
 
+// historyRow returns a change as a row of finding_history.
 func historyRow(sc tenant.Scope, c *triage.Change) []any {
 	return []any{string(sc.Project), c.Flaw.String(), c.ID, string(c.Finding), sqldb.TxTime{}, string(c.Kind), c.Value,
 		c.Previous, c.Reason,
 		string(c.Run), string(c.By)}
 }
 
+// findingRow returns a finding as a row: what queries filter and sort by has columns, the
+// rest is compressed JSON.
 func findingRow(sc tenant.Scope, b *triage.Batch, r *triage.FindingRow) ([]any, error) {
 	rest, err := sqldb.Compress(detailOf(r.Report))
 	if err != nil {
@@ -225,6 +240,7 @@ func findingRow(sc tenant.Scope, b *triage.Batch, r *triage.FindingRow) ([]any, 
 
 // putRows writes what the scan reported.
 func putRows(ctx context.Context, tx *sqldb.Tx, p *preparedBatch) error {
+	// Rules come first: findings refer to them.
 	for _, t := range []struct {
 		table, columns, suffix string
 		rows                   [][]any
@@ -279,6 +295,7 @@ func endFindings(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, b *triage.B
 // endScan records that a scan was applied as a whole.
 func endScan(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, b *triage.Batch) error {
 	set, args := "scanned_at = ?", []any{sqldb.Millis(tx.Now)}
+	// source_at decides which branch is the reference branch; an image does not count.
 	if b.Run.Image == nil && b.Run.Target == nil {
 		set, args = set+", source_at = ?", append(args, sqldb.Millis(tx.Now))
 	}
@@ -349,6 +366,7 @@ func addCounts(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, branch string
 		return err
 	}
 	rows = nil
+	// Loops over the lists and not over the maps give the rows a fixed order.
 	for _, a := range finding.Analyses {
 		for _, severity := range finding.Severities {
 			s := triage.AnalysisSeverity{Analysis: a, Severity: severity}

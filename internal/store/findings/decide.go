@@ -22,6 +22,7 @@ import (
 // project.change_vulnerability_state, and returns the finding as it is then.
 func (db *Store) Decide(ctx context.Context, sc tenant.Scope, d triage.Decision) (triage.Finding, error) {
 	err := db.Tx(ctx, func(tx *sqldb.Tx) error {
+		// The permission is checked again inside of the transaction, with the roles of this moment.
 		sc, err := access.Admit(ctx, tx, sc, tenant.ProjectState)
 		if err != nil {
 			return err
@@ -57,6 +58,8 @@ func decideAll(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, d triage.Deci
 	return nil
 }
 
+// storeDecision applies a decision to one finding and to those of the same flaw on other
+// branches, and writes history, counts and audit record.
 func storeDecision(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, d triage.Decision) error {
 	flaw, all, err := currentStates(ctx, tx, sc, d.Finding)
 	if err != nil {

@@ -29,6 +29,7 @@ func (db *Store) Branch(ctx context.Context, sc tenant.Scope, name string) (*tri
 		return nil, db.Classify(err)
 	}
 	b := &triage.Branch{Name: name, Decisions: map[triage.Digest]triage.PriorDecision{}}
+	// Without a row nothing was decided or scanned yet: the revision is 0.
 	err = db.QueryRow(ctx, "SELECT revision FROM project_stats WHERE project_id = ? AND organization_id = ?",
 		ProjectArgs(sc)...).Scan(&b.Revision)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -67,8 +68,9 @@ func projectSettings(ctx context.Context, q sqldb.Querier, sc tenant.Scope) (pro
 
 // branchRow is a row of the table branch.
 type branchRow struct {
-	name      string
-	version   int64
+	name    string
+	version int64
+	// scannedAt is when a scan of any kind was stored last, in milliseconds; 0 for never.
 	scannedAt int64
 	sourceAt  int64 // when its source was scanned
 }
@@ -128,6 +130,7 @@ func (db *Store) readDecisions(ctx context.Context, sc tenant.Scope,
 	})
 }
 
+// knownColumns are what triage compares of a finding; its evidence is represented by sum.
 const knownColumns = `id, flaw, place, code, analysis, analyzer, rule_id, severity, status, priority, pinned, gone, cvss, path, start_line, sum,
 	proves, proven, last_run, last_did, updated_at`
 
@@ -146,6 +149,8 @@ func (db *Store) Known(ctx context.Context, sc tenant.Scope, branch string, do f
 	})
 }
 
+// scanKnown reads a row of knownColumns. It scans into RawBytes, since a branch may have
+// hundreds of thousands of findings and most texts repeat.
 func scanKnown(rows *sql.Rows, same map[string]string) (triage.Existing, error) {
 	var k triage.Existing
 	var flaw, place, codeText, proves sql.RawBytes
@@ -185,6 +190,7 @@ func scanKnown(rows *sql.Rows, same map[string]string) (triage.Existing, error) 
 		Analysis: sqldb.EnumValue(finding.Analyses, analysis), Severity: sqldb.EnumValue(finding.Severities, severity),
 		Status: sqldb.EnumValue(triage.Statuses, status), Priority: sqldb.EnumValue(triage.Priorities, priority),
 	}
+	// The column has tenths.
 	k.Risk = triage.Risk(k.Bucket.Severity, float64(cvss)/10)
 	return k, nil
 }

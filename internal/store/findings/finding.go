@@ -61,21 +61,28 @@ func closedCode(s triage.Status) int {
 	return 1
 }
 
-// Detail is what of a finding has no column of its own.
+// Detail is what of a finding has no column of its own. It is stored as compressed JSON.
 type Detail struct {
-	StartColumn int                   `json:"startColumn,omitempty"`
-	EndColumn   int                   `json:"endColumn,omitempty"`
-	Snippet     *finding.Snippet      `json:"snippet,omitempty"`
-	Also        []finding.Location    `json:"also,omitempty"`
-	Same        []string              `json:"same,omitempty"`
-	Steps       []finding.Step        `json:"steps,omitempty"`
-	Package     *finding.PackageMatch `json:"package,omitempty"`
-	Secret      *finding.SecretMatch  `json:"secret,omitempty"`
-	Layer       *finding.Layer        `json:"layer,omitempty"`
-	Live        *finding.Live         `json:"live,omitempty"`
-	Entry       []finding.EntryPoint  `json:"entry,omitempty"`
+	// Columns count from 1; 0 when the analyzer does not know them.
+	StartColumn int              `json:"startColumn,omitempty"`
+	EndColumn   int              `json:"endColumn,omitempty"`
+	Snippet     *finding.Snippet `json:"snippet,omitempty"`
+	// Also lists further locations of the same flaw.
+	Also []finding.Location `json:"also,omitempty"`
+	// Same lists equivalent rules of other analyzers that report it.
+	Same []string `json:"same,omitempty"`
+	// Steps is the data flow from source to sink.
+	Steps []finding.Step `json:"steps,omitempty"`
+	// Package is nil unless the finding is of a package; so are the next members for a secret, a
+	// layer of an image and a dynamic scan.
+	Package *finding.PackageMatch `json:"package,omitempty"`
+	Secret  *finding.SecretMatch  `json:"secret,omitempty"`
+	Layer   *finding.Layer        `json:"layer,omitempty"`
+	Live    *finding.Live         `json:"live,omitempty"`
+	Entry   []finding.EntryPoint  `json:"entry,omitempty"`
 }
 
+// detailOf returns the part of a finding that is stored as compressed JSON.
 func detailOf(f *finding.Finding) Detail {
 	return Detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.EquivalentRules, f.Steps,
 		f.Package, f.Secret,
@@ -87,8 +94,10 @@ const findingColumns = `f.id, f.project_id, f.branch, f.flaw, f.place, f.code, f
 	f.priority, f.pinned, f.proven, f.score, f.gone, f.cvss, f.fixable, f.path, f.start_line, f.end_line, f.language, f.message, f.detail,
 	f.first_run, f.last_run, f.created_at, f.updated_at, f.resolved_at, r.body`
 
+// findingTables are the tables of findingColumns. Every finding has a rule.
 const findingTables = " FROM finding f JOIN rule r ON r.id = f.rule_id "
 
+// scanFinding reads a row of findingColumns. The history is not part of it: see readHistory.
 func scanFinding(rows *sql.Rows) (triage.Finding, error) {
 	var f triage.Finding
 	var flaw string
@@ -134,5 +143,6 @@ func scanFinding(rows *sql.Rows) (triage.Finding, error) {
 func cvssTenths(score float64) int { return int(math.Round(score * 10)) }
 
 // ProjectArgs is the condition that a row with both columns belongs to the scope's
-// project, and its arguments.
+// project, and its arguments. Both are compared, although the project determines the
+// organization: a scope that was put together wrongly then matches no row.
 func ProjectArgs(sc tenant.Scope) []any { return []any{string(sc.Project), string(sc.Organization)} }

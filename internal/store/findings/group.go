@@ -59,12 +59,14 @@ func (db *Store) Groups(ctx context.Context, sc tenant.Scope, q triage.GroupQuer
 	if !ok {
 		return page, errs.E(errs.Invalid, "groups cannot be sorted by %q", q.Sort)
 	}
+	// Without packages the column stays, so that one query serves both kinds of groups.
 	key := "f.rule_id, '' AS package"
 	by := "f.rule_id"
 	if q.ByPackage {
 		key, by = "f.rule_id, f.package", "f.rule_id, f.package"
 	}
 	w := db.findingCondition(sc, q.Filter)
+	// SUM is NUMERIC in PostgreSQL and NULL without rows, hence cast and COALESCE.
 	err := db.QueryRow(ctx, "SELECT COUNT(*), CAST(COALESCE(SUM(g.n), 0) AS BIGINT) FROM (SELECT COUNT(*) AS n FROM "+
 		"finding f WHERE "+
 		w.Text.String()+" GROUP BY "+by+") g", w.Args...).Scan(&page.Total, &page.Findings)
@@ -85,6 +87,7 @@ func (db *Store) Groups(ctx context.Context, sc tenant.Scope, q triage.GroupQuer
 	return page, db.readOccurrences(ctx, sc, q, page.Groups)
 }
 
+// scanGroup reads a group, without its findings.
 func scanGroup(rows *sql.Rows) (triage.Group, error) {
 	g := triage.Group{BySeverity: map[finding.Severity]int{}, Occurrences: []triage.Occurrence{}}
 	var severity, cvss, fixable int
@@ -137,6 +140,7 @@ func (db *Store) readOccurrences(ctx context.Context, sc tenant.Scope, q triage.
 		if q.ByPackage {
 			key[1] = o.Package
 		}
+		// With packages, rows of the same rule in packages of other pages are skipped.
 		if i, ok := place[key]; ok {
 			groups[i].Occurrences = append(groups[i].Occurrences, o)
 		}
@@ -144,6 +148,8 @@ func (db *Store) readOccurrences(ctx context.Context, sc tenant.Scope, q triage.
 	})
 }
 
+// scanOccurrence reads a finding of a group. The version of a package is in the detail,
+// which is only decompressed for packages.
 func scanOccurrence(rows *sql.Rows) (triage.Occurrence, error) {
 	var o triage.Occurrence
 	var status, severity, priority, cvss, dependency int

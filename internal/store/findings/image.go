@@ -40,6 +40,7 @@ func (db *Store) Holdings(ctx context.Context, sc tenant.Scope, r *run.Run) (*tr
 	}
 	h.Scanned = len(images) > 0
 	others := slices.DeleteFunc(images, func(other string) bool { return other == id })
+	// The scanned image itself takes one of the places.
 	kept := min(len(others), maxImages-1)
 	h.ExpiredImages = others[kept:]
 	rows, err = db.Query(ctx, "SELECT item_id FROM image_content WHERE project_id = ? AND image_id = ?",
@@ -110,6 +111,7 @@ func putContent(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, b *triage.Ba
 	return nil
 }
 
+// imageColumns are the columns of an image, read by scanImage and written by putImage.
 const imageColumns = `id, organization_id, project_id, branch, reference, repository, tag, digest, platform, base, os, size, layers, run_id, state,
 	created_at, scanned_at`
 
@@ -119,6 +121,8 @@ func putImage(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, b *triage.Batc
 	if i == nil {
 		return nil
 	}
+	// The distribution is optional: a scan that could not read it keeps what an earlier one has
+	// found (see the CASE below).
 	system := ""
 	if i.OS != nil {
 		text, err := json.Marshal(i.OS)
@@ -271,6 +275,8 @@ func deleteRepository(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, d drop
 	root := (&run.Image{Repository: d.repository}).Root()
 	which := &sqldb.Condition{}
 	which.And("project_id = ? AND organization_id = ?", ProjectArgs(sc)...)
+	// Paths of images begin with the root of their repository. LIKE would need escapes and
+	// ignores case in SQLite.
 	which.And("branch = ? AND SUBSTR(path, 1, ?) = ?", d.branch, utf8.RuneCountInString(root), root)
 	packages := *which
 	which.And("analysis = ?", sqldb.EnumCode(finding.Analyses, finding.Container))

@@ -47,11 +47,13 @@ func (db *Store) findingCondition(sc tenant.Scope, f triage.Filter) *sqldb.Condi
 		w.And("f.place = ?", f.Place)
 	}
 	if f.ConfirmsPlace != "" {
+		// The second term lets the database use the partial index on proves.
 		w.And("f.proves = ? AND f.proves <> ''", f.ConfirmsPlace)
 	}
 	if f.ExcludeID != "" {
 		w.And("f.id <> ?", string(f.ExcludeID))
 	}
+	// Patterns are bound values with escaped wildcards: "100%" is found literally.
 	like := func(column string) string { return column + " " + db.Dialect.Like() + ` ? ESCAPE '\'` }
 	if f.Language != "" {
 		w.And("LOWER(f.language) = LOWER(?)", f.Language)
@@ -60,6 +62,8 @@ func (db *Store) findingCondition(sc tenant.Scope, f triage.Filter) *sqldb.Condi
 		w.And(like("f.path"), sqldb.LikePattern(f.Path))
 	}
 	if f.Search != "" {
+		// Names and advisories are searched in the rules of the organization, which are far fewer
+		// than findings.
 		p := sqldb.LikePattern(f.Search)
 		w.And("("+like("f.message")+" OR "+like("f.path")+" OR "+like("f.package")+
 			" OR f.rule_id IN (SELECT id FROM rule WHERE organization_id = ? AND ("+like("name")+" OR "+
@@ -87,7 +91,9 @@ func addOrigins(w *sqldb.Condition, column string, origins []triage.Origin) {
 
 // A sortColumn is a column that lists are sorted by.
 type sortColumn struct {
+	// name is the column of the table finding.
 	name string
+	// text tells cursors with text keys from those with numbers.
 	text bool
 	wide bool // holds more than 16 bits
 }
@@ -144,10 +150,12 @@ func (db *Store) Findings(ctx context.Context, sc tenant.Scope, q triage.Query) 
 	}
 	rows, err := db.Query(ctx, "SELECT f.id FROM finding f WHERE "+w.Text.String()+orderBy+" LIMIT ? OFFSET ?",
 		append(w.Args, q.Limit+1, q.Offset)...)
+	// First the IDs alone, from an index; the wide rows are then read for one page only.
 	ids, err := sqldb.Collect(rows, err, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) })
 	if err != nil {
 		return page, fmt.Errorf("list findings: %w", err)
 	}
+	// One row more than the page was read: there is a next page when it exists.
 	more := len(ids) > q.Limit
 	if page.Findings, err = db.ReadFindings(ctx, sc, ids[:min(len(ids), q.Limit)]); err != nil {
 		return page, err
@@ -167,9 +175,12 @@ func addCursor(w *sqldb.Condition, q triage.Query, columns []string) error {
 	}
 	for i, k := range c.Keys {
 		column := sortColumns[q.Sort][i]
+		// The cursor comes from the client: a key of another type would be an error of the
+		// database.
 		if _, text := k.(string); text != column.text {
 			return wrong
 		}
+		// PostgreSQL would refuse a number that the column's SMALLINT cannot hold.
 		if n, ok := k.(int64); ok && !column.wide && n != int64(int16(n)) {
 			return wrong
 		}
@@ -217,6 +228,7 @@ func (db *Store) CountFindings(ctx context.Context, sc tenant.Scope, f triage.Fi
 	if f.MatchNone {
 		return 0, nil
 	}
+	// What the counters of branches do not distinguish has to be counted row by row.
 	if f.Language != "" || f.Search != "" || f.Fixable != nil || len(f.Origins) > 0 || f.RuleID != "" ||
 		f.Package != "" || f.Path != "" || f.ExcludeID != "" || f.Image != "" || len(f.Classes) > 0 || f.Place != "" ||
 		f.ConfirmsPlace != "" {
@@ -264,6 +276,7 @@ func (db *Store) ReadFindings(ctx context.Context, sc tenant.Scope, ids []string
 	if err != nil {
 		return nil, fmt.Errorf("read findings: %w", err)
 	}
+	// IN returns rows in any order; restore that of the page.
 	place := make(map[string]int, len(ids))
 	for i, id := range ids {
 		place[id] = i
@@ -295,6 +308,7 @@ func (db *Store) readHistory(ctx context.Context, sc tenant.Scope, found []triag
 	for flaw := range byFlaw {
 		flaws = append(flaws, flaw)
 	}
+	// The order keeps the text of the query the same for the same findings.
 	slices.Sort(flaws)
 	in, arg := db.Dialect.In("h.flaw", flaws)
 	rows, err := db.Query(ctx, `SELECT h.id, h.flaw, h.finding_id, h.at, h.kind, h.value, h.previous, h.reason, h.run_id, h.user_id,
@@ -314,6 +328,7 @@ func (db *Store) readHistory(ctx context.Context, sc tenant.Scope, found []triag
 		if u.UserID = c.By; u.Email != "" {
 			c.User = &u
 		}
+		// A change without a finding ID was a decision, which applies to the flaw on all branches.
 		for _, i := range byFlaw[flaw] {
 			if c.Finding == "" || c.Finding == found[i].ID {
 				c.Flaw = found[i].Flaw

@@ -33,6 +33,7 @@ func linkProofs(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, branch strin
 		if f.Proven {
 			reason = "a live scan has shown it in the running application"
 		}
+		// A pinned priority is that of a person: proofs change the score only.
 		score, priority := f.Rank()
 		if f.Pinned {
 			priority = f.Priority
@@ -54,6 +55,7 @@ func linkProofs(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, branch strin
 		change := triage.Change{ID: triage.NewID(), Flaw: f.Flaw, Finding: f.ID, Kind: triage.PriorityChange,
 			Value:    string(priority),
 			Previous: string(f.Priority), Reason: reason, Run: by}
+		// After a decision the change is attributed to whoever made it.
 		if by == "" {
 			change.By = sc.Actor.UserID
 		}

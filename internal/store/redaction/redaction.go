@@ -22,7 +22,8 @@ import (
 // them by value. The values are sealed, so that this cannot be SQL: a process with the
 // master key does it, in batches, and the deployment remembers how far it has come.
 
-// A redaction is how far the rows are cleaned.
+// A redaction is how far the rows are cleaned. It is stored as JSON in the table deployment,
+// in the transaction that changes the rows.
 type redaction struct {
 	Stage string `json:"stage"` // of redactionStages; "" when all is done
 	After string `json:"after"` // the last cleaned row
@@ -32,10 +33,12 @@ type redaction struct {
 // redactionName is where the deployment remembers it.
 const redactionName = "redaction of stored findings"
 
+// redactionBatch is how many rows a transaction cleans: it holds the write lock of SQLite,
+// which other writers wait for.
 const redactionBatch = 100
 
 // redactionStages clean one kind of rows each, and return the last of a batch; none when
-// there are no more.
+// there are no more. A new stage is appended by naming it as next of the last one.
 var redactionStages = map[string]struct {
 	batch func(context.Context, *sqldb.Tx, *redaction, projectSecrets) (rows int, err error)
 	next  string
@@ -59,11 +62,14 @@ func (db *Store) RedactStored(ctx context.Context, open func(livetarget.Target) 
 	if err != nil {
 		return false, err
 	}
+	// The first process of the deployment writes the initial state; an empty text says that
+	// everything was cleaned before.
 	text, err := db.Once(ctx, redactionName, string(first))
 	if err != nil || text == "" {
 		return false, err
 	}
 	err = db.Tx(ctx, func(tx *sqldb.Tx) error {
+		// The row is locked and read again: another process may have cleaned the batch meanwhile.
 		var before string
 		if err := tx.QueryRow(ctx, "SELECT value FROM deployment WHERE name = ?"+tx.DB.Dialect.ForUpdate(),
 			redactionName).Scan(&before); err != nil {
@@ -93,6 +99,8 @@ func (db *Store) RedactStored(ctx context.Context, open func(livetarget.Target) 
 	return more, err
 }
 
+// redactBatch cleans the next rows of the present stage and moves on to the next stage when
+// there are no more.
 func redactBatch(ctx context.Context, tx *sqldb.Tx, state *redaction, secrets projectSecrets) error {
 	stage, known := redactionStages[state.Stage]
 	if !known {
@@ -113,6 +121,7 @@ func openTargets(open func(livetarget.Target) (*redact.Set, error)) projectSecre
 	known := map[tenant.ProjectID]*redact.Set{}
 	return func(ctx context.Context, tx *sqldb.Tx, org tenant.OrganizationID,
 		project tenant.ProjectID) (*redact.Set, error) {
+		// Rows of one project mostly follow each other; opening a target costs a decryption.
 		if s, ok := known[project]; ok {
 			return s, nil
 		}
@@ -167,6 +176,8 @@ func redactFindings(ctx context.Context, tx *sqldb.Tx, state *redaction, secrets
 		if err != nil {
 			return 0, err
 		}
+		// By value first, then by the names of headers and parameters that usually carry secrets,
+		// such as Authorization.
 		clean := redact.Copy(s, &d)
 		clean.Live = redact.RedactLive(clean.Live)
 		packed, err := sqldb.Compress(clean)

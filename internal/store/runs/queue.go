@@ -18,7 +18,8 @@ import (
 // This file is what the queue and the workers do with runs: give places, take,
 // beat, end, put back.
 
-// dispatchLimit bounds how many runs one round of the dispatcher looks at.
+// dispatchLimit bounds how many runs one round of the dispatcher looks at. One round is a
+// few transactions; what is left over waits for the next round.
 const dispatchLimit = 200
 
 // live is the condition that a River job will still be worked, or is being.
@@ -32,6 +33,7 @@ const live = "j.state IN ('available', 'pending', 'retryable', 'running', 'sched
 // neither a job nor a worker. Without sealed, no run that needs the master key gets a
 // place: it would keep others from it until a worker comes that has the key.
 func (db *Store) AdmitRuns(ctx context.Context, sealed bool) ([]job.ReadyRun, error) {
+	// The order matters: paused and lost runs free their slots before these are given away.
 	if err := db.pauseRequested(ctx); err != nil {
 		return nil, fmt.Errorf("put paused runs back: %w", err)
 	}
@@ -50,6 +52,8 @@ func (db *Store) AdmitRuns(ctx context.Context, sealed bool) ([]job.ReadyRun, er
 			return r, err
 		}
 		of, err := imageOf(image)
+		// The queue has one lane for runs that need the master key; workers without it do not work
+		// there.
 		r.Sealed = target != "" || (&run.Run{Image: of}).NeedsMasterKey()
 		return r, err
 	})
@@ -76,6 +80,7 @@ func (db *Store) abandonLostRuns(ctx context.Context) error {
 				return err
 			}
 			f := run.RetriesExhausted(r.Tries, r.Failure)
+			// The user's wish explains the end better than the lost worker.
 			if r.Cancelled {
 				f = run.Cancelled()
 			}
@@ -102,6 +107,7 @@ const needsKey = `(r.target_id <> '' OR r.image LIKE '%"credential":"%')`
 // admitWaiting gives free places. One process does it at a time: the row in deployment
 // is the lock.
 func (db *Store) admitWaiting(ctx context.Context, sealed bool) error {
+	// The dispatcher asks every few seconds: an idle deployment should not take a lock each time.
 	if idle, err := db.isQueueEmpty(ctx); err != nil || idle {
 		return err
 	}
@@ -110,6 +116,7 @@ func (db *Store) admitWaiting(ctx context.Context, sealed bool) error {
 			"DO NOTHING"); err != nil {
 			return err
 		}
+		// The row lock makes other dispatchers wait. In SQLite a transaction locks the database.
 		var lock string
 		if err := tx.QueryRow(ctx, "SELECT value FROM deployment WHERE name = "+
 			"'dispatch'"+tx.DB.Dialect.ForUpdate()).Scan(&lock); err != nil {
@@ -171,6 +178,8 @@ func (db *Store) SetJob(ctx context.Context, r job.ReadyRun, jobID int64) error 
 func (db *Store) ClaimRun(ctx context.Context, t job.Claim) (*run.Run, error) {
 	var taken *run.Run
 	err := db.Tx(ctx, func(tx *sqldb.Tx) error {
+		// The function may run again after a serialization failure: forget the result of the first
+		// run.
 		taken = nil
 		n, err := tx.Exec(ctx, `UPDATE run SET state = 'running', attempt = attempt + 1, tries = tries + 1, job_id = ?, retry_at = 0, failure = '',
 			progress = 0, step = 'starting', updated_at = ?, started_at = CASE WHEN started_at = 0 THEN ? ELSE started_at END
@@ -198,6 +207,8 @@ func (db *Store) ClaimRun(ctx context.Context, t job.Claim) (*run.Run, error) {
 // the run; the lease being another's is a Conflict.
 func (db *Store) Heartbeat(ctx context.Context, t job.Claim) (wish job.Request, err error) {
 	err = db.Tx(ctx, func(tx *sqldb.Tx) error {
+		// The beat is a counter and no time: clocks of workers may differ, and whoever watches only
+		// compares two readings.
 		n, err := tx.Exec(ctx, "UPDATE job_lease SET beat = beat + 1 WHERE job_id = ? AND holder = ?", t.Job, t.Holder)
 		if err != nil {
 			return err
@@ -243,6 +254,8 @@ func (db *Store) Reap(ctx context.Context, l job.Lease) (bool, error) {
 	reaped := false
 	err := db.Tx(ctx, func(tx *sqldb.Tx) error {
 		reaped = false
+		// The condition on beat makes the check and the removal atomic: a heartbeat in between
+		// saves the lease (TOCTOU, CWE-367).
 		if l.Beat >= 0 {
 			n, err := tx.Exec(ctx, "DELETE FROM job_lease WHERE job_id = ? AND holder = ? AND beat = ?", l.Job,
 				l.Holder, l.Beat)
@@ -328,6 +341,8 @@ func (db *Store) EndRun(ctx context.Context, r *run.Run) error {
 // first in line and does not count as a try: the worker stops, and it is not the
 // run's fault.
 func (db *Store) Requeue(ctx context.Context, r *run.Run, f *run.Failure, delay time.Duration) error {
+	// tries is what is subtracted: the claim has counted this try, and a worker that stops in
+	// order gives it back.
 	failure, tries, placed, retryAt := "", 1, true, int64(0)
 	if delay > 0 {
 		tries, placed, retryAt = 0, false, sqldb.Millis(db.Timestamp().Add(delay))

@@ -27,6 +27,7 @@ const Columns = `r.id, r.organization_id, p.team_id, r.project_id, r.branch, r.s
 // Tables are those of Columns.
 const Tables = " FROM run r JOIN project p ON p.id = r.project_id "
 
+// scanRun reads a row of Columns.
 func scanRun(row sqldb.Scanner) (run.Run, error) {
 	var r run.Run
 	var analyses, languages, failure, outcome, image, target string
@@ -147,6 +148,7 @@ const queueWait = "60"
 // checkQueueLimit returns a TooMany error when as many scans of the organization, or of the
 // user in all organizations, wait as may.
 func checkQueueLimit(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, user tenant.UserID) error {
+	// The second limit exists because one user may belong to many organizations.
 	for _, limit := range []struct {
 		most        int
 		column, key string
@@ -155,6 +157,7 @@ func checkQueueLimit(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, user te
 		{tx.DB.MaxQueued, "organization_id", string(sc.Organization), "of the organization"},
 		{tx.DB.MaxUserQueued, "initiator", string(user), "that you have started"},
 	} {
+		// A run without an initiator counts for no user.
 		if limit.most == 0 || limit.key == "" {
 			continue
 		}
@@ -254,9 +257,11 @@ func Cancel(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, r *run.Run) erro
 
 // An ending is how a run ends. Where is a further condition, without arguments.
 type ending struct {
-	Run     *run.Run
-	Where   string
-	State   run.State
+	// Run is the run that ends; its languages are written too.
+	Run   *run.Run
+	Where string
+	State run.State
+	// Failure is nil when the scan succeeded.
 	Failure *run.Failure
 	Outcome run.Outcome
 }
@@ -268,6 +273,7 @@ func finishRun(ctx context.Context, tx *sqldb.Tx, e ending) error {
 	if err != nil {
 		return err
 	}
+	// A failed run keeps its progress, which shows how far it came.
 	failure, step, progress := "", "done", 100
 	if e.Failure != nil {
 		text, err := json.Marshal(e.Failure)

@@ -36,6 +36,8 @@ func runTarget(ctx context.Context, tx *sqldb.Tx, r *run.Run) (text, id string, 
 	if err != nil {
 		return "", "", fmt.Errorf("read earlier runs: %w", err)
 	}
+	// A scan with a weaker profile cannot see what a stronger one has found. It must not resolve
+	// such findings, so the run is marked.
 	for _, b := range before {
 		r.Target.Weaker = r.Target.Weaker || !r.Target.Profile.Allows(b.Profile)
 	}
@@ -92,6 +94,8 @@ func (db *Store) pauseRequested(ctx context.Context) error {
 		return err
 	}
 	return db.Tx(ctx, func(tx *sqldb.Tx) error {
+		// The attempt is raised, so that a worker that comes back cannot write any more; the try is
+		// given back, because a pause is no failure.
 		for _, id := range ids {
 			if _, err := tx.Exec(ctx, `UPDATE run SET state = 'queued', job_id = 0, placed = FALSE, tries = tries - 1, attempt = attempt + 1, step = ?
 				WHERE id IN (SELECT r.id FROM run r WHERE r.id = ? AND r.paused AND r.state = 'running' AND `+jobless+`)`, run.StepPaused, string(id)); err != nil {
@@ -157,6 +161,8 @@ func TrimOperations(ctx context.Context, tx *sqldb.Tx, r *run.Run, n int) error 
 // outcome.
 func (db *Store) Operations(ctx context.Context, sc tenant.Scope,
 	q run.OperationQuery) ([]finding.Operation, map[finding.Outcome]int, error) {
+	// The table has no project of its own: the run is read first, to check that it belongs to
+	// the scope (IDOR, CWE-639).
 	if _, err := Read(ctx, db.DB, sc, q.Run); err != nil {
 		return nil, nil, db.Classify(err)
 	}

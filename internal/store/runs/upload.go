@@ -38,6 +38,7 @@ func awaitsUpload(ctx context.Context, tx *sqldb.Tx, id run.ID) error {
 	switch {
 	case err != nil:
 		return sqldb.NotFound(err, "scan")
+	// The token of an address cannot be revoked, so its single use is enforced here.
 	case uploaded:
 		return errs.E(errs.Gone, "this upload address has been used: start a new scan to upload again")
 	case state != run.Queued:
@@ -162,6 +163,7 @@ func (db *Store) ExpireRuns(ctx context.Context) (int, error) {
 	return n, nil
 }
 
+// runIDs returns the IDs that a query finds.
 func (db *Store) runIDs(ctx context.Context, query string, args ...any) ([]run.ID, error) {
 	rows, err := db.Query(ctx, query, args...)
 	return sqldb.Collect(rows, err, func(rows *sql.Rows) (run.ID, error) {
@@ -192,6 +194,8 @@ func (db *Store) Garbage(ctx context.Context) ([]string, error) {
 			return err
 		}
 		cond, arg := tx.DB.Dialect.In("blob_key", keys)
+		// Marked before it is deleted: a slow upload that comes to its end now finds the mark and
+		// fails, instead of becoming an archive that is about to be deleted.
 		_, err = tx.Exec(ctx, "UPDATE upload SET touched_at = 0 WHERE "+cond, arg)
 		return err
 	})

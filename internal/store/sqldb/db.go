@@ -76,7 +76,8 @@ type Tx struct {
 }
 
 // maxAttempts bounds how often a transaction is run again after a failure that
-// the database calls transient (a deadlock, a serialization failure).
+// the database calls transient (a deadlock, a serialization failure). Each attempt reads the
+// data anew; with more conflicts than that, the caller's retry is the better back-off.
 const maxAttempts = 5
 
 // Tx runs do in a transaction that may write, and commits it when do returns
@@ -91,6 +92,7 @@ func (db *DB) Tx(ctx context.Context, do func(*Tx) error) error {
 	}
 }
 
+// txOnce runs do in one transaction.
 func (db *DB) txOnce(ctx context.Context, do func(*Tx) error) error {
 	tx, err := db.Write.BeginTx(ctx, nil)
 	if err != nil {
@@ -149,6 +151,8 @@ func (db *DB) QueryRow(ctx context.Context, query string, args ...any) *sql.Row 
 	return db.Read.QueryRowContext(ctx, db.rebind(query), args...)
 }
 
+// rebind returns the query with the placeholders of the dialect. Texts are cached: there are
+// a few hundred of them, and each is used often.
 func (db *DB) rebind(query string) string {
 	if done, ok := db.rebound.Load(query); ok {
 		return done.(string)

@@ -9,7 +9,8 @@ import (
 // This file encodes enumerations: columns hold a number instead of the text.
 
 // EnumCode returns the number of an enumeration's value: its place in the list, from
-// 1, and 0 for the empty value.
+// 1, and 0 for the empty value. New values are appended to a list: codes are stored, so
+// their order must not change.
 func EnumCode[T comparable](list []T, v T) int { return slices.Index(list, v) + 1 }
 
 // EnumValue is the inverse of EnumCode. An unknown number is the zero value.

@@ -17,6 +17,7 @@ func (tx *Tx) InsertRows(ctx context.Context, table, columns, suffix string, row
 	if len(rows) == 0 {
 		return nil
 	}
+	// All rows have the same number of values.
 	width := len(rows[0])
 	row := "(" + strings.TrimSuffix(strings.Repeat("?, ", width), ", ") + ")"
 	for chunk := range slices.Chunk(rows, max(1, insertWidth/width)) {
@@ -29,7 +30,8 @@ func (tx *Tx) InsertRows(ctx context.Context, table, columns, suffix string, row
 	return nil
 }
 
-// InChunks calls do with at most 1000 of the values at a time.
+// InChunks calls do with at most 1000 of the values at a time. In of a dialect binds the
+// values as one argument, but plans for many thousands of them get slow.
 func InChunks(values []string, do func([]string) error) error {
 	for chunk := range slices.Chunk(values, 1000) {
 		if err := do(chunk); err != nil {
