@@ -78,6 +78,7 @@ type Registries struct {
 // AWSKey returns the key of the deployment at Amazon: its public and its secret part.
 // Both are empty when there is none.
 func (r Registries) AWSKey() (id, secret string, err error) {
+	// Half a configuration would fail at the first assumed role, hours later.
 	set := 0
 	for _, value := range []string{r.AWSPrincipalARN, r.AWSAccessKeyID, r.AWSSecretKeyFile} {
 		if value != "" {

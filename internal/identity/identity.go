@@ -84,7 +84,8 @@ const (
 	RecoveryLifetime = time.Hour      // of a link to choose a new password
 )
 
-// usedEvery is how exactly the last use of a session or a token is known.
+// usedEvery is how exactly the last use of a session or a token is known. A write for each
+// request would make reads of the API wait for the database.
 const usedEvery = time.Minute
 
 // Options are what a Service is made of.
@@ -105,9 +106,12 @@ type Options struct {
 // A Service answers who somebody is. Its methods are safe for concurrent use.
 type Service struct {
 	Options
-	limiter  *Limiter
+	// limiter counts attempts at guessing.
+	limiter *Limiter
+	// recorder writes uses of tokens and events in batches.
 	recorder *recorder
-	hasher   *hasher
+	// hasher computes argon2id, a few at a time.
+	hasher *hasher
 }
 
 // New returns a Service.

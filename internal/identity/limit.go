@@ -56,9 +56,13 @@ const QuotaWindow = 24 * time.Hour
 
 // DefaultLimits is what a deployment has unless it says otherwise.
 var DefaultLimits = Limits{
+	// 10 attempts in 15 minutes are 350,000 a year; a password withstands more than 10^12 (see
+	// minEntropy).
 	SignInPair:    Limit{10, 15 * time.Minute},
 	SignInAccount: Limit{50, 15 * time.Minute},
 	SignInAddress: Limit{100, 15 * time.Minute},
+	// Mails cost money and annoy: five in an hour are enough for somebody who does not find the
+	// first.
 	MailAccount:   Limit{5, time.Hour},
 	MailAddress:   Limit{30, time.Hour},
 	Link:          Limit{30, 15 * time.Minute},
@@ -80,6 +84,7 @@ type Hit struct {
 // be anything that is to be counted apart: an e-mail address, an IP address, an
 // identifier.
 func (l Limit) Hit(name, key string) Hit {
+	// The name is part of the hash: one address under two limits has two counters.
 	sum := sha256.Sum256([]byte(name + "\x00" + key))
 	return Hit{Name: name, Key: hex.EncodeToString(sum[:16]), Limit: l}
 }
@@ -152,6 +157,8 @@ func waitFraction(window time.Duration, free float64, hits int) time.Duration {
 	return time.Duration(float64(window) * min(1, max(0, 1-free/float64(hits))))
 }
 
+// ceilSecond rounds up to full seconds, at least one: Retry-After has no fractions, and a
+// client that comes a moment too early would be refused again.
 func ceilSecond(d time.Duration) time.Duration {
 	return time.Duration(max(1, math.Ceil(d.Seconds()))) * time.Second
 }
@@ -170,6 +177,7 @@ type Limiter struct {
 	blocked map[string]time.Time // key → end
 }
 
+// newLimiter returns a limiter that has refused nothing yet.
 func newLimiter(store Guard, r *recorder, now func() time.Time) *Limiter {
 	return &Limiter{store: store, recorder: r, now: now, blocked: map[string]time.Time{}}
 }
@@ -209,6 +217,7 @@ func (l *Limiter) Refund(ctx context.Context, hits ...Hit) error {
 	return l.store.UncountHits(ctx, hits)
 }
 
+// blockedFor returns how long the key is still refused; 0 or less when it is not.
 func (l *Limiter) blockedFor(key string, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -220,6 +229,8 @@ func (l *Limiter) blockedFor(key string, now time.Time) time.Duration {
 	return until.Sub(now)
 }
 
+// rememberBlock refuses the key until a time, without the database. When the memory is full,
+// ended blocks are dropped first.
 func (l *Limiter) rememberBlock(key string, until, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -235,6 +246,7 @@ func (l *Limiter) rememberBlock(key string, until, now time.Time) {
 	}
 }
 
+// tooMany returns the error for a refused attempt.
 func tooMany(wait time.Duration) error {
 	e := errs.E(errs.TooMany, "too many attempts: try again in %s", wait.Round(time.Second))
 	e.Members = map[string]string{"retryAfter": strconv.Itoa(int(wait / time.Second))}

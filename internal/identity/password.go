@@ -26,10 +26,13 @@ import (
 // Bounds of a password. There are no rules about kinds of characters (NIST
 // SP 800-63B, section 5.1.1.2).
 const (
-	minPassword      = 12   // characters
-	maxPassword      = 1024 // bytes
-	minDifferent     = 5    // different characters
-	generatedLength  = 24   // of newPassword: 24 · log2(57) = 139 bits
+	// NIST SP 800-63B demands 8; 12 leave a margin against offline guessing at a stolen hash.
+	minPassword = 12 // characters
+	// Longer ones would only cost time to hash.
+	maxPassword = 1024 // bytes
+	// "aaaaaaaaaaaa" is long, but no password.
+	minDifferent     = 5  // different characters
+	generatedLength  = 24 // of newPassword: 24 · log2(57) = 139 bits
 	readableAlphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 )
 
@@ -71,6 +74,8 @@ func checkPassword(password string, context ...string) error {
 		return err
 	}
 	known := slices.Concat(context, moreWords, common)
+	// NFKC and lower case: "ＰＡＳＳＷＯＲＤ" in full-width letters is as easy to guess. What a text
+	// repeats is judged once.
 	judged := strings.ToLower(firstRunes(repeatedUnit(norm.NFKC.String(password)), maxJudged))
 	undressed := undress.Replace(judged)
 	for _, form := range slices.Compact([]string{judged, undressed}) {
@@ -103,6 +108,7 @@ func contextWords(texts []string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return utf8.RuneCountInString(w) < 3 })
 }
 
+// containsAny reports whether the text contains one of the words.
 func containsAny(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
@@ -115,6 +121,7 @@ func repeatedUnit(s string) string {
 	return s
 }
 
+// firstRunes returns the first n characters of a text.
 func firstRunes(s string, n int) string {
 	for i := range s {
 		if n == 0 {
@@ -136,6 +143,8 @@ type argonParams struct {
 	threads      uint8
 }
 
+// presentParams are used for new hashes. Hashes with other parameters are replaced at the
+// next sign-in.
 var presentParams = argonParams{time: 2, memory: 19 << 10, threads: 1}
 
 // Bounds of stored parameters: whoever can write to the database shall not be

@@ -184,6 +184,7 @@ func (s *Service) ChangePassword(ctx context.Context, by tenant.Actor, c Passwor
 		return Ended{}, err
 	}
 	set := PasswordSet{Tokens: c.Tokens}
+	// A cookie of somebody else's session keeps nothing.
 	if se, err := s.Session(ctx, c.Keep); err == nil && se.UserID == u.ID {
 		set.Keep = se.ID
 	}
@@ -246,10 +247,14 @@ func (s *Service) findRequest(ctx context.Context, secret string, kind RequestKi
 	return Request{}, errLink()
 }
 
+// errLink is the one error for all links that do not work: which reason applies is nobody's
+// business but the owner's.
 func errLink() *errs.Error {
 	return errs.E(errs.NotFound, "invalid link: already used, expired, or incomplete")
 }
 
+// requestLink returns the address for a mail. The secret is a query parameter, and the page
+// that it leads to sends no referrer.
 func (s *Service) requestLink(path, secret string) string {
 	return s.AuthURL + path + "?token=" + secret
 }

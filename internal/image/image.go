@@ -20,10 +20,12 @@ import (
 
 // Limits of the documents of an image.
 const (
+	// Manifests have a few kilobytes; a configuration grows with the number of layers.
 	maxDocument = 8 << 20 // bytes of a manifest, an index or a configuration
 	maxLayers   = 4096
 	maxHistory  = 16384
-	maxNesting  = 4 // indexes inside of each other
+	// An index of several platforms has one level; an index inside of it is rare.
+	maxNesting = 4 // indexes inside of each other
 )
 
 // Options say which image of an archive is meant.
@@ -103,6 +105,8 @@ func load(s store, o Options) (*Image, error) {
 	var layers []layerBlob
 	var err error
 	switch {
+	// Recent versions of docker save write both files; the layout has the digests of the
+	// content.
 	case s.has("index.json"):
 		layers, err = img.fromIndex(o)
 	case s.has("manifest.json"):
@@ -114,6 +118,8 @@ func load(s store, o Options) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The digests of the uncompressed layers name them in findings; without one for each the
+	// list is inconsistent and may be forged.
 	if n := len(img.Config.RootFS.DiffIDs); n != len(layers) {
 		return nil, errs.E(errs.Invalid, "the image has %d layers, and its configuration declares %d", len(layers), n)
 	}
@@ -169,6 +175,7 @@ func (i *Image) markBase() {
 	for last >= 0 && i.History[last].Layer < 0 {
 		last--
 	}
+	// The CMD of the image itself is behind its last layer and was skipped above.
 	for n := last - 1; n >= 0; n-- {
 		if i.History[n].Layer < 0 && runs(i.History[n].Text) {
 			for k := range i.History[:n+1] {
@@ -190,6 +197,7 @@ func runs(step string) bool {
 // buildkit".
 func Instructed(step string) string {
 	step = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(step), "# buildkit"))
+	// The classic builder marks steps that change only metadata.
 	if _, rest, ok := strings.Cut(step, "#(nop)"); ok && strings.HasPrefix(step, "/bin/sh -c") {
 		return strings.TrimSpace(rest)
 	}

@@ -60,6 +60,7 @@ const (
 )
 
 const (
+	// The file .wh.NAME removes NAME of the layers below; .wh..wh..opq empties its folder.
 	whiteout = ".wh."
 	opaque   = ".wh..wh..opq"
 )
@@ -81,6 +82,7 @@ func (l *Layer) Walk(ctx context.Context, b *Budget, visit func(*Entry) error) e
 	defer func() { _ = plain.Close() }() // it was only read from
 	var source io.Reader
 	count := &counter{ctx: ctx, r: plain, budget: b}
+	// The budget counts unpacked bytes against decompression bombs (CWE-409). An uncompressed layer cannot expand.
 	if source = count; kind == kindTar {
 		// What nobody wants is jumped over, which is free.
 		if _, err := stored.Seek(0, io.SeekStart); err != nil {
@@ -105,6 +107,7 @@ func walk(ctx context.Context, r *tar.Reader, b *Budget, visit func(*Entry) erro
 		case err != nil:
 			return errs.E(errs.Invalid, "the layer cannot be read to its end: %v", err)
 		}
+		// Entries are counted as well: millions of empty files cost time and memory, but no bytes.
 		if b.Entries--; b.Entries < 0 {
 			return errs.E(errs.TooLarge, "the layers have more entries than the limit")
 		}
@@ -149,6 +152,7 @@ func entry(h *tar.Header) (*Entry, bool) {
 	switch {
 	case base == opaque:
 		e.Kind, e.Path = Emptied, path.Clean(dir)
+	// For example .wh..wh.aufs and .wh..wh.plnk of AUFS.
 	case strings.HasPrefix(base, whiteout+whiteout): // notes of a storage driver
 		return nil, false
 	case strings.HasPrefix(base, whiteout):
@@ -166,6 +170,8 @@ func rooted(name string) (string, bool) {
 	if len(name) > maxPath || strings.IndexByte(name, 0) >= 0 {
 		return "", false
 	}
+	// Clean of a rooted path resolves every ".." inside of the root: "../../etc/passwd" becomes
+	// "etc/passwd" (CWE-22).
 	name = strings.TrimPrefix(path.Clean("/"+name), "/")
 	if name == "" {
 		return ".", true
@@ -190,6 +196,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}
+	// The budget is shared by all layers.
 	if c.budget.Bytes <= 0 {
 		return 0, errs.E(errs.TooLarge, "the layers have more bytes than the limit")
 	}
@@ -213,6 +220,7 @@ const maxWindow = 64 << 20
 
 // decompress returns the stream without its compression, by its first bytes.
 func decompress(r io.Reader) (io.ReadCloser, storage, error) {
+	// Six bytes are the longest magic number, that of xz. A shorter stream is not compressed.
 	head := make([]byte, 6)
 	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {

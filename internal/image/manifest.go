@@ -54,6 +54,7 @@ func candidates(s store, list []v1.Descriptor, name string, depth int) ([]candid
 			}
 		}
 		switch {
+		// docker buildx writes an index per name, with one manifest per platform.
 		case d.MediaType.IsIndex():
 			if depth == maxNesting {
 				return nil, errs.E(errs.TooLarge, "more than %d indexes inside of each other", maxNesting)
@@ -74,11 +75,15 @@ func candidates(s store, list []v1.Descriptor, name string, depth int) ([]candid
 				return nil, err
 			}
 			out = append(out, more...)
+		// Attestations have the media type of a manifest, too; the annotation tells them apart.
 		case d.MediaType.IsImage() && d.Annotations["vnd.docker.reference.type"] == "":
+			// The index of a multi-platform image lists platforms that the archive does not
+			// contain.
 			if blob, err := blobName(d.Digest); err == nil && s.has(blob) {
 				out = append(out, candidate{d, name})
 			}
 		}
+		// Nested indexes can multiply the number of candidates.
 		if len(out) > maxLayers {
 			return nil, errs.E(errs.TooLarge, "the archive contains more than %d images", maxLayers)
 		}
@@ -97,6 +102,7 @@ func choose(all []candidate, o Options) (*candidate, error) {
 	}
 	platform := o.Platform
 	if platform == "" && len(all) > 1 {
+		// The platform that most images are built for, and that runs on most servers.
 		platform = "linux/amd64"
 	}
 	if platform != "" {
@@ -142,6 +148,7 @@ func sameName(stored, asked string) bool {
 	return stored == asked || short == asked || strings.TrimSuffix(short, ":latest") == asked
 }
 
+// listNames lists the names of candidates for an error message, at most 20.
 func listNames(all []candidate) string {
 	var out []string
 	for _, c := range all {
@@ -173,6 +180,7 @@ func (i *Image) fromManifest(d v1.Descriptor) ([]layerBlob, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The digest identifies the image in findings and SBOMs, so it must be that of the content.
 	if got := digest(raw); d.Digest.Algorithm == "sha256" && got != d.Digest.String() {
 		return nil, errs.E(errs.Invalid, "the manifest is not the one that the index names: its digest is %s", got)
 	}
@@ -217,6 +225,7 @@ func (i *Image) fromSaved(o Options) ([]layerBlob, error) {
 	var names []candidate
 	fit := -1
 	for n, m := range list {
+		// An image that was saved by its ID has no tags.
 		if len(m.RepoTags) == 0 {
 			m.RepoTags = []string{""}
 		}
@@ -265,6 +274,7 @@ func (i *Image) readConfig(name string) error {
 	return nil
 }
 
+// digest returns the SHA-256 of a document as OCI writes it.
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256:" + hex.EncodeToString(sum[:])

@@ -21,8 +21,10 @@ import (
 
 // A store holds the named parts of an image.
 type store interface {
+	// has reports whether there is a regular file of the name.
 	has(name string) bool
 	size(name string) int64 // 0 when there is no such part
+	// open opens a part; several may be open at once.
 	open(name string) (blob, error)
 	io.Closer
 }
@@ -106,6 +108,8 @@ func (d folder) size(name string) int64 {
 }
 
 func (d folder) open(name string) (blob, error) {
+	// os.Root does not follow links out of the folder. O_NONBLOCK keeps a named pipe from
+	// blocking the open until somebody writes.
 	f, err := d.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing(name)
@@ -124,8 +128,11 @@ func (d folder) Close() error { return d.root.Close() }
 
 // tarball is a tar file that is not compressed as a whole.
 type tarball struct {
-	file  *os.File
-	drop  string // temporary file to remove, or ""
+	// file stays open, and parts are read from it by offset, so that layers can be read
+	// concurrently.
+	file *os.File
+	drop string // temporary file to remove, or ""
+	// parts are the regular files by their clean name.
 	parts map[string]part
 }
 
@@ -138,6 +145,8 @@ const (
 	maxUnpacked = 64 << 30 // bytes of a tarball that is compressed as a whole
 )
 
+// openTarball indexes a tarball, after it has decompressed one that is compressed as a
+// whole.
 func openTarball(ctx context.Context, f *os.File) (*tarball, error) {
 	t := &tarball{file: f}
 	if err := t.unpack(ctx); err != nil {
@@ -210,6 +219,7 @@ func (t *tarball) index(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
+		// Names are keys of a map and never opened on the host: ".." does no harm here.
 		name := path.Clean(h.Name)
 		switch h.Typeflag {
 		case tar.TypeReg:

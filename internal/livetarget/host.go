@@ -47,7 +47,9 @@ func OriginOf(u *url.URL) Origin {
 	return o
 }
 
-// CleanHost returns the form of a host's name by which it is compared.
+// CleanHost returns the form of a host's name by which it is compared. "Example.ORG." and
+// "example.org" are one host; an internationalized name is compared in its ASCII form (RFC
+// 5891), which DNS uses.
 func CleanHost(host string) string {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
@@ -71,6 +73,7 @@ func ScopeOrigins(t *scan.Target) []Origin {
 	if u, err := url.Parse(t.URL); err == nil {
 		add(u)
 	}
+	// Exclusions add no origins.
 	for _, list := range [][]string{t.Include, t.Seeds} {
 		for _, p := range list {
 			if u, err := parsePatternHost(p); err == nil {

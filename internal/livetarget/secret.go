@@ -15,7 +15,8 @@ import (
 // This file knows which parts of a target are secret.
 
 // eachSecret replaces every secret of the identity by what replace returns for its
-// name and value.
+// name and value. The names are those of the JSON members and are shown to users; a new kind
+// of secret must be added here, or it would be shown.
 func eachSecret(i *scan.Identity, replace func(name, value string) string) {
 	i.Bearer = replace("bearer", i.Bearer)
 	i.Cookie = replace("cookie", i.Cookie)
@@ -23,6 +24,7 @@ func eachSecret(i *scan.Identity, replace func(name, value string) string) {
 	eachHeader(i.Header, replace)
 	if f := i.Form; f != nil {
 		f.Password = replace("form.password", f.Password)
+		// Sorted, so that lists of names are the same each time.
 		for _, name := range slices.Sorted(maps.Keys(f.Fields)) {
 			f.Fields[name] = replace("form.fields."+name, f.Fields[name])
 		}
@@ -126,6 +128,7 @@ func RedactSecrets(whole *scan.Target) (scan.Target, map[string][]string) {
 		}
 	}
 	MaskAddresses(out)
+	// Routes are filled in for one scan and are not part of the stored target.
 	out.Routes = nil
 	return *out, kept
 }
@@ -153,6 +156,7 @@ func MergeSecrets(next, stored *scan.Target) error {
 		values := map[string]string{}
 		before := deepCopy(&stored.Identities[at])
 		eachSecret(before, func(name, value string) string { values[name] = value; return "" })
+		// Compared without secrets: everything that decides where and how the sign-in sends them.
 		keep := same && reflect.DeepEqual(now.Identities[n], old.Identities[at])
 		missing := ""
 		eachSecret(i, func(name, value string) string {

@@ -1,4 +1,4 @@
-// Package target describes the running applications that a project is responsible
+// Package livetarget describes the running applications that a project is responsible
 // for and that live scans examine: what people enter about them, which of it is
 // secret, and who has shown that a host is theirs.
 package livetarget

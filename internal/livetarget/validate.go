@@ -27,7 +27,8 @@ const (
 	maxSteps        = 200
 	maxDescriptions = 20
 	maxTemplates    = 1000
-	maxSecret       = 64 << 10
+	// Bodies of JSON logins count as secrets, hence the size.
+	maxSecret = 64 << 10
 	// MaxTexts bounds the texts of descriptions and templates together, in bytes.
 	MaxTexts = 16 << 20
 	// maxShown bounds what lists show of one target, in bytes of JSON.
@@ -111,6 +112,7 @@ func parseAddress(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("an address has at most %d bytes", maxAddress)
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return nil, fmt.Errorf("not an address that begins with http:// or https:// and a host")
+	// URLs are shown, logged and part of findings; a password in them would be exposed.
 	case u.User != nil:
 		return nil, fmt.Errorf("a URL must not contain a user and password: put them into an identity")
 	case strings.ContainsAny(u.Hostname(), "*?% ") || strings.ContainsFunc(u.Host, unicode.IsControl):
@@ -140,6 +142,7 @@ func validatePatterns(field string, list []string) error {
 // the hosts of the target.
 func parsePatternHost(p string) (*url.URL, error) {
 	scheme, rest, ok := strings.Cut(p, "://")
+	// A path such as "/a?next=http://x" has "://" behind its beginning.
 	if !ok || strings.ContainsAny(scheme, "/?*") {
 		return nil, nil
 	}
@@ -198,10 +201,12 @@ func countSignInMethods(i *scan.Identity) int {
 
 // validateIdentity checks the sign-in of one identity.
 func validateIdentity(i *scan.Identity) error {
+	// With two methods it would be unclear which one decides whether the sign-in succeeded.
 	if n := countSignInMethods(i); n != 1 {
 		return invalidField("identities", "%s has %d ways of signing in, and must have exactly one", i.Name, n)
 	}
 	long := false
+	// On a copy, since eachSecret assigns what the function returns.
 	eachSecret(deepCopy(i), func(_, value string) string { long = long || len(value) > maxSecret; return value })
 	if long {
 		return invalidField("identities", "%s: a value has more than %d bytes", i.Name, maxSecret)
@@ -273,6 +278,7 @@ func validateDescriptions(t *scan.Target) error {
 				return invalidField(field, "each has a name of its own, of at most %d bytes", maxName)
 			}
 			names[d.Name] = true
+			// Exactly one of both.
 			if (d.Text == "") == (d.URL == "") {
 				return invalidField(field, "%s has either a text or an address", d.Name)
 			}

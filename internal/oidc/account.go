@@ -26,12 +26,15 @@ type signInView struct {
 	Next, Email, Problem string
 }
 
+// getSignIn shows the form, with the address that a mail or an application has filled in.
 func (p *Provider) getSignIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	q := r.URL.Query()
 	return v.renderPage(w, http.StatusOK, "sign-in", signInView{Next: localReturnPath(q.Get("next")),
 		Email: q.Get("email")})
 }
 
+// postSignIn signs a person in. One message for all failures does not reveal which addresses
+// have an account (CWE-204).
 func (p *Provider) postSignIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	view := signInView{Next: localReturnPath(r.PostForm.Get("next")), Email: r.PostForm.Get("email")}
 	se, err := p.People.SignIn(r.Context(), identity.Credentials{
@@ -57,6 +60,7 @@ func (p *Provider) postSignIn(w http.ResponseWriter, r *http.Request, v *visit) 
 // signUpView is what the sign-up page shows.
 type signUpView struct{ Email, Problem string }
 
+// getSignUp shows the form, unless only invited people may have accounts.
 func (p *Provider) getSignUp(w http.ResponseWriter, _ *http.Request, v *visit) error {
 	if !p.SignUp {
 		return errs.E(errs.NotFound, "sign-up is disabled: ask an administrator for an invitation")
@@ -89,6 +93,7 @@ type linkView struct {
 	Token, FirstName, LastName, Problem string
 }
 
+// getVerify shows the form behind the link of a sign-up mail.
 func (p *Provider) getVerify(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return v.renderPage(w, http.StatusOK, "verify", linkView{Token: r.URL.Query().Get("token")})
 }
@@ -112,10 +117,13 @@ func (p *Provider) postVerify(w http.ResponseWriter, r *http.Request, v *visit) 
 		Text: "Your e-mail address is confirmed.", Link: identity.SignInPath, LinkText: "Sign in"})
 }
 
+// getForgot shows the form that asks for the address.
 func (p *Provider) getForgot(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return v.renderPage(w, http.StatusOK, "forgot", signInView{Email: r.URL.Query().Get("email")})
 }
 
+// postForgot sends a mail if the address has an account. The page is the same if it has
+// none.
 func (p *Provider) postForgot(w http.ResponseWriter, r *http.Request, v *visit) error {
 	view := signInView{Email: r.PostForm.Get("email")}
 	err := p.People.StartRecovery(r.Context(), view.Email, pageOrigin(r))
@@ -130,10 +138,13 @@ func (p *Provider) postForgot(w http.ResponseWriter, r *http.Request, v *visit) 
 		Text: "We have sent an e-mail to " + view.Email + ". Follow the link in it to choose a new password."})
 }
 
+// getRecover shows the form behind the link of a recovery mail.
 func (p *Provider) getRecover(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return v.renderPage(w, http.StatusOK, "recover", linkView{Token: r.URL.Query().Get("token")})
 }
 
+// postRecover sets a new password and ends all access: whoever needs the recovery may have
+// lost the account to somebody else.
 func (p *Provider) postRecover(w http.ResponseWriter, r *http.Request, v *visit) error {
 	view := linkView{Token: r.PostForm.Get("token")}
 	_, ended, err := p.People.Recover(r.Context(), view.Token, r.PostForm.Get("password"), pageOrigin(r))
@@ -150,6 +161,7 @@ func (p *Provider) postRecover(w http.ResponseWriter, r *http.Request, v *visit)
 		Link: identity.SignInPath, LinkText: "Sign in"})
 }
 
+// getPassword shows the form to a person who is signed in.
 func (p *Provider) getPassword(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if _, err := p.currentSession(r); errs.Is(err, errs.Unauthenticated) {
 		v.signInFirst(w, r, "")
@@ -166,6 +178,7 @@ func endedText(n identity.Ended) string {
 		n.Grants, n.Tokens)
 }
 
+// postPassword changes the password and keeps this browser signed in.
 func (p *Provider) postPassword(w http.ResponseWriter, r *http.Request, v *visit) error {
 	se, err := p.currentSession(r)
 	if err != nil {
@@ -222,11 +235,14 @@ func pageTime(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
+// sessionView is a browser session; Here marks the one that shows the page.
 type sessionView struct {
 	ID, IP, UserAgent, LastUsed string
 	Here                        bool
 }
 
+// getAccount shows everything that can act for the person, so that a stolen session or token
+// is noticed.
 func (p *Provider) getAccount(w http.ResponseWriter, r *http.Request, v *visit) error {
 	se, err := p.currentSession(r)
 	if errs.Is(err, errs.Unauthenticated) {

@@ -50,6 +50,8 @@ type request struct {
 	CreatedAt   time.Time     `json:"t"`
 }
 
+// sealRequest returns the request as an opaque parameter. It is sealed and not only signed:
+// the address of the page stays in histories and logs.
 func (p *Provider) sealRequest(r request) string {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -60,6 +62,7 @@ func (p *Provider) sealRequest(r request) string {
 
 // openRequest reads what sealRequest wrote.
 func (p *Provider) openRequest(sealed string) (request, *client, error) {
+	// One error for all reasons: the person can do nothing else in any case.
 	over := errs.E(errs.Invalid, "invalid or expired sign-in request: go back to the application and start again")
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil {
@@ -74,6 +77,7 @@ func (p *Provider) openRequest(sealed string) (request, *client, error) {
 		return request{}, nil, over
 	}
 	c, now := p.clients[r.ClientID], p.Now()
+	// The application is checked again: it may have been removed from the configuration since.
 	if c == nil || c.checkRedirect(r.RedirectURI) != nil || now.After(r.CreatedAt.Add(requestLife)) ||
 		now.Before(r.CreatedAt.Add(-skew)) {
 		return request{}, nil, over
@@ -189,6 +193,8 @@ func (v *visit) authorizeForm(w http.ResponseWriter, r *http.Request) (url.Value
 		return nil, errs.E(errs.Invalid, "malformed request")
 	}
 	for name, values := range r.Form {
+		// RFC 6749, section 3.1: parameters must not be included more than once. resource may (RFC
+		// 8707, section 2).
 		if len(values) > 1 && name != "resource" {
 			return nil, errs.E(errs.Invalid, "duplicate parameter %s (%d times)", safeParameterName(name), len(values))
 		}
@@ -214,6 +220,7 @@ func (p *Provider) completeRequest(form url.Values, req *request, prompts []stri
 	}
 	req.Scopes = withAPI(req.Scopes, form["resource"], tenant.AllTokenScopes)
 	if slices.Contains(prompts, "login") || slices.Contains(prompts, "select_account") {
+		// Both prompts mean that a session from before does not count.
 		req.AuthAfter = req.CreatedAt
 	}
 	req.Ask = slices.Contains(prompts, "consent")
@@ -283,6 +290,8 @@ func isChallenge(s string) bool {
 // sendBack sends the browser to the application, with the issuer, so that an
 // application with several providers knows whom it hears (RFC 9207).
 func (p *Provider) sendBack(w http.ResponseWriter, r *http.Request, req request, result url.Values) {
+	// The registered address may have a query of its own, which is kept (RFC 6749, section
+	// 3.1.2).
 	u, err := url.Parse(req.RedirectURI)
 	if err != nil {
 		panic("oidc: a checked redirect address cannot be read: " + err.Error()) // impossible
@@ -391,6 +400,7 @@ func (p *Provider) postConsent(w http.ResponseWriter, r *http.Request, v *visit)
 	if se.AuthTime.Before(req.AuthAfter) || req.Subject != "" && req.Subject != se.UserID {
 		return errs.E(errs.Unauthenticated, "sign in again first")
 	}
+	// Anything but an explicit consent is a refusal.
 	if r.PostForm.Get("decision") != "allow" {
 		p.sendBack(w, r, req, url.Values{"error": {"access_denied"}, "error_description": {"consent denied"}})
 		return nil
@@ -405,6 +415,8 @@ func (p *Provider) postConsent(w http.ResponseWriter, r *http.Request, v *visit)
 	return p.sendCode(w, r, req, se)
 }
 
+// newCode stores an authorization code and returns it. The code is random and stored as its
+// hash, bound to client, redirect address and PKCE challenge.
 func (p *Provider) newCode(ctx context.Context, req request, se identity.Session) (string, error) {
 	code, now := rand.Text(), p.Now()
 	err := p.Store.AddCode(ctx, grant.Code{

@@ -42,6 +42,7 @@ func (p *Provider) allRoutes() http.Handler {
 	machine := p.handleMachine(http.StripPrefix("/oidc", library))
 
 	mux := http.NewServeMux()
+	// Only these methods reach the library: see refuseMethods.
 	for _, path := range []string{"token", "revoke", "introspect", "device_authorization", "userinfo"} {
 		mux.Handle("POST /oidc/"+path, machine)
 	}
@@ -208,6 +209,8 @@ func (s *server) VerifyClient(_ context.Context, r *op.Request[op.ClientCredenti
 	return c, nil
 }
 
+// authenticateClient returns the client of a request. Native clients are public and must
+// send no secret; all others prove themselves with theirs (RFC 6749, section 2.3).
 func (s *server) authenticateClient(cc *op.ClientCredentials) (*client, error) {
 	c := s.clients[cc.ClientID]
 	switch {
@@ -349,6 +352,8 @@ func (s *server) Revocation(ctx context.Context, r *op.ClientRequest[oidc.Revoca
 	return op.NewResponse(nil), nil
 }
 
+// revokeToken revokes a token of the client; a token of another client is an error, an
+// unknown or expired one is not (RFC 7009, section 2.2).
 func (s *server) revokeToken(ctx context.Context, token, clientID string) error {
 	foreign := oauthError(http.StatusBadRequest, "unauthorized_client", "token was issued to another client")
 	t, err := s.Store.Refresh(ctx, grant.Hash(token))

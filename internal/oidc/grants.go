@@ -56,6 +56,8 @@ func (s *server) TokenExchange(ctx context.Context, r *op.ClientRequest[oidc.Tok
 	}
 	scopes := exchangeScopes
 	if len(r.Data.Scopes) > 0 {
+		// The personal access token itself is the long-lived credential: no refresh token beside
+		// it.
 		scopes = slices.DeleteFunc(knownScopes(r.Data.Scopes), func(sc string) bool { return sc == "offline_access" })
 		if len(scopes) == 0 {
 			return nil, oauthError(http.StatusBadRequest, "invalid_scope", "invalid scope: none can be granted to an "+
@@ -146,6 +148,7 @@ func (s *server) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Acce
 	if err != nil {
 		return nil, s.toClientError(ctx, err, "")
 	}
+	// Another request has redeemed the code in the meantime; the store has revoked its grant.
 	if !fresh {
 		return nil, invalid
 	}

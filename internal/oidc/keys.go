@@ -27,6 +27,7 @@ import (
 // stays published until the last token signed with it has ended.
 
 const (
+	// A day is longer than any cache of the key set.
 	maxLead     = 24 * time.Hour
 	keysFresh   = time.Minute     // how long a process trusts what it has read
 	keysReload  = 5 * time.Second // how often an unknown key id makes it read again
@@ -80,6 +81,7 @@ type keyring struct {
 	loadedAt time.Time
 }
 
+// newKeyring returns an empty keyring; keys are read or made when they are first needed.
 func newKeyring(p *Provider) *keyring {
 	return &keyring{p: p, lead: min(maxLead, p.KeyPeriod/4)}
 }
@@ -304,6 +306,7 @@ func (k *signingKey) addPrivateKey(private any) (err error) {
 	return err
 }
 
+// newSigner returns a signer that writes kid and type into the header.
 func newSigner(alg jose.SignatureAlgorithm, private any, kid string, typ jose.ContentType) (jose.Signer, error) {
 	return jose.NewSigner(
 		jose.SigningKey{Algorithm: alg, Key: &jose.JSONWebKey{Key: private, KeyID: kid}},

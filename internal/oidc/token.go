@@ -24,6 +24,7 @@ import (
 // passing for one.
 
 const (
+	// RFC 9068, section 2.1.
 	accessTokenType = "at+jwt"
 	maxToken        = 8 << 10         // bytes of a token that are looked at
 	skew            = 5 * time.Second // between the clocks of the deployment's servers
@@ -53,6 +54,7 @@ type claims struct {
 // what every reader understands.
 type audience []string
 
+// MarshalJSON writes one name as text and several as a list (RFC 7519, section 4.1.3).
 func (a audience) MarshalJSON() ([]byte, error) {
 	if len(a) == 1 {
 		return json.Marshal(a[0])
@@ -60,6 +62,7 @@ func (a audience) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]string(a))
 }
 
+// UnmarshalJSON reads both forms.
 func (a *audience) UnmarshalJSON(text []byte) error {
 	var one string
 	if json.Unmarshal(text, &one) == nil {
@@ -141,6 +144,7 @@ func (p *Provider) idToken(ctx context.Context, i issue, access string) (string,
 	})
 }
 
+// signClaims returns the claims as a signed JWT in compact form.
 func signClaims(signer jose.Signer, c claims) (string, error) {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -167,6 +171,8 @@ func (p *Provider) openToken(ctx context.Context, token, typ string) (claims, er
 	if strings.Count(token, ".") != 2 {
 		return claims{}, errToken("not a signed JWT")
 	}
+	// A fixed list: with the algorithm of the header, "none" and HMAC under the public key would
+	// verify (CWE-347).
 	algorithms := []jose.SignatureAlgorithm{jose.ES256}
 	if typ != accessTokenType {
 		algorithms = append(algorithms, jose.RS256)
@@ -209,6 +215,7 @@ func (p *Provider) verifyAccessToken(ctx context.Context, token string) (claims,
 	}
 	now := p.Now()
 	switch {
+	// A token for another service must not be accepted here (RFC 9068, section 4).
 	case !slices.Contains(c.Audience, p.BaseURL) && !slices.Contains(c.Audience, p.userinfoURL()):
 		return claims{}, errToken("wrong audience")
 	case !now.Before(time.Unix(c.Expires, 0).Add(skew)):
@@ -236,6 +243,8 @@ func (p *Provider) Authenticate(ctx context.Context, bearer string) (tenant.Acto
 	return actor, nil
 }
 
+// authenticateBearer verifies an access token, and that the user and what the token was
+// issued for still exist.
 func (p *Provider) authenticateBearer(ctx context.Context, bearer string) (claims, tenant.Actor, error) {
 	c, err := p.verifyAccessToken(ctx, bearer)
 	if err != nil {
@@ -244,6 +253,7 @@ func (p *Provider) authenticateBearer(ctx context.Context, bearer string) (claim
 	a := grant.Admission{User: tenant.UserID(c.Subject), TokenID: c.ID, PersonalToken: c.TokenID}
 	if c.GrantID != "" {
 		a.Since = time.Unix(c.IssuedAt+1, 0) // the claim is cut to seconds
+		// Tokens of the browser session end with the session; all others with their grant.
 		if a.Grant = c.GrantID; c.ClientID == sessionClient {
 			a.Grant, a.Session = "", c.GrantID
 		}
@@ -257,6 +267,8 @@ func (p *Provider) authenticateBearer(ctx context.Context, bearer string) (claim
 	}
 	limits := who.Limits
 	scopes := tenant.KnownTokenScopes(strings.Fields(c.Scope))
+	// A token never has more than the personal access token that it was exchanged for has now:
+	// scopes that were removed since are gone from it, too.
 	if limits.Scopes &= scopes; c.TokenID == "" {
 		limits.Scopes = scopes
 	}

@@ -41,6 +41,8 @@ var files embed.FS
 // templates holds each page inside the layout.
 var templates = parseTemplates()
 
+// parseTemplates parses each page together with the layout. A mistake in a page ends the
+// program when it starts.
 func parseTemplates() map[string]*template.Template {
 	layout := template.Must(template.ParseFS(files, "pages/layout.html"))
 	all := map[string]*template.Template{}
@@ -159,6 +161,7 @@ func (v *visit) browserCookie(w http.ResponseWriter, r *http.Request) string {
 		return c.Value
 	}
 	value := rand.Text()
+	// The style sheet may be cached, and a cached response must not set a cookie.
 	if r.Method == http.MethodGet && r.URL.Path != "/auth/style.css" {
 		setCookie(w, browserCookie, value, 0)
 	}
@@ -177,6 +180,8 @@ func setCookie(w http.ResponseWriter, name, value string, seconds int) {
 // formToken ties a form to the browser and to who is signed in.
 func (p *Provider) formToken(browser string, r *http.Request) string {
 	mac := hmac.New(sha256.New, p.formKey)
+	// The token changes with the session: a form that was loaded before signing in cannot be
+	// sent afterwards.
 	mac.Write([]byte(browser + "\n"))
 	if c, err := r.Cookie(sessionCookie); err == nil {
 		mac.Write([]byte(c.Value))
@@ -184,6 +189,8 @@ func (p *Provider) formToken(browser string, r *http.Request) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
+// contentPolicy returns the content security policy: styles of this host, no scripts, no
+// frames, and forms that lead only here or to the application.
 func (v *visit) contentPolicy() string {
 	return "default-src 'none'; style-src 'self'; form-action " + strings.TrimSpace("'self' "+v.formAction) +
 		"; frame-ancestors 'none'; base-uri 'none'"
@@ -275,6 +282,7 @@ func (v *visit) signInFirst(w http.ResponseWriter, r *http.Request, email string
 // localReturnPath returns where to go after signing in: a page of ours, whatever was asked.
 func localReturnPath(asked string) string {
 	u, err := url.Parse(asked)
+	// "//evil.example" has a host, and browsers read "\" as "/" (open redirect, CWE-601).
 	if err != nil || len(asked) > maxForm || u.IsAbs() || u.Host != "" || strings.Contains(asked, "\\") {
 		return "/auth/account"
 	}

@@ -29,12 +29,16 @@ func ImportAdvisories(ctx context.Context, db *store.DB, sources []string) (*adv
 
 // advisoryWorkspace is the vulnerability data in force in a temporary folder.
 type advisoryWorkspace struct {
-	db     *store.DB
-	dir    string
-	path   string // of the data file; empty when there is none
+	// db has the data in force.
+	db *store.DB
+	// dir is removed when the work is done, whatever its outcome.
+	dir  string
+	path string // of the data file; empty when there is none
+	// latest is what the result replaces; another latest one at the end is a Conflict.
 	latest advisory.Snapshot
 }
 
+// holdAdvisories copies the data in force into a temporary folder.
 func holdAdvisories(ctx context.Context, db *store.DB) (*advisoryWorkspace, error) {
 	latest, err := db.LatestAdvisories(ctx)
 	if err != nil && !errs.Is(err, errs.NotFound) {
@@ -96,6 +100,7 @@ func UpdateAdvisories(ctx context.Context, db *store.DB, c config.Advisories, cl
 		out.Report, err = h.buildAndSave(ctx, fetched.Sources, fetched.Mirror)
 		return out, err
 	}
+	// Nothing has changed: only the time of the check is stored.
 	h.latest.Mirror = fetched.Mirror
 	return out, db.DescribeAdvisories(ctx, h.latest)
 }
@@ -135,6 +140,7 @@ type fetchTo struct {
 	now      func() time.Time
 }
 
+// fetchAdvisories fetches what is new at the mirror since the data at hand.
 func fetchAdvisories(ctx context.Context, c config.Advisories, client mirror.Client,
 	to fetchTo) (*mirror.Fetched, error) {
 	text, err := c.Key()
@@ -167,6 +173,8 @@ func keepAdvisories(ctx context.Context, db *store.DB, c config.Server, client m
 	failed := false
 	for {
 		wait, err := untilUpdate(ctx, db, c.AdvisoriesInterval)
+		// After a failure at least an hour passes, or the interval if that is shorter: many
+		// deployments share one mirror.
 		if failed || err != nil {
 			wait = max(wait, min(c.AdvisoriesInterval, time.Hour)) // not again at once
 		}

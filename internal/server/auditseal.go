@@ -35,6 +35,8 @@ func sealAudit(ctx context.Context, c config.Store, db *store.DB, box *seal.Box)
 		return err
 	}
 	useAuditKey(db, box)
+	// The file is outside of the database on purpose: whoever controls the database alone cannot
+	// replace both.
 	if want := strings.TrimSpace(string(known)); want != "" {
 		got, err := db.AuditAnchor(ctx)
 		if err == nil && got != want {
@@ -50,6 +52,7 @@ func sealAudit(ctx context.Context, c config.Store, db *store.DB, box *seal.Box)
 	if err := makeData(c); err != nil {
 		return err
 	}
+	// Only the owner may read it; the contents are no secret, but nobody else should write it.
 	return os.WriteFile(c.Path(anchorFile), []byte(anchor+"\n"), 0o600)
 }
 

@@ -41,6 +41,7 @@ func (b Bootstrap) Run(ctx context.Context, c config.Store) (*Bootstrapped, erro
 		return nil, err
 	}
 	defer func() { _ = db.Close() }() // everything is committed by then
+	// Without a mail post: the administrator gets the password on the terminal.
 	service := identity.New(identity.Options{Store: db, Region: db.Region, Now: db.Now})
 	user, password, err := b.createAdministrator(ctx, service)
 	if err != nil {

@@ -30,6 +30,8 @@ type limits struct {
 
 // Patience with slow clients.
 const (
+	// Before the first bytes count, after them for one step, and the average that a client must
+	// keep: mobile networks are faster than 1 KiB/s.
 	firstPatience = 30 * time.Second
 	pausePatience = time.Minute
 	leastRate     = 1 << 10
@@ -68,7 +70,9 @@ type connections struct {
 	limits
 	trusted []netip.Prefix // proxies, which have many clients
 
-	mu     sync.Mutex
+	mu sync.Mutex
+	// opened are the counted connections, and by their number per address of the peer; mu guards
+	// both.
 	opened map[*connection]struct{}
 	by     map[netip.Addr]int
 }
@@ -99,6 +103,7 @@ func (l *connections) admitConnection(c net.Conn) *connection {
 	l.mu.Lock()
 	var slow []*connection
 	room := true
+	// An address that is over its share loses a connection of its own, not one of others.
 	if !containsAddress(l.trusted, one.peer) && l.by[one.peer] >= l.client {
 		slow, room = l.chooseSlowest(slow, func(o *connection) bool { return o.peer == one.peer })
 	}
@@ -110,6 +115,7 @@ func (l *connections) admitConnection(c net.Conn) *connection {
 		l.by[one.peer]++
 	}
 	l.mu.Unlock()
+	// Closed outside of the lock, which Close takes itself.
 	for _, o := range slow {
 		_ = o.Close() // its client is given up
 	}
@@ -183,6 +189,7 @@ func (c *connection) transferRate(now time.Time) (float64, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	took := now.Sub(c.since)
+	// The server is at work: it would be unfair to count its time as the client's.
 	if c.phase == http.StateActive && c.waits == 0 {
 		return 0, false
 	}
@@ -227,6 +234,7 @@ func (c *connection) Write(p []byte) (int, error) {
 	}
 }
 
+// writeChunk writes one step under a deadline of its own.
 func (c *connection) writeChunk(p []byte) (int, error) {
 	defer c.beginWait()()
 	c.mu.Lock()
@@ -269,6 +277,7 @@ func connectionOf(c net.Conn) *connection {
 	return counted
 }
 
+// connectionKey is the key of the counted connection in a request's context.
 type connectionKey struct{}
 
 // trackPhases has the server say which phase its connections are in, and requests know theirs.

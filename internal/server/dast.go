@@ -64,6 +64,7 @@ func newListener(c config.Dast, connections int, log *slog.Logger) (*oast.Listen
 	return l, nil
 }
 
+// closeListener closes the listener, if there is one.
 func closeListener(l *oast.Listener, log *slog.Logger) {
 	if l == nil {
 		return
@@ -94,6 +95,8 @@ func dastClosed(c config.Store, calls *oast.Listener, listen ...string) []string
 	return out
 }
 
+// withPort returns host and port of an address, with the default of its scheme when it names
+// none; port is that default, empty for 443.
 func withPort(u *url.URL, port string) string {
 	if u.Port() != "" {
 		port = u.Port()
@@ -122,6 +125,8 @@ func newTargets(d *deployment, owners *ownership.Verifier) func(context.Context,
 // openTarget returns the run's target after it has looked again at whose it is.
 func (t *targets) openTarget(ctx context.Context, r *run.Run) (*worker.Target, error) {
 	sc := tenant.System(r.OrganizationID, r.TeamID, r.ProjectID)
+	// The target as it is now, and not as it was when the run was queued: an exclusion that was
+	// added since is honoured.
 	stored, err := t.db.SealedTarget(ctx, sc, livetarget.ID(r.Target.ID))
 	if err != nil {
 		return nil, err
@@ -130,7 +135,10 @@ func (t *targets) openTarget(ctx context.Context, r *run.Run) (*worker.Target, e
 	if err != nil {
 		return nil, err
 	}
+	// The profile is that of the run, which was checked against the target when it started.
 	whole.Profile = r.Target.Profile
+	// The proof is verified again at the last moment: the domain may have changed hands since
+	// the scan was queued.
 	grounds, err := t.owners.Authorize(ctx, sc, whole)
 	if err != nil {
 		return nil, err
@@ -170,6 +178,7 @@ func restrictUnverified(t *scan.Target, grounds []ownership.Authorization) []sca
 		"hosts was not shown: pages that need it were not examined"}}
 }
 
+// keptLabel binds a checkpoint to its run.
 func keptLabel(r *run.Run) string { return "kept/" + string(r.ID) }
 
 // A checkpointStore stores what a scan has kept, at most once in keepEvery: who asks more often
@@ -181,8 +190,12 @@ type checkpointStore struct {
 	last time.Time
 }
 
+// keepEvery bounds the writes of one scan. Losing two seconds of work costs less than a
+// write per request.
 const keepEvery = 2 * time.Second
 
+// saveCheckpoint seals and stores a checkpoint. It may have cookies and tokens of test
+// users.
 func (k *checkpointStore) saveCheckpoint(ctx context.Context, kept []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -203,6 +216,8 @@ type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 // stands in for a proof, and to those that it signs in at. Whatever else the scan asks for is refused.
 type gate map[string]dialer
 
+// newGate returns the gate of a target. Origins without a ground are reached too, by a
+// passive scan; the client still refuses private addresses for them.
 func newGate(client *outbound.Client, t *scan.Target, grounds []ownership.Authorization) gate {
 	g := gate{}
 	for _, o := range livetarget.SignInOrigins(t) {
@@ -215,6 +230,8 @@ func newGate(client *outbound.Client, t *scan.Target, grounds []ownership.Author
 		dial := dialer(client.DialListed)
 		if ground.Listed == nil {
 			dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				// Pinned to the addresses at which ownership was verified: DNS may point elsewhere
+				// a moment later (DNS rebinding).
 				return client.DialPinned(ctx, network, address, ground.Addresses)
 			}
 		}
@@ -232,6 +249,8 @@ func newGate(client *outbound.Client, t *scan.Target, grounds []ownership.Author
 	return g
 }
 
+// dialTarget connects to an address of the target, or returns a Forbidden error. A redirect
+// to another host ends here as well.
 func (g gate) dialTarget(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -62,6 +62,8 @@ func (d *deployment) openBlobs(ctx context.Context, c config.Store) error {
 	if err != nil {
 		return err
 	}
+	// The identity is a file in the storage itself. It shows whether two processes that name the
+	// same path or bucket really use the same storage.
 	id, err := blobs.Init(ctx)
 	if err != nil {
 		return errors.Join(err, blobs.Close())
@@ -132,6 +134,7 @@ func (d *deployment) findBlobs(ctx context.Context, c config.Store) error {
 // mailPost seals mails for the queue.
 func (d *deployment) mailPost() mail.Post { return mail.Post{Box: d.box, Now: d.db.Now} }
 
+// closeAll closes what a deployment has opened, and logs failures: the process ends anyway.
 func (d *deployment) closeAll(log *slog.Logger) {
 	if err := errors.Join(d.blobs.Close(), d.db.Close()); err != nil {
 		log.Error("close the deployment", "error", err)

@@ -21,11 +21,14 @@ const drain = 20 * time.Second
 func serveHTTP(ctx context.Context, l *connections, h http.Handler, tls certificate) error {
 	srv := &http.Server{
 		Handler: endDoubtful(limitSlowClients(l.limits, h)),
-		// Bodies and responses have deadlines that move (pace.go). Headers must come at once.
+		// Bodies and responses have deadlines that move (pace.go). Headers must come at once. A header fits into a few packets: a client that takes longer holds the connection (Slowloris, CWE-400).
 		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+		// Longer than the idle timeout of common load balancers (60 s), so that the proxy closes
+		// first and does not reuse a connection that is being closed here.
+		IdleTimeout: 2 * time.Minute,
+		// Tokens, cookies and long query strings fit into a fraction of it.
+		MaxHeaderBytes: 64 << 10,
+		ErrorLog:       slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	l.trackPhases(srv)
 	failed := make(chan error, 1)
@@ -74,11 +77,13 @@ func logRequests(log *slog.Logger, next http.Handler) http.Handler {
 		rec := &recorder{ResponseWriter: w}
 		defer func() {
 			if p := recover(); p != nil {
+				// The handler cuts the connection on purpose: see endpoint.Download.
 				if p == http.ErrAbortHandler {
 					panic(p)
 				}
 				log.LogAttrs(r.Context(), slog.LevelError, "request panicked",
 					slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+				// Nothing was sent yet; otherwise the client gets a truncated response.
 				if rec.status == 0 {
 					http.Error(rec, `{"message":"internal error","statusCode":500}`, http.StatusInternalServerError)
 				}
@@ -135,11 +140,13 @@ func setSecurityHeaders(https bool, next http.Handler) http.Handler {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
+		// The default for all: handlers of public documents and tagged responses replace it.
 		h.Set("Cache-Control", "no-store")
 		// pages set their own
 		h.Set("Content-Security-Policy", "default-src 'none'; form-action 'none'; frame-ancestors 'none'; "+
 			"base-uri 'none'")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		// Browsers ignore the header over plain HTTP (RFC 6797, section 8.1).
 		if https {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}

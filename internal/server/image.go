@@ -28,11 +28,14 @@ type images struct {
 	bytes int64     // how large an image may be as its registry stores it
 }
 
+// newImages returns what finds and fetches images; bytes is the limit of one image.
 func newImages(d *deployment, client *outbound.Client, c config.Registries, bytes int64) (images, error) {
 	held, err := Registries(c, client, d.db.Now)
 	return images{client: client, catalog: held, credentials: d.db, box: d.box, bytes: bytes}, err
 }
 
+// limitedTransport returns a transport that reads responses as large as an image may be, with
+// its manifests.
 func (i images) limitedTransport() http.RoundTripper {
 	return i.client.RoundTripper(outbound.Limits{Body: i.bytes + manifestBytes})
 }
@@ -50,6 +53,7 @@ func (i images) Find(ctx context.Context, reference string) (run.Image, error) {
 	return image, err
 }
 
+// findImage resolves a reference at its registry.
 func findImage(ctx context.Context, r registry.Request) (run.Image, error) {
 	repository, err := registry.Repository(r.Reference)
 	if err != nil {
@@ -75,6 +79,7 @@ func (i images) FindPrivate(ctx context.Context, a *credential.Account, name str
 		return run.Image{}, err
 	}
 	image, err := findImage(ctx, r)
+	// A request that our own rules refused says nothing about the credential.
 	if !errs.Is(err, errs.Forbidden) || outbound.Refused(err) {
 		return image, err
 	}
@@ -115,6 +120,7 @@ func (i images) fetchImage(ctx context.Context, r *run.Run, dir string) error {
 // openCredential opens the credential that the run was started with, if its project may
 // still use it.
 func (i images) openCredential(ctx context.Context, r *run.Run) (*credential.Account, error) {
+	// In the scope of the run's project: a link that was removed since takes effect.
 	sc := tenant.System(r.OrganizationID, r.TeamID, r.ProjectID)
 	c, err := i.credentials.Credential(ctx, sc, "", credential.ID(r.Image.Credential))
 	if errs.Is(err, errs.NotFound) {

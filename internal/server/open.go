@@ -51,6 +51,8 @@ func OpenStore(ctx context.Context, c config.Store) (*store.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	// IDs contain their region: a database that is opened under another name would create IDs
+	// that belong nowhere.
 	region, err := db.Once(ctx, "region", c.Region)
 	if err == nil && region != c.Region {
 		err = errs.E(errs.Invalid, "the database belongs to the region %q, not %q: set region", region, c.Region)
@@ -78,6 +80,8 @@ func openBox(ctx context.Context, c config.Store, db *store.DB) (*seal.Box, erro
 	if err != nil {
 		return nil, fmt.Errorf("master key: %w", err)
 	}
+	// The first server decides which key it is. Another key would leave stored secrets
+	// unreadable, and seal new ones under a key that other servers lack.
 	first, err := db.Once(ctx, fingerprintName, box.Fingerprint())
 	if err != nil {
 		return nil, err
@@ -88,6 +92,7 @@ func openBox(ctx context.Context, c config.Store, db *store.DB) (*seal.Box, erro
 // checkKey returns an Invalid error when every user of the machine may read the master
 // key. Its group may, as secrets of systemd and Kubernetes are handed out.
 func checkKey(path string) error {
+	// The link is followed: what counts is who may read the file that it leads to.
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().Perm()&0o007 != 0 {
 		return errs.E(errs.Invalid, "the master key %s has mode %04o, so that every user of this machine may read "+
@@ -154,6 +159,7 @@ func openLogger(c config.Log) (*slog.Logger, error) {
 	return slog.New(logHandler(w, c.LogFormat, level)), nil
 }
 
+// logHandler returns the handler of a format; an unknown one is text.
 func logHandler(w io.Writer, format string, level slog.Level) slog.Handler {
 	options := &slog.HandlerOptions{Level: level}
 	if format == "json" {

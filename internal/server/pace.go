@@ -53,9 +53,11 @@ func (b *pacedBody) extendReadDeadline(d time.Duration) {
 
 // Read implements io.Reader.
 func (b *pacedBody) Read(p []byte) (int, error) {
+	// The deadline is gone by now and must not be set again.
 	if b.ended {
 		return b.ReadCloser.Read(p)
 	}
+	// The time until the bytes arrive counts as waiting for the client.
 	if b.conn != nil {
 		defer b.conn.beginWait()()
 	}
@@ -74,6 +76,8 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 // leftover is how long the server may read what a handler left of a body.
 const leftover = 5 * time.Second
 
+// limitLeftover bounds how long net/http reads what the handler has left over, in order to
+// reuse the connection.
 func (b *pacedBody) limitLeftover() {
 	if !b.ended {
 		b.extendReadDeadline(min(leftover, b.first))
@@ -136,6 +140,7 @@ func limitClientRequests(most limits, next http.Handler) http.Handler {
 	})
 }
 
+// addRequest counts a request, or reports false when its client has as many as it may.
 func (c *requestCounter) addRequest(a netip.Addr) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,6 +151,8 @@ func (c *requestCounter) addRequest(a netip.Addr) bool {
 	return true
 }
 
+// removeRequest stops counting it. Clients without requests are forgotten, so that the map
+// does not grow with every address that was ever seen.
 func (c *requestCounter) removeRequest(a netip.Addr) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -39,11 +39,14 @@ func (p proxies) clientAddress(r *http.Request) (netip.Addr, bool) {
 	if strings.EqualFold(p.header, "forwarded") {
 		hops = forwardedFor(strings.Join(r.Header.Values("Forwarded"), ","))
 	}
+	// From the right: each proxy appends the peer that it saw. What stands left of the first
+	// untrusted address was sent by the client and may be forged (CWE-348).
 	for i := len(hops) - 1; i >= 0; i-- {
 		addr, ok := parseHop(hops[i])
 		if !ok {
 			return netip.Addr{}, false
 		}
+		// If all hops are trusted, the left-most one began the request, such as a health probe.
 		if i == 0 || !containsAddress(p.networks, addr) {
 			return addr, true
 		}
@@ -113,6 +116,7 @@ func unquoteNode(text string) string {
 	return text
 }
 
+// containsAddress reports whether one of the networks contains the address.
 func containsAddress(nets []netip.Prefix, a netip.Addr) bool {
 	for _, n := range nets {
 		if n.Contains(a) {

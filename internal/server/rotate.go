@@ -101,10 +101,15 @@ func (r *Rotation) Rotate(ctx context.Context) (int, error) {
 	return r.Reseal(ctx)
 }
 
+// promoteKey puts the last key of the file first. It records the keys as used before the
+// file changes: if the process dies in between, a repeated rotation does not promote a key
+// that has sealed already.
 func (r *Rotation) promoteKey(ctx context.Context, prints []string) error {
 	if _, err := r.db.Once(ctx, usedName+prints[0], "yes"); err != nil {
 		return err
 	}
+	// Derived keys (uploads, ownership, audit seal) must not change with the master key. Their
+	// root is stored before the first rotation, sealed under the master key.
 	if _, err := r.db.Once(ctx, rootName, r.sealedRoot()); err != nil {
 		return err
 	}
@@ -121,6 +126,7 @@ func (r *Rotation) promoteKey(ctx context.Context, prints []string) error {
 	return r.box.Promote()
 }
 
+// sealedRoot returns the root of derived keys, sealed under the first key, as text.
 func (r *Rotation) sealedRoot() string {
 	return base64.StdEncoding.EncodeToString(r.box.Seal(r.box.Root(), rootLabel))
 }
@@ -166,6 +172,7 @@ func (r *Rotation) Reseal(ctx context.Context) (int, error) {
 	return done, nil
 }
 
+// resealText opens one text with whichever key has sealed it and seals it under the first.
 func (r *Rotation) resealText(ctx context.Context, c store.SealedColumn, t store.SealedText) error {
 	label, err := labelOf(c, t)
 	if err != nil {
@@ -178,6 +185,8 @@ func (r *Rotation) resealText(ctx context.Context, c store.SealedColumn, t store
 	return r.db.Reseal(ctx, c, t, r.box.Seal(plain, label))
 }
 
+// resealRoot does the same with the root of derived keys; before a first rotation there is
+// none.
 func (r *Rotation) resealRoot(ctx context.Context) error {
 	old, err := r.db.Recall(ctx, rootName)
 	if err != nil || old == "" {

@@ -33,6 +33,7 @@ type Addresses struct{ BaseURL, AuthURL string }
 // Run serves until ctx ends. When requests are answered, it calls ready with its
 // addresses.
 func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
+	// Settings first: a mistake in them must not leave a half-made data folder behind.
 	if err := c.Validate(); err != nil {
 		return err
 	}
@@ -45,6 +46,8 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 		return err
 	}
 	defer d.closeAll(log)
+	// Before the identity provider: the default URLs contain the port, which the system chooses
+	// when the setting is :0.
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
@@ -77,6 +80,8 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
+	// The listener for out-of-band interactions faces targets under test. It gets an eighth of
+	// the connections, so that a target cannot exhaust the files of the service.
 	calls, err := newListener(c.Dast, most.open/8, log)
 	if err != nil {
 		return err
@@ -91,6 +96,8 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 		return err
 	}
 	planner := remediation.New(d.db, log, d.db.Now, uuid.NewString)
+	// Denials are counted in memory and written in intervals: an attacker who tries thousands of
+	// IDs must not fill the audit log.
 	refusals := audit.NewAccessDenials(d.db, d.db.Now)
 	d.db.MaxQueued, d.db.MaxUserQueued = c.LimitQueuedScans, c.LimitUserQueuedScans
 	d.db.MaxStored = c.LimitOrganizationBytes << 20
@@ -98,9 +105,13 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
+	// The address is resolved first: the limits per client and the log need that of the client,
+	// not that of the proxy.
 	handler = resolveClientAddress(proxies{networks, c.ProxyHeader},
 		limitClientRequests(most, logRequests(log, handler)))
 
+	// The first part that fails ends all others, and with them the process. Parts that handle
+	// their own failures return nil.
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		return serveHTTP(ctx, newConnections(l, most, networks), handler, certificate{c.TLSCert, c.TLSKey})
@@ -168,6 +179,7 @@ func ignoreCancellation(err error) error {
 	return err
 }
 
+// reportTo returns a function that logs errors of background work, which has no caller.
 func reportTo(ctx context.Context, log *slog.Logger) func(error) {
 	return func(err error) { log.ErrorContext(ctx, "background work failed", "error", err) }
 }
@@ -175,12 +187,16 @@ func reportTo(ctx context.Context, log *slog.Logger) func(error) {
 // parts are the services behind the HTTP addresses.
 type parts struct {
 	*deployment
-	people   *identity.Service
+	// people signs users in and keeps their tokens.
+	people *identity.Service
+	// provider issues and verifies access tokens.
 	provider *oidc.Provider
-	work     *worker.Worker
-	images   images
-	planner  *remediation.Service
-	owners   *ownership.Verifier
+	// work runs scans in this process; it may have no slots.
+	work    *worker.Worker
+	images  images
+	planner *remediation.Service
+	owners  *ownership.Verifier
+	// refusals collects denied requests for the audit log.
 	refusals *audit.AccessDenials
 }
 
@@ -237,7 +253,9 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 			AddressMails: c.LimitAddressMails,
 		},
 		ClientApps: clientApps(p.provider.ClientApps()),
-		Scopes:     p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people,
+		// The store implements the interfaces of all resources; the API sees a part of it each
+		// time.
+		Scopes: p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people,
 		Tokens:   p.people,
 		Analyses: Analyses(), Post: p.mailPost(), Remedies: p.planner,
 		Requests: p.db, Box: p.box, Credentials: p.db, Targets: p.db, Owners: p.owners, Catalog: p.images.catalog,

@@ -40,6 +40,7 @@ func MadeIn(id, region string) bool {
 	return err == nil && u.Version() == 8 && binary.BigEndian.Uint16(u[14:]) == regionTag(region)
 }
 
+// regionTag folds a hash of the region's name into 16 bits.
 func regionTag(region string) uint16 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(region)) // a hash's Write never fails

@@ -178,6 +178,7 @@ func (o *Verifier) authorizeOrigin(ctx context.Context, sc tenant.Scope, s *Stat
 		return Authorization{Origin: s.Origin, Listed: s.Listed}, o.Store.RecordListed(ctx, sc, s.Origin.Host, s.Listed)
 	}
 	why := "it was never shown that the organization controls it"
+	// One proof that is seen again is enough.
 	for _, p := range s.Proofs {
 		if p.Stale(o.Now()) {
 			why = "it was last shown on " + p.Checked.Format(time.DateOnly) + ", and has to be verified again after " +
@@ -200,6 +201,8 @@ func (o *Verifier) authorizeOrigin(ctx context.Context, sc tenant.Scope, s *Stat
 			return Authorization{}, err
 		}
 		why = known.Message
+		// The token is gone or another one: the proof no longer holds. An unreachable host proves
+		// nothing, and its proof stays until it is stale.
 		if errs.Is(err, errs.Conflict) && !errors.Is(err, errElsewhere) {
 			if err := o.Store.DeleteProof(ctx, sc, p); err != nil {
 				return Authorization{}, err
@@ -257,6 +260,8 @@ func addressPrefix(ip netip.Addr) netip.Prefix {
 	if ip.IsLoopback() {
 		return loopback
 	}
+	// A /24 is the smallest network that is routed on the Internet, and a /48 what a site gets
+	// in IPv6.
 	bits := 24
 	if ip.Is6() {
 		bits = 48

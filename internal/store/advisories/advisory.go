@@ -53,6 +53,7 @@ func (db *Store) SaveAdvisories(ctx context.Context, s *advisory.Snapshot, file 
 	if err == nil {
 		return nil
 	}
+	// Also when the import was cancelled: hundreds of megabytes would stay for a day.
 	clean := db.Tx(context.WithoutCancel(ctx), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(ctx, "DELETE FROM advisory_snapshot WHERE id = ? AND seq = 0", s.ID)
 		return err
@@ -75,6 +76,7 @@ func (db *Store) saveChunks(ctx context.Context, s *advisory.Snapshot, file io.R
 			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 				return fmt.Errorf("read the data file: %w", err)
 			}
+			// The end of the file, in the middle of a chunk or exactly at its end.
 			done = err != nil
 			if n > 0 {
 				batch = append(batch, b[:n])
@@ -94,6 +96,7 @@ func (db *Store) saveChunks(ctx context.Context, s *advisory.Snapshot, file io.R
 			return err
 		}
 	}
+	// A short file would only be noticed by the worker that reads it.
 	if total != s.Size {
 		return fmt.Errorf("the data file has %d bytes instead of %d", total, s.Size)
 	}
@@ -136,6 +139,8 @@ func (db *Store) LatestAdvisories(ctx context.Context) (advisory.Snapshot, error
 	return latestAdvisories(ctx, db.DB)
 }
 
+// latestAdvisories reads the snapshot in force: that with the highest sequence number. An
+// import that has not ended has the number 0.
 func latestAdvisories(ctx context.Context, q sqldb.Querier) (advisory.Snapshot, error) {
 	var s advisory.Snapshot
 	var created int64

@@ -53,6 +53,7 @@ func appendChain(ctx context.Context, tx *sqldb.Tx, events []audit.Event) error 
 	}
 	before := head
 	for _, e := range events {
+		// Events that were collected earlier, such as denied requests, bring their own time.
 		if e.At.IsZero() {
 			e.At = tx.Now
 		}
@@ -89,8 +90,10 @@ func (db *Store) AppendAudit(ctx context.Context, events []audit.Event) error {
 	return db.Tx(ctx, func(tx *sqldb.Tx) error { return Append(ctx, tx, slices.Clone(events)...) })
 }
 
+// auditColumns are the columns of a record, in the order of scanAudit.
 const auditColumns = "chain, seq, at, actor, client, ip, action, target_kind, target, detail, previous, hash"
 
+// scanAudit reads a record. The time is formatted as it was hashed.
 func scanAudit(rows *sql.Rows) (audit.Record, error) {
 	var r audit.Record
 	var at int64

@@ -35,6 +35,8 @@ func sealChain(ctx context.Context, tx *sqldb.Tx, s audit.Seal, g growth) (audit
 		return s, nil
 	case s.MAC == "" && from.Seq == 0: // a new chain
 		return to.Seal(key, chain), nil
+	// The seal is missing or was made under another key: it stays as it is, and the verification
+	// reports it.
 	case !s.Valid(key, chain):
 		return s, nil
 	}

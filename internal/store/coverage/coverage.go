@@ -38,6 +38,7 @@ func TargetSubject(id string) string { return "target:" + id }
 func Save(ctx context.Context, tx *sqldb.Tx, r *run.Run, looked []triage.AnalysisCoverage) error {
 	var rows [][]any
 	for _, l := range looked {
+		// A failed analysis keeps the coverage of the scan before: its findings are still shown.
 		if l.Failed {
 			text := "the analysis failed"
 			if len(l.Reasons) > 0 {
@@ -120,6 +121,7 @@ func (db *Store) Coverages(ctx context.Context, sc tenant.Scope, ids []tenant.Pr
 				return err
 			}
 			list, known := out[c.ProjectID]
+			// Analyses without a row are shown as never made, so the list starts with all of them.
 			if !known {
 				names := branches
 				if names == nil {
@@ -146,6 +148,8 @@ func addCoverage(list []triage.Coverage, c triage.Coverage) {
 		if have.Branch != c.Branch || have.Analysis != c.Analysis {
 			continue
 		}
+		// Of several images the one with the worst coverage stands for all; of equal ones the
+		// oldest.
 		c.Subjects = have.Subjects + 1
 		if have.Subjects == 0 || c.State.Worse(have.State) || c.State == have.State && c.At.Before(have.At) {
 			*have = c
@@ -154,6 +158,8 @@ func addCoverage(list []triage.Coverage, c triage.Coverage) {
 	}
 }
 
+// scanCoverage reads a row of Coverages, and the reference branch of its project. The state
+// depends on the present time, since analyses grow stale.
 func scanCoverage(rows *sql.Rows, now time.Time) (c triage.Coverage, reference string, err error) {
 	var analysis int
 	var at, failed, source int64

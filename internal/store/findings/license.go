@@ -89,6 +89,7 @@ func (db *Store) LicensePackages(ctx context.Context, sc tenant.Scope, q triage.
 		if !want {
 			return nil
 		}
+		// The total needs every package, also behind the page.
 		total++
 		if total <= q.Offset || len(found) == q.Limit {
 			return nil
@@ -127,6 +128,7 @@ func (db *Store) DecideLicense(ctx context.Context, sc tenant.Scope, packageID s
 			return sqldb.NotFound(err, "package")
 		}
 		detail := map[string]any{"project": sc.Project, "ecosystem": ecosystem, "name": name, "declared": declared}
+		// Only what the decision has is updated; the other part of an earlier decision stays.
 		var set []string
 		var expression string
 		var ignored bool
@@ -189,6 +191,7 @@ func (db *Store) ClassifyLicenses(ctx context.Context, sc tenant.Scope, own []li
 			string(sc.Organization)).Scan(&n); err != nil {
 			return fmt.Errorf("count classes of licences: %w", err)
 		}
+		// Counted after the insert, in the same transaction: a Conflict rolls it back.
 		if n > maxClasses {
 			return errs.E(errs.Conflict, "an organization classifies at most %d licences", maxClasses)
 		}
@@ -212,6 +215,7 @@ func (db *Store) ResetLicenses(ctx context.Context, sc tenant.Scope) error {
 	})
 }
 
+// classEvent is an audit record about the licence categories of an organization.
 func classEvent(sc tenant.Scope, verb string, detail map[string]any) audit.Event {
 	return audit.Event{Chain: sc.Organization, Action: "license." + verb, TargetKind: "organization",
 		Target: string(sc.Organization),

@@ -50,6 +50,7 @@ func (db *Store) packageCondition(sc tenant.Scope, q triage.PackageQuery) *sqldb
 	addOrigins(w, "k.dependency", q.Origins)
 	ofImage(w, "k.id", sc, q.Image)
 	whereClasses(w, "k.dependency", q.Classes)
+	// Packages of images and of source code are separate lists, as their findings are.
 	if q.Images {
 		w.And(fmt.Sprintf("k.dependency & %d <> 0", imageBit))
 	} else {
@@ -90,6 +91,7 @@ func (r *listedRow) toPackage() (triage.ListedPackage, error) {
 	if err := json.Unmarshal([]byte(r.body), &p.Package); err != nil {
 		return p, fmt.Errorf("package %s: %w", p.ID, err)
 	}
+	// The assigned licence replaces the declared one everywhere; only the SBOM shows both.
 	if r.assigned != "" {
 		p.Assigned, p.Declared, p.Package.Licenses = true, p.Package.Licenses, []string{r.assigned}
 	}

@@ -32,6 +32,8 @@ func (db *Store) Routes(ctx context.Context, sc tenant.Scope, branch string) ([]
 			Statuses: []triage.Status{triage.ToVerify, triage.Confirmed}}}
 	var flaws []finding.Finding
 	rules := map[string]*finding.Rule{}
+	// Only findings with an entry point help a dynamic scan; the others are skipped, so that the
+	// number of pages is not known beforehand.
 	for len(flaws) < scan.MaxSinks {
 		page, err := db.Findings(ctx, sc, q)
 		if err != nil {

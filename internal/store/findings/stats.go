@@ -33,6 +33,7 @@ func RefreshStats(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope) error {
 	branch := referenceBranch(settings, branches)
 	rows, err := tx.Query(ctx, `SELECT analysis, severity, findings, risk FROM branch_stats
 		WHERE project_id = ? AND branch = ? AND status <= 2 AND findings <> 0`, string(sc.Project), branch)
+	// Index by the code of the severity, from 1; 0 is unused.
 	var open [5]int
 	var risk int64
 	err = sqldb.ForEach(rows, err, func(rows *sql.Rows) error {
@@ -73,6 +74,7 @@ func hiddenBits(s project.Settings) (bits int64) {
 	for i, a := range finding.Analyses {
 		for j, severity := range finding.Severities {
 			if !s.Shown(a, severity) {
+				// The order is that of ShownDays, which reads the column in SQL.
 				bits |= 1 << (i*len(finding.Severities) + j)
 			}
 		}

@@ -75,6 +75,8 @@ func (db *Store) RedeemCode(ctx context.Context, hash string, t oidcgrant.Tokens
 		if err := tx.QueryRow(ctx, "SELECT grant_id FROM oidc_code WHERE hash = ?", hash).Scan(&used); err != nil {
 			return sqldb.NotFound(err, "the authorization code")
 		}
+		// Either the application or a thief has used the code before; which one is unknown, so
+		// neither keeps access (RFC 6749, section 10.5).
 		return revokeGrant(ctx, tx, used, reasonCodeReplay)
 	})
 	return fresh, err
@@ -100,6 +102,7 @@ func addGrant(ctx context.Context, tx *sqldb.Tx, t oidcgrant.Tokens) error {
 		Detail: map[string]any{"scopes": g.Scopes, "refresh": t.Refresh != nil}})
 }
 
+// addRefresh inserts a refresh token by its hash.
 func addRefresh(ctx context.Context, tx *sqldb.Tx, r oidcgrant.Refresh) error {
 	_, err := tx.Exec(ctx, "INSERT INTO oidc_refresh (hash, grant_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
 		r.Hash, r.GrantID, sqldb.Millis(r.CreatedAt), sqldb.Millis(r.ExpiresAt))
@@ -109,6 +112,7 @@ func addRefresh(ctx context.Context, tx *sqldb.Tx, r oidcgrant.Refresh) error {
 	return nil
 }
 
+// grantColumns are the columns of a grant g, in the order of grantFields.
 const grantColumns = "g.id, g.user_id, g.client_id, g.session_id, g.scopes, g.auth_time, g.created_at, " +
 	"g.last_used_at, g.expires_at, g.revoked_at"
 
@@ -193,6 +197,8 @@ func (db *Store) RevokeGrant(ctx context.Context, id, reason string) error {
 	return db.Tx(ctx, func(tx *sqldb.Tx) error { return revokeGrant(ctx, tx, id, reason) })
 }
 
+// revokeGrant revokes a grant once, with an audit record. Its refresh tokens stay, in order
+// to recognize a later use.
 func revokeGrant(ctx context.Context, tx *sqldb.Tx, id, reason string) error {
 	n, err := tx.Exec(ctx, "UPDATE oidc_grant SET revoked_at = ? WHERE id = ? AND revoked_at = 0", sqldb.Millis(tx.Now),
 		id)

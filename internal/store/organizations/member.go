@@ -27,6 +27,7 @@ import (
 
 // A membership is one of the three tables of memberships.
 type membership struct {
+	// table has the memberships, and column the ID of what they are of.
 	table, column string
 	level         tenant.Level
 }
@@ -48,8 +49,11 @@ func (m membership) scopeID(sc tenant.Scope) string {
 	return string(sc.Organization)
 }
 
+// memberColumns are the columns of a membership m with its user u, in the order of
+// scanMember.
 const memberColumns = `u.id, u.first_name, u.last_name, u.email, u.picture, m.role, u.service_of IS NOT NULL, m.created_at`
 
+// scanMember reads memberColumns.
 func scanMember(row sqldb.Scanner) (tenant.Member, error) {
 	var m tenant.Member
 	var created int64
@@ -130,6 +134,7 @@ func readRole(ctx context.Context, tx *sqldb.Tx, org tenant.OrganizationID, id t
 	return p, nil
 }
 
+// levelArticle returns the level with its article, for error messages.
 func levelArticle(l tenant.Level) string {
 	if l == tenant.OrganizationLevel {
 		return "an organization"
@@ -140,6 +145,8 @@ func levelArticle(l tenant.Level) string {
 // coversPermissions returns a Forbidden error unless the caller has every permission of a
 // role that is to be given or taken.
 func coversPermissions(own, role tenant.Permissions, id tenant.RoleID) error {
+	// Otherwise a manager could make an accomplice administrator (privilege escalation,
+	// CWE-269).
 	if missing := role &^ own; missing != 0 {
 		return errs.E(errs.Forbidden, "you cannot give or take the role %s: it grants %s, which you do not have here",
 			id, strings.Join(missing.Names(), ", "))
@@ -311,6 +318,7 @@ func (db *Store) setRole(ctx context.Context, sc tenant.Scope, c memberChange) e
 			c.scopeID(sc), c.user); err != nil {
 			return fmt.Errorf("change role: %w", err)
 		}
+		// Open invitations may offer more than the inviter can give now.
 		if c.level == tenant.OrganizationLevel {
 			if err := cancelInvitationsBy(ctx, tx, sc.Organization, c.user); err != nil {
 				return err

@@ -14,8 +14,10 @@ import (
 	"merlon/internal/tenant"
 )
 
+// teamColumns are the columns of a team t, in the order of scanTeam.
 const teamColumns = "t.id, t.organization_id, t.name, t.description, t.created_at, t.updated_at"
 
+// scanTeam reads teamColumns.
 func scanTeam(row sqldb.Scanner) (tenant.Team, error) {
 	var t tenant.Team
 	var created, updated int64

@@ -36,6 +36,7 @@ func (db *Store) TeamProjects(ctx context.Context, sc tenant.Scope, q project.Qu
 	return page, nil
 }
 
+// teamProjects is TeamProjects without the wrapping of errors.
 func (db *Store) teamProjects(ctx context.Context, sc tenant.Scope, q project.Query) (page project.Page, err error) {
 	from, args := "project p WHERE p.team_id = ?", []any{sc.Team}
 	all := sc.Permissions&tenant.ProjectRead != 0
@@ -53,6 +54,7 @@ func (db *Store) teamProjects(ctx context.Context, sc tenant.Scope, q project.Qu
 		cond, pattern := db.nameHas(q.Search)
 		from, args = from+" AND "+cond, append(args, pattern)
 	}
+	// The counter of the team saves counting rows.
 	if all && q.Search == "" {
 		err = db.QueryRow(ctx, "SELECT projects FROM team WHERE id = ?", sc.Team).Scan(&page.Total)
 		err = sqldb.NotFound(err, "team")
@@ -81,6 +83,8 @@ func (db *Store) nameHas(text string) (cond string, pattern any) {
 
 // A reach is what somebody may read of an organization's projects.
 type reach struct {
+	// all says that project.read in the organization opens every project; the other fields but
+	// total are empty then.
 	all    bool
 	teams  []string // whose projects are readable
 	inTeam int      // how many those are
@@ -158,6 +162,7 @@ func (db *Store) OrganizationProjects(ctx context.Context, sc tenant.Scope,
 	return page, totals, nil
 }
 
+// organizationProjects finds the page in the cheaper of the two ways described above.
 func (db *Store) organizationProjects(ctx context.Context, sc tenant.Scope, r reach,
 	q project.Query) (page project.Page, err error) {
 	arms := db.ByTeam(sc, r, q.Search)
@@ -176,6 +181,7 @@ func (db *Store) organizationProjects(ctx context.Context, sc tenant.Scope, r re
 	if q.Search == "" && !r.all && r.inTeam > fewProjects {
 		if steps := walkLimit(sqldb.PageOffset(q.Page, q.Size)+q.Size, r); steps < r.inTeam {
 			page.Projects, err = db.pageOf(ctx, db.byName(sc, r, steps), q)
+			// The walk found a full page, or all that the last page can have.
 			if err != nil || len(page.Projects) == min(q.Size, page.Total-sqldb.PageOffset(q.Page, q.Size)) {
 				return page, err
 			}
@@ -240,6 +246,7 @@ func (db *Store) searchBranch(from string, args []any, search string) projectBra
 	return projectBranch{from, args}
 }
 
+// countProjects adds up the branches, which share no project.
 func (db *Store) countProjects(ctx context.Context, arms []projectBranch) (total int, err error) {
 	for _, a := range arms {
 		var n int
@@ -263,6 +270,7 @@ func (db *Store) pageOf(ctx context.Context, arms []projectBranch, q project.Que
 	for _, a := range arms {
 		union = append(union, "SELECT id, name FROM (SELECT p.id, p.name FROM "+a.From+" ORDER BY p.name, p.id "+
 			"LIMIT ?) arm")
+		// Each branch needs at most the rows up to the end of the page.
 		args = append(append(args, a.Args...), skip+q.Size)
 	}
 	return db.projectRows(ctx, "SELECT found.id FROM ("+strings.Join(union, " UNION ALL ")+

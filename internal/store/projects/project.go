@@ -17,9 +17,11 @@ import (
 	"merlon/internal/tenant"
 )
 
+// projectColumns are the columns of a project p and its team t, in the order of scanProject.
 const projectColumns = "p.id, p.organization_id, p.team_id, t.name, p.name, p.languages, p.settings, p.created_at, " +
 	"p.updated_at"
 
+// scanProject reads projectColumns.
 func scanProject(row sqldb.Scanner) (project.Project, error) {
 	var p project.Project
 	var languages, settings string
@@ -79,6 +81,7 @@ func countProjects(ctx context.Context, tx *sqldb.Tx, id tenant.TeamID, by int) 
 	return nil
 }
 
+// projectEvent is an audit record about a project.
 func projectEvent(sc tenant.Scope, p project.Project, verb string) audit.Event {
 	return audit.Event{Chain: p.OrganizationID, Action: "project." + verb, TargetKind: "project", Target: string(p.ID),
 		Detail: map[string]any{"name": p.Name, "team": p.TeamID}}.By(sc.Actor)
@@ -90,6 +93,7 @@ func (db *Store) Project(ctx context.Context, sc tenant.Scope) (project.Project,
 	return p, db.Classify(err)
 }
 
+// readProject reads the scope's project; lock ends the query, and is empty for none.
 func readProject(ctx context.Context, q sqldb.Querier, sc tenant.Scope, lock string) (project.Project, error) {
 	p, err := scanProject(q.QueryRow(ctx, "SELECT "+projectColumns+` FROM project p JOIN team t ON t.id = p.team_id
 		WHERE p.id = ? AND p.organization_id = ?`+lock, sc.Project, sc.Organization))

@@ -24,9 +24,11 @@ import (
 // maxCredentials bounds those of an organization.
 const maxCredentials = 500
 
+// credentialColumns are the columns of a credential c, in the order of scanCredential.
 const credentialColumns = "c.id, c.organization_id, c.kind, c.name, c.fields, c.sealed, c.description, c.created_at, " +
 	"c.updated_at"
 
+// scanCredential reads credentialColumns. The secret stays sealed.
 func scanCredential(row sqldb.Scanner) (credential.Credential, error) {
 	var c credential.Credential
 	var fields string
@@ -42,6 +44,7 @@ func scanCredential(row sqldb.Scanner) (credential.Credential, error) {
 	return c, nil
 }
 
+// credentialEvent is an audit record about a credential, without its secret.
 func credentialEvent(sc tenant.Scope, c *credential.Credential, verb string) audit.Event {
 	return audit.Event{Chain: sc.Organization, Action: "registry_credential." + verb, TargetKind: "registry_credential",
 		Target: string(c.ID),
@@ -98,6 +101,7 @@ func (db *Store) SaveCredential(ctx context.Context, sc tenant.Scope,
 	return c, err
 }
 
+// insertCredential inserts a new credential, unless the organization has as many as it may.
 func insertCredential(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, c *credential.Credential,
 	fields string) error {
 	var n int

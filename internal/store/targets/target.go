@@ -117,6 +117,7 @@ func roomForTarget(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, t *liveta
 	return nil
 }
 
+// targetTaken turns the violation of the unique root into a Conflict error.
 func targetTaken(tx *sqldb.Tx, err error) error {
 	if tx.DB.Dialect.Conflict(err) {
 		return errs.Wrap(errs.Conflict, err, "the project has another target with this address: two would take each "+
@@ -138,6 +139,7 @@ func Encode(t *livetarget.Target) (shown, kept string, err error) {
 	return string(a), string(b), nil
 }
 
+// targetEvent is an audit record about a target, without its secrets.
 func targetEvent(sc tenant.Scope, t *livetarget.Target, verb string) audit.Event {
 	return audit.Event{Chain: sc.Organization, Action: "target." + verb, TargetKind: "target", Target: string(t.ID),
 		Detail: map[string]any{"project": sc.Project, "name": t.Name, "url": t.Shown.URL,
@@ -162,6 +164,7 @@ func (db *Store) UpdateTarget(ctx context.Context, sc tenant.Scope, t livetarget
 		n, err := tx.Exec(ctx, `UPDATE target SET name = ?, environment = ?, root = ?, shown = ?, kept = ?, sealed = ?, updated_at = ?
 			WHERE id = ? AND project_id = ? AND updated_at = ?`,
 			t.Name, string(t.Environment), t.Root, shown, kept, t.Sealed,
+			// The time is also the version of the row: it grows even when the clock does not.
 			max(sqldb.Millis(tx.Now), sqldb.Millis(t.UpdatedAt)+1),
 			string(t.ID), sc.Project, sqldb.Millis(t.UpdatedAt))
 		if err != nil {
@@ -211,11 +214,13 @@ func (db *Store) SealedTarget(ctx context.Context, sc tenant.Scope, id livetarge
 	return t, db.Classify(sqldb.NotFound(err, "target"))
 }
 
+// targetIn reads a target of the scope's project, without its sealed text.
 func targetIn(ctx context.Context, q sqldb.Querier, sc tenant.Scope, id livetarget.ID) (livetarget.Target, error) {
 	t, err := Scan(targetRow(ctx, q, sc, id, Columns))
 	return t, sqldb.NotFound(err, "target")
 }
 
+// targetRow queries the columns of one target.
 func targetRow(ctx context.Context, q sqldb.Querier, sc tenant.Scope, id livetarget.ID, columns string) *sql.Row {
 	return q.QueryRow(ctx, "SELECT "+columns+" FROM target t WHERE t.id = ? AND t.project_id = ? AND "+
 		"t.organization_id = ?",
@@ -246,6 +251,7 @@ func (db *Store) DeleteTarget(ctx context.Context, sc tenant.Scope, id livetarge
 		if err != nil {
 			return fmt.Errorf("list runs of a target: %w", err)
 		}
+		// A run without its target would fail when a worker opens it; cancelled says what happened.
 		for _, one := range active {
 			r, err := runs.Read(ctx, tx, sc, run.ID(one))
 			if err != nil {

@@ -16,7 +16,8 @@ import (
 	"merlon/internal/tenant"
 )
 
-// originMemory is for how long a user's origin is known.
+// originMemory is for how long a user's origin is known. Sign-ins from a known origin do not
+// count for the limit of the account, so that an attacker elsewhere cannot lock its owner out.
 const originMemory = 30 * 24 * time.Hour
 
 // CreateSession stores a session, forgets the user's oldest ones beyond
@@ -35,6 +36,8 @@ func (db *Store) CreateSession(ctx context.Context, se identity.NewSession, e au
 			string(se.UserID)).Scan(&active); err != nil {
 			return err
 		}
+		// The password was verified before the transaction, which takes a tenth of a second: it may
+		// have been changed in between (TOCTOU, CWE-367).
 		if password != se.Password || !active {
 			return errs.E(errs.Unauthenticated, "the password was changed a moment ago: sign in again")
 		}
@@ -57,6 +60,7 @@ func (db *Store) CreateSession(ctx context.Context, se identity.NewSession, e au
 	})
 }
 
+// sessionColumns are the columns of a session s, in the order of scanSession.
 const sessionColumns = "s.id, s.user_id, s.auth_at, s.ip, s.user_agent, s.created_at, s.last_used_at, s.expires_at"
 
 // scanSession scans sessionColumns.

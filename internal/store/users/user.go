@@ -16,9 +16,12 @@ import (
 	"merlon/internal/tenant"
 )
 
+// userColumns are the columns of a user u and the credential c, in the order of userFields.
+// A user without a credential, such as a service account, is valid from its creation.
 const userColumns = `u.id, u.email, u.first_name, u.last_name, u.picture, u.notification, u.onboarded,
 	COALESCE(u.service_of, ''), u.disabled_at, u.created_at, u.updated_at, COALESCE(c.valid_from, u.created_at)`
 
+// userTables are the tables of userColumns.
 const userTables = "app_user u LEFT JOIN credential c ON c.user_id = u.id"
 
 // userFields returns where to scan userColumns to, and what to do afterwards.
@@ -68,6 +71,7 @@ func (db *Store) CreateUser(ctx context.Context, u identity.User, password strin
 	})
 }
 
+// createUser inserts a user with a credential; password is the stored form.
 func createUser(ctx context.Context, tx *sqldb.Tx, u identity.User, password string) error {
 	_, err := tx.Exec(ctx, `INSERT INTO app_user (id, email, first_name, last_name, picture, notification, onboarded, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(u.ID), u.Email, u.FirstName, u.LastName, u.Picture, u.Notification, u.Onboarded,
@@ -145,6 +149,7 @@ func (db *Store) EndAccess(ctx context.Context, user tenant.UserID, e audit.Even
 	return ended, err
 }
 
+// endedDetail returns for the audit log how much was ended.
 func endedDetail(n identity.Ended) map[string]any {
 	return map[string]any{"sessions": n.Sessions, "grants": n.Grants, "tokens": n.Tokens}
 }
@@ -209,6 +214,8 @@ func (db *Store) SetPassword(ctx context.Context, p identity.PasswordSet,
 	e audit.Event) (ended identity.Ended, err error) {
 	err = db.Tx(ctx, func(tx *sqldb.Tx) error {
 		ended = identity.Ended{}
+		// The link of a recovery mail works once: its token is deleted in the transaction that sets
+		// the password.
 		if p.Request != "" {
 			n, err := tx.Exec(ctx, "DELETE FROM one_time_token WHERE token_hash = ? AND user_id = ? AND expires_at > ?",
 				p.Request, string(p.User), sqldb.Millis(tx.Now))
