@@ -82,7 +82,8 @@ func (l *Layer) Walk(ctx context.Context, b *Budget, visit func(*Entry) error) e
 	defer func() { _ = plain.Close() }() // it was only read from
 	var source io.Reader
 	count := &counter{ctx: ctx, r: plain, budget: b}
-	// The budget counts unpacked bytes against decompression bombs (CWE-409). An uncompressed layer cannot expand.
+	// The budget counts unpacked bytes against decompression bombs (CWE-409). An uncompressed layer
+	// cannot expand.
 	if source = count; kind == kindTar {
 		// What nobody wants is jumped over, which is free.
 		if _, err := stored.Seek(0, io.SeekStart); err != nil {

@@ -21,7 +21,9 @@ const drain = 20 * time.Second
 func serveHTTP(ctx context.Context, l *connections, h http.Handler, tls certificate) error {
 	srv := &http.Server{
 		Handler: endDoubtful(limitSlowClients(l.limits, h)),
-		// Bodies and responses have deadlines that move (pace.go). Headers must come at once. A header fits into a few packets: a client that takes longer holds the connection (Slowloris, CWE-400).
+		// Bodies and responses have deadlines that move (pace.go). Headers must come at once. A
+		// header fits into a few packets: a client that takes longer holds the connection
+		// (Slowloris, CWE-400).
 		ReadHeaderTimeout: 10 * time.Second,
 		// Longer than the idle timeout of common load balancers (60 s), so that the proxy closes
 		// first and does not reuse a connection that is being closed here.

@@ -70,6 +70,7 @@ type Runner struct {
 func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*api.Config)) *Runner {
 	t.Helper()
 	r := &Runner{t: t, DB: db, Clock: clock}
+	// A fixed key: tests compare nothing that is sealed.
 	box, err := seal.New(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +99,7 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Box:          box,
 		Analyses:     finding.Analyses,
 	}
+	// Test servers listen on loopback, which the service itself never reaches.
 	client, err := outbound.New(outbound.Options{Allow: []string{"127.0.0.1"}, Setting: "dast-allow", Plain: true})
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +127,7 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 	}
 	r.API = api.New(c)
 	r.handler = r.API.Handler()
+	// Options may change the document, so only that of a plain API is shared.
 	if r.document, err = readDocument(r.API, len(options) == 0); err != nil {
 		t.Fatal(err)
 	}
@@ -323,6 +326,7 @@ func (c Caller) Raw(path string) *Response {
 	return c.r.sendRequest(req)
 }
 
+// sendRequest calls the handler, without a network.
 func (r *Runner) sendRequest(req *http.Request) *Response {
 	w := httptest.NewRecorder()
 	r.handler.ServeHTTP(w, req)
@@ -330,6 +334,7 @@ func (r *Runner) sendRequest(req *http.Request) *Response {
 		Body: w.Body.Bytes()}
 }
 
+// openBody returns the body of a request; nil for none.
 func (r *Runner) openBody(body any) io.Reader {
 	r.t.Helper()
 	switch b := body.(type) {

@@ -23,6 +23,7 @@ type Document struct {
 	schemas map[string]*jsonschema.Schema // by place in the document
 }
 
+// operation is a path and method of the document.
 type operation struct {
 	method    string
 	template  []string // segments of the path; "{name}" stands for any text
@@ -30,6 +31,7 @@ type operation struct {
 	responses map[string]response
 }
 
+// response is a response of an operation: a reference to a shared one, or its content types.
 type response struct {
 	Ref     string                     `json:"$ref"`
 	Content map[string]json.RawMessage `json:"content"`
@@ -46,6 +48,7 @@ func NewDocument(text []byte) (*Document, error) {
 	}
 	d := &Document{compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
 	d.compiler.DefaultDraft(jsonschema.Draft2020)
+	// By default 2020-12 treats format as an annotation: a malformed UUID would pass.
 	d.compiler.AssertFormat()
 	if err := d.compiler.AddResource(location, whole); err != nil {
 		return nil, err
@@ -108,6 +111,7 @@ func (d *Document) Check(method, path string, status int, header http.Header, bo
 	if _, ok := r.Content[kind]; !ok {
 		return fmt.Errorf("%s %s answered %d as %s, which the document does not have", method, op.path, status, kind)
 	}
+	// Only JSON has a schema that says more than "text".
 	if kind != "application/json" {
 		return nil
 	}
@@ -131,6 +135,8 @@ func (d *Document) checkProblem(operation, ref string, status int, header http.H
 	return nil
 }
 
+// validateBody validates a body against the schema at a place of the document. Compiled
+// schemas are kept, since tests make thousands of requests.
 func (d *Document) validateBody(place string, body []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -232,6 +232,7 @@ func (w *World) Scan(branch string, s *ScanResult) run.Outcome {
 // Apply applies the messages of a scan, of source code or of an image.
 func (w *World) Apply(branch string, image *run.Image, stream []byte) run.Outcome {
 	w.T.Helper()
+	// Two scans at the same moment would have no order.
 	w.Clock.Advance(time.Minute)
 	project := tenant.ProjectID(strings.TrimPrefix(w.Project, "/project/"))
 	org := tenant.OrganizationID(strings.TrimPrefix(w.Organization, "/organization/"))

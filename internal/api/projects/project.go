@@ -234,6 +234,8 @@ type createProjectInput struct {
 
 // CreateProject creates a project with every available analysis enabled.
 func (a *Handlers) CreateProject(ctx context.Context, sc tenant.Scope, in *createProjectInput) (*projectOutput, error) {
+	// The defaults depend on the build: an analysis without an analyzer would make every scan
+	// degraded.
 	p := project.Project{Settings: project.DefaultSettings(a.Analyses)}
 	var err error
 	if p.Name, err = endpoint.ParseLabel("body.name", in.Body.Name); err != nil {
@@ -342,6 +344,7 @@ func (in *updateProjectInput) applyTo(p *project.Project) (err error) {
 	if err := assignLabels("body.agentCategoriesIac", &s.AgentCategoriesIaC, b.AgentCategoriesIaC); err != nil {
 		return err
 	}
+	// null resets to the default; a member that is left out changes nothing.
 	if b.ReferenceBranch.given {
 		if s.ReferenceBranch = ""; b.ReferenceBranch.text != "" {
 			if s.ReferenceBranch, err = endpoint.ParseLabel("body.referenceBranch",

@@ -72,11 +72,10 @@ func verifyContinuation(ctx context.Context, tx *sqldb.Tx, chain tenant.Organiza
 	return from == to, nil
 }
 
-// SealAudit begins to seal the audit log of a deployment, once: it seals the end of
-// every chain and records that in the deployment's chain. Whether the records are
-// whole is what VerifyAudit says, before and after. It returns the anchor, a text to keep outside of the database: the
-// first sealed head of the
-// deployment's chain. Without AuditKey it returns none.
+// SealAudit begins to seal the audit log of a deployment, once: it seals the end of every chain
+// and records that in the deployment's chain. Whether the records are whole is what VerifyAudit
+// says, before and after. It returns the anchor, a text to keep outside of the database: the
+// first sealed head of the deployment's chain. Without AuditKey it returns none.
 func (db *Store) SealAudit(ctx context.Context) (anchor string, err error) {
 	if db.AuditKey == nil {
 		return "", nil
@@ -134,12 +133,14 @@ type auditEnd struct {
 	seal audit.Seal
 }
 
+// auditEnds reads and locks the ends of all chains, in the order in which Append locks them.
 func auditEnds(ctx context.Context, tx *sqldb.Tx) ([]auditEnd, error) {
 	rows, err := tx.Query(ctx, "SELECT chain, seq, hash, seal_seq, seal_hash, seal FROM audit_head ORDER "+
 		"BY chain"+tx.DB.Dialect.ForUpdate())
 	return sqldb.Collect(rows, err, scanAuditEnd)
 }
 
+// scanAuditEnd reads a row of auditEnds.
 func scanAuditEnd(rows *sql.Rows) (e auditEnd, err error) {
 	return e, rows.Scan(&e.chain, &e.Seq, &e.Hash, &e.seal.Seq, &e.seal.Hash, &e.seal.MAC)
 }

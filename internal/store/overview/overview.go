@@ -25,6 +25,8 @@ import (
 // projects that are looked at, with their team), and cells (their findings by
 // sort).
 type overviewScope struct {
+	// text is the WITH clause with the arguments args, in the order of its placeholders; every
+	// query is appended to it.
 	db   *sqldb.DB
 	text string
 	args []any
@@ -38,6 +40,8 @@ func (db *Store) newOverviewScope(ctx context.Context, sc tenant.Scope,
 		return nil, fmt.Errorf("read what is readable: %w", db.Classify(err))
 	}
 	l := &overviewScope{db: db.DB}
+	// Only what the caller can read: every number of an overview comes from mine, so that no
+	// count reveals anything about other projects.
 	var arms []string
 	for _, a := range projects.New(db.DB).ByTeam(sc, r, "") {
 		arms = append(arms, "SELECT p.id, p.name, p.team_id FROM "+a.From)
@@ -49,6 +53,7 @@ func (db *Store) newOverviewScope(ctx context.Context, sc tenant.Scope,
 		l.text, l.args = l.text+" WHERE "+in, append(l.args, arg)
 	}
 	w := &sqldb.Condition{}
+	// One bit per analysis and severity, as hiddenBits of package findings writes them.
 	w.And("(p.hidden >> (4 * (b.analysis - 1) + b.severity - 1)) & 1 = 0")
 	sqldb.AnyOf(w, "b.severity", finding.Severities, f.Severities)
 	sqldb.AnyOf(w, "b.analysis", finding.Analyses, f.Analyses)
@@ -75,6 +80,7 @@ func (db *Store) newOverviewScope(ctx context.Context, sc tenant.Scope,
 // postureQuery is the table stand: the risk of each project, of its reference branch or the
 // highest of the branches that the filter names.
 func (l *overviewScope) postureQuery(f triage.OverviewFilter) string {
+	// The kept score of the reference branch; branches that the filter names are summed up anew.
 	if f.Branches == nil {
 		return "stand AS (SELECT p.project_id, p.risk_score, p.risk_level, p.branch FROM mine m JOIN project_stats p " +
 			"ON p.project_id = m.id)"
@@ -156,6 +162,7 @@ func (db *Store) ProjectSummaries(ctx context.Context, sc tenant.Scope, f triage
 		err := rows.Scan(&s.ID, &s.Name, &s.TeamID, &s.TeamName, &risk, &n[0], &n[1], &n[2], &n[3], &s.Total, &s.Active,
 			&a[0], &a[1], &a[2], &a[3], &a[4], &a[5], &a[6], &a[7], &settings)
 		if err == nil {
+			// The caller needs the settings to show which severities are hidden.
 			err = json.Unmarshal([]byte(settings), &s.Settings)
 		}
 		for i, severity := range finding.Severities {
@@ -172,6 +179,7 @@ func (db *Store) ProjectSummaries(ctx context.Context, sc tenant.Scope, f triage
 // summaryOrder returns the ORDER BY of a page of summaries; name is the column that
 // the sort key name means.
 func summaryOrder(p triage.SummaryPage, name string) string {
+	// The sort key was checked by the API; an unknown one would have no order here.
 	i := 0
 	if p.Ascending {
 		i = 1

@@ -46,6 +46,7 @@ func Open(ctx context.Context, url string, o store.Options) (*store.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
+	// Both views share the pool: River needs pgx itself, everything else database/sql.
 	db := stdlib.OpenDBFromPool(pool)
 	if err := migrate(ctx, pool, db); err != nil {
 		err = errors.Join(fmt.Errorf("database: %w", err), db.Close())
@@ -83,6 +84,8 @@ func CheckEncrypted(url string) error {
 		return err
 	}
 	for _, way := range ways(cfg) {
+		// With sslmode=prefer the driver tries TLS first and then plain text: whoever can drop
+		// packets could read the password (downgrade, CWE-757).
 		if way.TLSConfig == nil && !local(way.Host, way.Port) {
 			return errs.E(errs.Invalid, "the connection to the database at %s could go without TLS: "+
 				"add sslmode=verify-full to the database URL, with sslrootcert=FILE for an authority of your own, or "+
@@ -119,6 +122,7 @@ func Addresses(url string) []string {
 
 // migrate applies what is missing, one process at a time.
 func migrate(ctx context.Context, pool *pgxpool.Pool, db *sql.DB) (err error) {
+	// An advisory lock belongs to a connection, so one is kept for the whole migration.
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -152,12 +156,14 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, db *sql.DB) (err error) {
 	return nil
 }
 
+// dialect implements store.Dialect; see there for what each method means.
 type dialect struct{}
 
 func (dialect) Name() string      { return "postgres" }
 func (dialect) ForUpdate() string { return " FOR UPDATE" }
 func (dialect) Like() string      { return "ILIKE" }
 
+// Rebind numbers the placeholders: ? becomes $1, $2 and so on.
 func (dialect) Rebind(query string) string {
 	var b strings.Builder
 	n := 0
@@ -173,14 +179,17 @@ func (dialect) Rebind(query string) string {
 	return b.String()
 }
 
+// In binds the values as one array.
 func (dialect) In(column string, values []string) (string, any) {
 	return column + " = ANY(?)", values
 }
 
+// Conflict covers unique_violation.
 func (dialect) Conflict(err error) bool { return code(err) == "23505" }
 
 // Transient covers serialization failures and deadlocks.
 func (dialect) Transient(err error) bool {
+	// serialization_failure and deadlock_detected.
 	c := code(err)
 	return c == "40001" || c == "40P01"
 }
@@ -188,6 +197,7 @@ func (dialect) Transient(err error) bool {
 // Unavailable covers connection failures, a server that stops, and a full disk.
 func (dialect) Unavailable(err error) bool {
 	if c := code(err); c != "" {
+		// Classes of SQLSTATE: connection exception, operator intervention, insufficient resources.
 		return strings.HasPrefix(c, "08") || strings.HasPrefix(c, "57P") || strings.HasPrefix(c, "53")
 	}
 	var netErr net.Error

@@ -33,6 +33,8 @@ func Open(ctx context.Context, path string, o store.Options) (*store.DB, error) 
 	if err := makeFile(path); err != nil {
 		return nil, fmt.Errorf("make %s: %w", path, err)
 	}
+	// SQLite has one writer at a time. A single connection queues the writers of this process in
+	// order, instead of having them poll for the lock.
 	write, err := connect(path, 1)
 	if err != nil {
 		return nil, err
@@ -40,6 +42,7 @@ func Open(ctx context.Context, path string, o store.Options) (*store.DB, error) 
 	if err := migrate(ctx, path, write); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), write.Close())
 	}
+	// In WAL mode readers do not wait for the writer, nor for each other.
 	read, err := connect(path, max(4, 2*runtime.NumCPU()))
 	if err != nil {
 		return nil, errors.Join(err, write.Close())
@@ -66,6 +69,8 @@ func makeFile(path string) error {
 // lock when they begin, so that none fails half-way because another one wrote.
 func connect(path string, n int) (*sql.DB, error) {
 	v := url.Values{"_pragma": {
+		// NORMAL loses no consistency in WAL mode, at most the last transactions when the power
+		// fails. The cache is 32 MiB per connection.
 		"busy_timeout(30000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(ON)",
 		"cache_size(-32768)", "temp_store(MEMORY)",
 	}, "_txlock": {"immediate"}}
@@ -80,6 +85,8 @@ func connect(path string, n int) (*sql.DB, error) {
 
 // migrate applies what is missing, one process at a time.
 func migrate(ctx context.Context, path string, db *sql.DB) error {
+	// The lock is a file of its own: SQLite's locks end with each transaction, and a migration
+	// has several.
 	unlock, err := lock(filepath.Join(filepath.Dir(path), ".migrate.lock"))
 	if err != nil {
 		return err
@@ -118,6 +125,7 @@ func lock(path string) (func(), error) {
 	return func() { _ = f.Close() }, nil // closing releases the lock
 }
 
+// dialect implements store.Dialect; see there for what each method means.
 type dialect struct{}
 
 func (dialect) Name() string               { return "sqlite" }
@@ -125,6 +133,8 @@ func (dialect) Rebind(query string) string { return query }
 func (dialect) ForUpdate() string          { return "" }
 func (dialect) Like() string               { return "LIKE" }
 
+// In binds the values as one JSON array: the number of placeholders is limited, and one text
+// per query is planned once.
 func (dialect) In(column string, values []string) (string, any) {
 	list, err := json.Marshal(values)
 	if err != nil {
@@ -133,11 +143,14 @@ func (dialect) In(column string, values []string) (string, any) {
 	return column + " IN (SELECT value FROM json_each(?))", string(list)
 }
 
+// Conflict covers violations of unique constraints and primary keys, not of foreign keys.
 func (dialect) Conflict(err error) bool {
 	c := code(err)
 	return c == sqlite3.SQLITE_CONSTRAINT_UNIQUE || c == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
 }
 
+// Transient covers a database that another process has locked for longer than the busy
+// timeout.
 func (dialect) Transient(err error) bool { return code(err)&0xff == sqlite3.SQLITE_BUSY }
 
 // Unavailable covers a full disk and a file that cannot be reached.

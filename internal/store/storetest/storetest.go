@@ -87,8 +87,11 @@ func Each(t *testing.T, test func(t *testing.T, db *store.DB, clock *Clock)) {
 	})
 }
 
+// options are those of every test database.
 func options(c *Clock) store.Options { return store.Options{Region: Region, Now: c.Now} }
 
+// open returns a function that takes the results of an Open, and closes the database when
+// the test ends.
 func open(t testing.TB) func(*store.DB, error) *store.DB {
 	return func(db *store.DB, err error) *store.DB {
 		t.Helper()
@@ -139,12 +142,14 @@ func SQLite(t testing.TB) string {
 
 // cluster is the PostgreSQL cluster of this test process.
 var cluster struct {
+	// once starts the cluster when the first test needs it.
 	once sync.Once
 	url  string
 	err  error
 	stop func()
 	ctl  func(args ...string) error // pg_ctl on this cluster; nil for one that others started
 
+	// mu guards the members below: tests run in parallel.
 	mu       sync.Mutex
 	n        int
 	template string // a migrated database that new ones are copied from
@@ -195,6 +200,7 @@ func PostgresAway(t testing.TB, meanwhile func()) {
 func newDatabase(ctx context.Context) (string, error) {
 	cluster.mu.Lock()
 	defer cluster.mu.Unlock()
+	// The process ID keeps test processes apart that share the cluster of MERLON_TEST_POSTGRES.
 	prefix := "t" + strconv.Itoa(os.Getpid()) + "_"
 	if cluster.template == "" {
 		name := prefix + "template"
@@ -215,6 +221,7 @@ func newDatabase(ctx context.Context) (string, error) {
 	return name, admin(ctx, "CREATE DATABASE "+name+" TEMPLATE "+cluster.template)
 }
 
+// databaseURL returns the URL of a database in the cluster.
 func databaseURL(name string) string {
 	u, err := url.Parse(cluster.url)
 	if err != nil {
@@ -265,6 +272,8 @@ func startCluster() error {
 	if err := run("initdb", "-D", data, "-U", "merlon", "-A", "trust", "-E", "UTF8", "--no-locale", "-N"); err != nil {
 		return err
 	}
+	// No TCP, so that tests of several processes need no ports; fsync is off, because the data
+	// is thrown away.
 	options := "-k " + dir + " -c listen_addresses='' -c fsync=off -c max_connections=300"
 	cluster.ctl = func(args ...string) error {
 		return run("pg_ctl", append([]string{"-D", data, "-w", "-l", filepath.Join(dir, "log"), "-o", options},

@@ -18,7 +18,8 @@ import (
 
 // This file keeps the jobs that look for upgrades.
 
-// maxUpgradeJobs is how many jobs of a project are kept; older ones go.
+// maxUpgradeJobs is how many jobs of a project are kept; older ones go. A result may have
+// megabytes; users come back for the latest ones only.
 const maxUpgradeJobs = 50
 
 // FindingsByID returns those of the findings that the scope's project has.
@@ -48,6 +49,7 @@ func (db *Store) AdmitUpgrade(ctx context.Context, sc tenant.Scope, r remediatio
 	})
 }
 
+// insertUpgradeJob removes the oldest jobs and inserts the new one.
 func insertUpgradeJob(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, j *remediation.Job) error {
 	request, err := json.Marshal(j.Request)
 	if err != nil {
@@ -66,8 +68,10 @@ func insertUpgradeJob(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, j *rem
 	return nil
 }
 
+// upgradeJobColumns are the columns of a job, in the order of scanUpgradeJob.
 const upgradeJobColumns = `id, organization_id, project_id, request, state, attempt, processed, answer, error, created_at, started_at, completed_at`
 
+// scanUpgradeJob reads upgradeJobColumns. A job that has not completed has an empty result.
 func scanUpgradeJob(rows *sql.Rows) (remediation.Job, error) {
 	var j remediation.Job
 	var request string
@@ -117,7 +121,9 @@ func (db *Store) OpenUpgradeJobs(ctx context.Context) ([]remediation.Job, error)
 	return found, nil
 }
 
-// ClaimUpgradeJob makes the job the caller's; false when another was faster.
+// ClaimUpgradeJob makes the job the caller's; false when another was faster. The attempt is
+// the fencing token: a process that was suspended and comes back has an older one, and
+// SaveUpgradeJob refuses it.
 func (db *Store) ClaimUpgradeJob(ctx context.Context, j *remediation.Job) (taken bool, err error) {
 	err = db.Tx(ctx, func(tx *sqldb.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE upgrade_job SET state = 'processing', attempt = attempt + 1, started_at = CASE WHEN started_at = 0 THEN ? ELSE started_at END
