@@ -71,8 +71,7 @@ type connections struct {
 	trusted []netip.Prefix // proxies, which have many clients
 
 	mu sync.Mutex
-	// opened are the counted connections, and by their number per address of the peer; mu guards
-	// both.
+	// opened are the counted connections; by counts them per address of the peer. mu guards both.
 	opened map[*connection]struct{}
 	by     map[netip.Addr]int
 }

@@ -93,7 +93,7 @@ func readRepeatableBody(ctx huma.Context, key string) ([]byte, error) {
 	if len(key) > maxKey {
 		return nil, Invalid("header.Idempotency-Key", "must be at most 255 bytes")
 	}
-	// The digest needs the whole body in memory, which an archive of gigabytes is not.
+	// The digest needs the whole body in memory; an archive may have gigabytes.
 	if kind, _, _ := mime.ParseMediaType(ctx.Header("Content-Type")); kind == "multipart/form-data" {
 		return nil, Invalid("header.Idempotency-Key", "not supported with an upload: start the scan first, then upload")
 	}

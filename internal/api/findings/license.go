@@ -32,7 +32,7 @@ type Licenses interface {
 	DecideLicense(ctx context.Context, sc tenant.Scope, packageID string, d triage.LicenseDecision) error
 	// LicenseClasses returns the built-in categories with the overrides of the organization.
 	LicenseClasses(ctx context.Context, sc tenant.Scope) (license.Classes, error)
-	// ClassifyLicenses replaces all overrides of the organization.
+	// ClassifyLicenses adds overrides to those of the organization, or replaces them.
 	ClassifyLicenses(ctx context.Context, sc tenant.Scope, own []license.License) error
 	ResetLicenses(ctx context.Context, sc tenant.Scope) error
 }

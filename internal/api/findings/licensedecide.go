@@ -132,7 +132,7 @@ func (a *Handlers) GetLicenseClasses(ctx context.Context, sc tenant.Scope,
 	return out, nil
 }
 
-// setLicenseClassesInput replaces all overrides of an organization.
+// setLicenseClassesInput adds overrides to those of an organization; others stay.
 type setLicenseClassesInput struct {
 	endpoint.OrganizationInput
 	Body struct {

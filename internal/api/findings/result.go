@@ -100,7 +100,7 @@ type ResultFields struct {
 	ProjectID tenant.ProjectID `json:"projectId" format:"uuid"`
 	CreatedAt time.Time        `json:"createdAt"`
 	UpdateAt  time.Time        `json:"updateAt"`
-	// The next members are part of the contract; the value is always null.
+	// Part of the contract; the value is always null.
 	TimeToFix       *string          `json:"timeToFix" doc:"Always null: not estimated."`
 	CurrentState    triage.Status    `json:"currentState"`
 	CurrentSeverity finding.Severity `json:"currentSeverity"`
@@ -152,8 +152,7 @@ type libraryBody struct {
 	PackageVersion string           `json:"packageVersion"`
 	FileName       string           `json:"fileName"`
 	Ecosystem      string           `json:"ecosystem"`
-	// From the root package to the parent; empty for a direct dependency. Not the path of a
-	// file.
+	// Names of packages, not the path of a file; empty if none is known.
 	Path         []string   `json:"path" doc:"Dependency path from the root package to the parent."`
 	IsDev        bool       `json:"isDev"`
 	IsTransitive bool       `json:"isTransitive"`

@@ -25,9 +25,9 @@ import (
 // projects that are looked at, with their team), and cells (their findings by
 // sort).
 type overviewScope struct {
+	db *sqldb.DB
 	// text is the WITH clause with the arguments args, in the order of its placeholders; every
 	// query is appended to it.
-	db   *sqldb.DB
 	text string
 	args []any
 }
