@@ -10,17 +10,31 @@ import (
 
 // This file knows stores of keys and passwords by their first bytes, or by their
 // names where they have no sign.
+//
+// Keystores and password databases are found without being opened: a file of the kind in a
+// repository is the finding, whether its password is weak or not. Text files in which single
+// secrets are marked are left to the formats.
 
 // signature is a kind of store.
+// A row matches if both name and first bytes do, each as far as given; a row needs at least
+// one of the two.
 type signature struct {
+	// The id becomes the rule id and stays; name is the title.
 	id, name string
-	class    *secretClass
-	ends     string // of names; empty: any name
-	base     string // whole names; empty: any
-	magic    []string
-	inside   string // further down in the first bytes; may be empty
-	what     string
-	rule     *finding.Rule
+	// Severity, remediation and references.
+	class *secretClass
+	// Separated by spaces; compared with the lower-case name.
+	ends string // of names; empty: any name
+	// Separated by spaces, or by "|" where names contain spaces. One with a folder is compared
+	// with the end of the path.
+	base string // whole names; empty: any
+	// One of these byte strings at offset 0; empty: any content.
+	magic  []string
+	inside string // further down in the first bytes; may be empty
+	// A sentence for people, which says what a thief gains.
+	what string
+	// Set by describeSignatures.
+	rule *finding.Rule
 }
 
 // signatures are the stores of keys and passwords that are no text, by their names and
@@ -104,9 +118,12 @@ func describeSignatures(rows []*signature) []*signature {
 }
 
 // MagicSize is the number of bytes that Store looks at.
+// 2 KiB cover the header of every store in the table, and are read for each binary file of a
+// repository.
 const MagicSize = 2048
 
 // hasStoreName reports whether the name alone speaks of a store.
+// Such a file counts as a credential file, whatever its ending.
 func (f *file) hasStoreName() bool {
 	for _, s := range signatures {
 		if (s.ends != "" || s.base != "") && s.matchesName(f) {
@@ -118,6 +135,7 @@ func (f *file) hasStoreName() bool {
 
 // matchesName reports whether the name is one of the store's.
 func (s *signature) matchesName(f *file) bool {
+	// Rows with first bytes alone fit every name.
 	if s.ends == "" && s.base == "" {
 		return true
 	}
@@ -126,6 +144,7 @@ func (s *signature) matchesName(f *file) bool {
 			return true
 		}
 	}
+	// Browser databases have spaces in their names: "login data".
 	split := strings.Fields
 	if strings.Contains(s.base, "|") {
 		split = func(names string) []string { return strings.Split(names, "|") }
@@ -140,9 +159,11 @@ func (s *signature) matchesName(f *file) bool {
 
 // MatchStore returns the store of keys or passwords that the file is, by its name and
 // its first bytes, and nil when it is none.
+// The first row that matches is returned, so that special stores precede general ones.
 func MatchStore(name string, head []byte) *finding.Rule {
 	f := newFile(name, "")
 	head = head[:min(len(head), MagicSize)]
+	// An empty file has the name of a store, but nothing in it.
 	if len(head) == 0 {
 		return nil
 	}
@@ -171,6 +192,8 @@ func (s *signature) matchesHead(head []byte) bool {
 
 // contentOffset returns how many bytes from the start a mark may stand: a version of three
 // bytes stands behind the outer length, a longer name anywhere in the head.
+// A version is an INTEGER of one byte: tag 02, length 01, value. It begins after 2 to 4 bytes
+// of tag and length of the outer SEQUENCE.
 func contentOffset(inside string) int {
 	if len(inside) == 3 {
 		return 8

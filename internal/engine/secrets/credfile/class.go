@@ -10,6 +10,9 @@ import (
 
 // This file says what the loss of each kind of secret costs and how to mend it.
 
+// rulesPage has the texts of all classes: severity, consequences, remediation and references.
+// It is embedded, so that texts and rules cannot drift apart.
+//
 //go:embed rules.md
 var rulesPage string
 
@@ -17,23 +20,39 @@ var rulesPage string
 var texts = ruletext.MustLoad(rulesPage, finding.Rule{ID: "secrets/credentials", Analysis: finding.Secret})
 
 // secretClass is a kind of secret.
+// Formats of one class share severity and remediation: a password is changed, a token revoked,
+// a key replaced together with everything that trusts it.
 type secretClass struct {
 	text *finding.Rule // {what} is what a rule of the class says about its files
 }
 
+// The classes, by the heading of their section in rules.md. MustLoad fails at the start of the
+// program if a section is missing.
 var (
+	// A password of a person or a service account.
 	passwordClass = &secretClass{texts.Get("password")}
-	tokenClass    = &secretClass{texts.Get("token")}
-	cloudClass    = &secretClass{texts.Get("cloud")}
-	keyClass      = &secretClass{texts.Get("key")}
-	lockedClass   = &secretClass{texts.Get("locked")}
-	vaultClass    = &secretClass{texts.Get("vault")}
-	hashClass     = &secretClass{texts.Get("hash")}
-	signingClass  = &secretClass{texts.Get("signing")}
-	settingClass  = &secretClass{texts.Get("setting")}
-	addressClass  = &secretClass{texts.Get("address")}
-	codeClass     = &secretClass{texts.Get("code")}
-	recordClass   = &secretClass{texts.Get("record")}
+	// An access token, which can be revoked at its issuer.
+	tokenClass = &secretClass{texts.Get("token")}
+	// Keys of a cloud account.
+	cloudClass = &secretClass{texts.Get("cloud")}
+	// Private keys and keys that decrypt other files.
+	keyClass = &secretClass{texts.Get("key")}
+	// Keys and stores that are protected with a passphrase, which can be guessed offline.
+	lockedClass = &secretClass{texts.Get("locked")}
+	// Databases of password managers, browsers and keystores.
+	vaultClass = &secretClass{texts.Get("vault")}
+	// Password hashes, which can be cracked offline.
+	hashClass = &secretClass{texts.Get("hash")}
+	// Secrets that sign sessions and tokens: whoever has one can impersonate every user.
+	signingClass = &secretClass{texts.Get("signing")}
+	// Settings of unknown meaning that look like secrets.
+	settingClass = &secretClass{texts.Get("setting")}
+	// Addresses with a user name and a password (RFC 3986, section 3.2.1).
+	addressClass = &secretClass{texts.Get("address")}
+	// Secrets that are literals of program code.
+	codeClass = &secretClass{texts.Get("code")}
+	// Rows with credentials of many users.
+	recordClass = &secretClass{texts.Get("record")}
 )
 
 // newRule returns a rule of the class with a title of its own and a sentence about its files.

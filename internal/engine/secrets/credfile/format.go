@@ -6,10 +6,13 @@ import (
 	"merlon/internal/finding"
 )
 
-// This file says what a format is.
+// This file says what a format is: how a file is recognized, how its entries are read and
+// which of them are secrets.
 
 // format is a kind of file that holds credentials.
 type format struct {
+	// The id is the last part of the rule id; it must not change, since fingerprints and
+	// exceptions refer to it. name is the title.
 	id, name string
 	what     string // a sentence about the files, for people
 	class    *secretClass
@@ -17,7 +20,8 @@ type format struct {
 	words    string // one of these, in any case, must be in the text; empty: always
 	keys     string // names of secret entries, squeezed; "*": by their name; empty: every entry
 	under    string // a scope that must be above the entry; may be empty
-	read     func(*file) []entry
+	// The parser of the syntax; several formats share one. Nil when find does everything.
+	read func(*file) []entry
 	// loose formats are configuration of all kinds, in which only what looks like
 	// a secret by name and value is told; files of the others hold credentials.
 	loose bool
@@ -25,14 +29,21 @@ type format struct {
 	near bool
 	find func(*file, *format) // by default the entries of read
 
-	rule  *finding.Rule
+	// Made by prepare from class, id, name and what.
+	rule *finding.Rule
+	// Position in the table. All formats of a file name are tried in this order, and a secret goes
+	// by the first that reports it.
 	order int
+	// keys as a set.
 	names map[string]bool
-	any   bool
+	// keys contains "*": names that sound like a secret count too.
+	any bool
+	// words as a list; empty: no condition.
 	hints []string
 }
 
 // prepare makes the rule and the tables of the row.
+// It must run once before the format is used. The table is built at the start of the program.
 func (x *format) prepare() {
 	x.rule = x.class.newRule(x.id, x.name, x.what)
 	x.names = map[string]bool{}
@@ -47,6 +58,8 @@ func (x *format) prepare() {
 }
 
 // isMentioned reports whether the text can hold anything of the format.
+// The test comes before any parsing: most files with a general name contain none of the words,
+// and a search is much cheaper than a parser.
 func (x *format) isMentioned(text string) bool {
 	if len(x.hints) == 0 {
 		return true
@@ -69,8 +82,10 @@ func containsFold(text, word string) bool { return indexFold(text, word, 0) >= 0
 func indexFold(text, word string, from int) int {
 	low, high := word[0], word[0]
 	if 'a' <= low && low <= 'z' {
+		// The upper-case form of an ASCII letter.
 		high = low - 32
 	}
+	// -2 means not searched yet, -1 that the byte does not occur any more.
 	nextLow, nextHigh := -2, -2
 	for at := from; at+len(word) <= len(text); {
 		if nextLow != -1 && nextLow < at {
@@ -105,11 +120,15 @@ func nextByte(text string, b byte, from int) int {
 // isSecretValue reports whether the value may be a secret in a file of the format. Where
 // names are only likely to be those of secrets, the value must look like one.
 func (x *format) isSecretValue(key, value string) bool {
+	// isProse rejects sentences ("Enter your password") in the place of a password; tokens have no
+	// spaces anyway.
 	return !isPlaceholder(value) && (!x.loose || isPlausible(key, value)) &&
 		(x.class != passwordClass || !isProse(value))
 }
 
 // hostScopes returns the scopes in which an entry names a host.
+// A password beside a host name is in use somewhere; one alone in a YAML file may be a test
+// value.
 func hostScopes(entries []entry) map[*scope]bool {
 	hosts := map[*scope]bool{}
 	for _, e := range entries {
@@ -131,15 +150,23 @@ func findEntries(f *file, x *format) {
 	if x.loose {
 		names = accountNames(f, entries)
 	}
+	// pairedEntries are those of lists of objects with a name and a value: {"name": "DB_PASSWORD",
+	// "value": "x"}.
 	for _, e := range append(entries, pairedEntries(f, entries)...) {
 		value := f.text[e.start:e.end]
+		// In a loose format a value that equals a user or database name (password: postgres) is a
+		// default of a development setup.
 		if !x.isSecretEntry(e) || x.near && !hosts[e.in] || !x.isSecretValue(e.key, value) || x.loose && names[value] {
 			continue
 		}
 		m := Match{Rule: x.rule, Start: e.start, End: e.end}
+		// A trivial value such as "admin" is reported with low confidence: it may be real, but is
+		// rarely worth protecting.
 		if isTrivial(value) {
 			m.Confidence = finding.LowConfidence
 		}
+		// Guesses are dropped in minified code, in texts of a user interface, and in tests and
+		// examples unless they are random.
 		if x.loose {
 			f.addGuess(m)
 			continue
@@ -153,6 +180,7 @@ func findEntries(f *file, x *format) {
 func accountNames(f *file, entries []entry) map[string]bool {
 	out := map[string]bool{}
 	for _, e := range entries {
+		// 100 bytes: longer values are no account names.
 		words := splitName(e.key)
 		if len(words) == 0 || e.end-e.start > 100 {
 			continue
@@ -170,6 +198,7 @@ func (x *format) isSecretEntry(e entry) bool {
 	if x.under != "" && !e.in.isBelow(x.under) {
 		return false
 	}
+	// Without keys every entry of the format is a secret.
 	if len(x.names) == 0 || x.names[normalizeName(e.key)] {
 		return true
 	}

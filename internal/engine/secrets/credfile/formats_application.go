@@ -1,7 +1,15 @@
 package credfile
 
-// This file lists the configuration of applications, frameworks and servers.
+// This file lists the configuration of applications, frameworks and servers. The order
+// matters: all formats of a file name are tried, and a secret goes by the first that reports
+// it. Special formats therefore precede general ones.
+//
+// A row is added with an id that stays (it becomes the rule id), the file names in lower case,
+// the names of secret entries without separators ("db_password" is dbpassword), and a sentence
+// for people. "*" among the keys accepts every name that sounds like a secret; loose formats
+// then also demand a value that looks like one. See format for all columns.
 
+// applicationFormats are appended to the formats of clients and clouds; see formats.
 var applicationFormats = []format{
 	{id: "wordpress-config", name: "Secret in WordPress configuration", class: signingClass, read: readCode,
 		files: "wp-config.php wp-config*.php *wp-config*.php wp-config.php.* *wp-config.php.bak wp-config.txt",

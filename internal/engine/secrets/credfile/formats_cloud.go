@@ -1,7 +1,11 @@
 package credfile
 
-// This file lists the formats of clouds and infrastructure.
+// This file lists the formats of clouds and infrastructure: profiles of command line clients,
+// exports of consoles, kubeconfig, Terraform, Ansible and Chef.
 
+// cloudFormats are the rows, in the order in which they are tried. Files with a general name
+// (config, credentials, token.json) have words that must occur, so that a file of another
+// program with that name is not read.
 var cloudFormats = []format{
 	{id: "cloud-credentials", name: "Stored cloud credential", class: cloudClass, read: readAssignments,
 		files: ".aws/credentials aws/credentials aws_credentials credentials .credentials *.credentials .aws/config " +

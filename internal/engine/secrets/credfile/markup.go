@@ -17,11 +17,17 @@ func readJSON(f *file) []entry {
 
 // jsonReader is the state of readJSON: where it is, and which name comes before the next
 // value.
+// Brackets need not match, quotes end at the end of the line: a file that is damaged or not
+// JSON at all yields fewer entries, never an error.
 type jsonReader struct {
+	// The file, as UTF-8.
 	text string
-	at   int
-	in   *scope
-	key  string
+	// Offset of the next byte.
+	at int
+	// The object or list that is open. The outermost scope has no name.
+	in *scope
+	// Name of the next value, or of the last one.
+	key string
 	// after tells that a colon has been read, so that what comes is a value.
 	after bool
 	out   []entry
@@ -33,6 +39,8 @@ func (r *jsonReader) readToken() {
 	switch {
 	case c == '"' || c == '\'':
 		r.readQuoted(c)
+	// A nested object or list gets the name in front of it. Inside of a list there are no names:
+	// its elements go by the name of the list, so after is set at once for '['.
 	case c == '{' || c == '[':
 		name := r.key
 		if !r.after {
@@ -41,6 +49,7 @@ func (r *jsonReader) readToken() {
 		r.in, r.after, r.key = &scope{name: name, outer: r.in}, c == '[', name
 		r.at++
 	case c == '}' || c == ']':
+		// A closing bracket too many leaves the outermost scope open.
 		if r.in.outer != nil {
 			r.in = r.in.outer
 		}
@@ -52,6 +61,7 @@ func (r *jsonReader) readToken() {
 	case c == ':':
 		r.after = true
 		r.at++
+	// Comments are no JSON, but common in configuration (JSONC, JSON5).
 	case c == '/' && r.at+1 < len(r.text) && r.text[r.at+1] == '/', c == '#':
 		r.skipPast("\n")
 	case c == '/' && r.at+1 < len(r.text) && r.text[r.at+1] == '*':
@@ -76,12 +86,14 @@ func (r *jsonReader) skipPast(to string) {
 func (r *jsonReader) readQuoted(q byte) {
 	start := r.at + 1
 	i := start
+	// A text does not span lines; a missing quote costs one line only.
 	for i < len(r.text) && r.text[i] != q && r.text[i] != '\n' {
 		if r.text[i] == '\\' {
 			i++
 		}
 		i++
 	}
+	// A backslash at the end of the file moves the offset past it.
 	i = min(i, len(r.text))
 	r.at = min(i+1, len(r.text))
 	r.addEntry(start, i)
@@ -93,6 +105,8 @@ func (r *jsonReader) readBare() {
 	for r.at < len(r.text) && !strings.ContainsRune(" \t\r\n,:{}[]\"'", rune(r.text[r.at])) {
 		r.at++
 	}
+	// A byte that begins no name, for example a lone quote, must be skipped, or the loop would not
+	// end.
 	if r.at == start {
 		r.at++
 	}
@@ -100,6 +114,7 @@ func (r *jsonReader) readBare() {
 }
 
 // addEntry adds a value, or takes it for the key of the next one.
+// Keys in quotes and bare keys (JSON5) are treated alike.
 func (r *jsonReader) addEntry(start, end int) {
 	if r.after {
 		r.out = append(r.out, entry{key: r.key, start: start, end: end, in: r.in})
@@ -111,6 +126,7 @@ func (r *jsonReader) addEntry(start, end int) {
 // readXML reads attributes and texts with their names. The text of an element
 // that has a name or key as attribute goes by that.
 func readXML(f *file) []entry {
+	// The bounds between tags are passed on as text; the tag changes the open element.
 	r := &xmlReader{text: f.text, in: &scope{}}
 	for r.at < len(r.text) {
 		open := strings.IndexByte(r.text[r.at:], '<')
@@ -125,6 +141,8 @@ func readXML(f *file) []entry {
 }
 
 // xmlReader is the state of readXML.
+// Names of the open elements are a chain of scopes, so that rules can ask for an element
+// further up.
 type xmlReader struct {
 	text string
 	at   int
@@ -141,6 +159,7 @@ func (r *xmlReader) readText(start, end int) {
 	for end > start && r.text[end-1] <= ' ' {
 		end--
 	}
+	// 64 KiB: longer texts are embedded documents or images, not secrets.
 	if start < end && end-start < 64<<10 && r.name != "" && r.in.outer != nil {
 		r.out = append(r.out, entry{key: r.name, start: start, end: end, in: r.in.outer})
 	}
@@ -158,14 +177,19 @@ func (r *xmlReader) readTag() {
 	}
 	switch {
 	case strings.HasPrefix(rest, "<!--"):
+		// Comments are skipped: examples in them are usually not in use.
 		skip("-->")
 	case strings.HasPrefix(rest, "<![CDATA["):
+		// CDATA is text like any other, without escapes.
 		start := r.at + len("<![CDATA[")
 		skip("]]>")
 		r.readText(start, max(start, r.at-len("]]>")))
+	// The XML declaration, processing instructions and DOCTYPE.
 	case strings.HasPrefix(rest, "<?"), strings.HasPrefix(rest, "<!"):
 		skip(">")
 	case strings.HasPrefix(rest, "</"):
+		// End tags are not compared with start tags; one that is missing shifts the scopes and
+		// nothing else.
 		if r.in.outer != nil {
 			r.in = r.in.outer
 		}
@@ -183,6 +207,7 @@ func (r *xmlReader) readElement() {
 	if name == "" {
 		return
 	}
+	// The prefix of a namespace does not belong to the name: <ns:password>.
 	if i := strings.LastIndexByte(name, ':'); i >= 0 {
 		name = name[i+1:]
 	}
@@ -199,16 +224,20 @@ func (r *xmlReader) readElement() {
 			r.name = ""
 			return
 		case c == '<':
+			// The next tag begins before this one ended: it is read on its own.
 			return // the tag was never closed
 		case c <= ' ' || c == '/' || c == '=' || c == '"' || c == '\'':
 			r.at++
 		default:
 			key := r.readName()
 			start, end := r.readAttribute()
+			// Attributes without a value, as in HTML, have no secret.
 			if start >= end {
 				continue
 			}
 			r.out = append(r.out, entry{key: key, start: start, end: end, in: in})
+			// <property name="password">secret</property>: the text goes by the value of the
+			// attribute.
 			if k := normalizeName(key); k == "name" || k == "key" {
 				called = r.text[start:end]
 			}
@@ -217,6 +246,7 @@ func (r *xmlReader) readElement() {
 }
 
 // readAttribute reads ="value" and returns the bounds of the value.
+// White space may surround the equals sign. Without quotes there is no value.
 func (r *xmlReader) readAttribute() (start, end int) {
 	for r.at < len(r.text) && r.text[r.at] <= ' ' {
 		r.at++
@@ -232,6 +262,7 @@ func (r *xmlReader) readAttribute() (start, end int) {
 		return 0, 0
 	}
 	start = r.at + 1
+	// An attribute may span lines. Without its closing quote the rest of the file cannot be read.
 	i := strings.IndexByte(r.text[start:], r.text[r.at])
 	if i < 0 {
 		r.at = len(r.text)

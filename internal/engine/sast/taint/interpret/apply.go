@@ -15,19 +15,28 @@ import (
 // says of the inputs to the values and objects of the caller.
 
 // An application is one call being brought into a state.
+// It lives for one call of Apply. The maps cache translations, since a summary refers to the
+// same origins and values many times.
 type application struct {
-	a   *analysis
-	st  *frame.State // before the call: actuals are read here
-	x   *callsite.Actuals
+	a  *analysis
+	st *frame.State // before the call: actuals are read here
+	// The actual receiver, arguments and captured variables.
+	x *callsite.Actuals
+	// The summary that is applied: of the context that fits, or the one for every caller.
 	sum *summary.Summary
 
-	objs   map[value.ObjectID][]value.ObjectID
-	parts  map[*taintset.Origin]*value.Value // what inputs and their parts are
+	// The caller's objects for each of the callee's. Nil but present: being translated.
+	objs  map[value.ObjectID][]value.ObjectID
+	parts map[*taintset.Origin]*value.Value // what inputs and their parts are
+	// Taint of each input or part of one.
 	taints map[*taintset.Origin]taintset.Set
+	// By identity of the callee's value.
 	values map[*value.Value]*value.Value
 }
 
 // resolveOrigin returns what the called function's atom is: a part of an actual.
+// An input is translated directly. A part (request.body.name) is loaded from its parent, step
+// by step. The result is nil when the call has no such input.
 func (p *application) resolveOrigin(at *taintset.Origin) *value.Value {
 	if at.Up == nil {
 		return p.x.Input(p.a.Frame, at.In)
@@ -36,13 +45,16 @@ func (p *application) resolveOrigin(at *taintset.Origin) *value.Value {
 		return v
 	}
 	v := p.resolveOrigin(at.Up)
+	// A deep or picked part is the parent itself; the difference is applied to its taint later.
 	if v != nil && !at.Deep && !at.Picked {
 		api := v.API
 		v = p.a.Load(p.st, v, at.Name)
+		// Library types know the types and sources of their members.
 		if api != "" {
 			v = p.a.Run.PartOf(p.a.Function, api, at.Name, v)
 		}
 	}
+	// Failures are cached as well (nil).
 	p.parts[at] = v
 	return v
 }
@@ -50,7 +62,10 @@ func (p *application) resolveOrigin(at *taintset.Origin) *value.Value {
 // Apply interprets a call of a function of the program. The result is nil when it
 // does not return.
 func (a *analysis) Apply(st *frame.State, x *callsite.Actuals) (result, thrown *value.Value) {
+	// A nil context asks for the general summary.
 	s := a.Summaries.Summary(x.Function, nil)
+	// There is no summary yet: the function is being analyzed further up (recursion). The solver
+	// repeats the caller when it is there.
 	if s == nil {
 		return value.Unknown, nil
 	}
@@ -66,6 +81,7 @@ func (a *analysis) Apply(st *frame.State, x *callsite.Actuals) (result, thrown *
 		clear(p.parts) // what the call wrote may arrive by another name
 		p.applySinks()
 	}
+	// The effects are applied nonetheless: sinks in front of a throw have been reached.
 	if s.NeverReturns {
 		return nil, thrown
 	}
@@ -78,6 +94,8 @@ func (a *analysis) Apply(st *frame.State, x *callsite.Actuals) (result, thrown *
 func (p *application) inContext(s *summary.Summary) *summary.Summary {
 	var ctx summary.Facts
 	asks := s
+	// The summary in a context can ask for further facts. Each repetition adds some; without new
+	// ones, or without a summary in time, the best one so far is used.
 	for range maxAsked {
 		more := ctx.With(p.findFacts(asks))
 		if len(more) == len(ctx) {
@@ -93,6 +111,8 @@ func (p *application) inContext(s *summary.Summary) *summary.Summary {
 }
 
 // maxAsked bounds how often a caller is asked what it knows.
+// The first round learns the facts, the second those that a function among them makes
+// necessary. More rounds were of no use in practice and multiply the number of contexts.
 const maxAsked = 2
 
 // factOf returns what the caller knows of a value. It reports false when it knows nothing,
@@ -100,11 +120,17 @@ const maxAsked = 2
 // that is given to it is worth more than a constant.
 func (p *application) factOf(s *summary.Summary, v *value.Value) (summary.Fact, bool) {
 	a := p.a
+	// whole: the function and what it calls are small enough for a copy per context.
 	whole := s.Cost <= summary.MaxContextCost
 	id, sole := v.SoleObject()
 	switch {
+	// Long texts (embedded files, templates) are no facts: comparing them costs more than they
+	// decide.
 	case v.IsKnown() && len(v.Constant.Text) <= summary.MaxFactText:
 		return summary.Fact{Constant: v.Constant}, whole
+	// A function as an argument decides what is called. It is worth a context even for large
+	// functions when it is a callback, otherwise the function is noted as too large and reported
+	// in the statistics.
 	case sole && (a.Objects[id].Function != nil || a.Objects[id].Collector):
 		if !whole && !p.x.Callback {
 			a.Summaries.NoteLarge(s.Function)
@@ -114,11 +140,14 @@ func (p *application) factOf(s *summary.Summary, v *value.Value) (summary.Fact, 
 			return summary.Fact{Function: fn}, true
 		}
 		return summary.Fact{Collector: true, KeepsIn: a.Objects[id].KeepsIn}, true
+	// The type of the only object decides which methods are called.
 	case sole && a.Objects[id].Type != "":
 		return summary.Fact{Type: a.Objects[id].Type}, whole
+	// A type of a library decides which models apply.
 	case v.API != "" && !a.IsProgramType(v.API):
 		return summary.Fact{API: v.API}, whole || p.x.Callback
 	}
+	// Nothing is known here either: the question is passed on to this function's callers.
 	a.Need(v)
 	return summary.Fact{}, false
 }
@@ -130,6 +159,7 @@ func (p *application) findFacts(s *summary.Summary) summary.Facts {
 	var ctx summary.Facts
 	// Many functions that call each other would be followed once for each fact that any of
 	// them knows; their summaries for every caller have to do.
+	// A unit has functions that call each other (a cycle of the call graph).
 	if unit := a.Run.UnitOf[a.Function]; len(unit) > frame.SomeFunctions && a.Run.UnitOf[s.Function][0] == unit[0] {
 		return nil
 	}
@@ -142,12 +172,14 @@ func (p *application) findFacts(s *summary.Summary) summary.Facts {
 		if !ok {
 			continue
 		}
+		// The fact is about this input.
 		f.Origin = at
 		// Not even a function that it calls is worth following this one again.
 		if s.OwnCost > summary.MaxLargeCost {
 			a.Summaries.NoteLarge(s.Function)
 			return nil
 		}
+		// MaxFacts bounds the size of the key of a context.
 		if ctx = append(ctx, f); len(ctx) == summary.MaxFacts {
 			break
 		}
@@ -156,6 +188,7 @@ func (p *application) findFacts(s *summary.Summary) summary.Facts {
 }
 
 // maxCalls bounds the calls through which objects of one place are told apart.
+// Beyond it, recursion such as a tree builder would make objects without end.
 const maxCalls = 3
 
 // translateObjects returns the caller's objects for one of the callee.
@@ -163,6 +196,7 @@ func (p *application) translateObjects(id value.ObjectID) []value.ObjectID {
 	if ids, ok := p.objs[id]; ok {
 		return ids
 	}
+	// An object that refers to itself (parent pointers) ends the recursion here.
 	p.objs[id] = nil // for an object that holds itself
 	info := &p.sum.Objects[id]
 	// What was given to the callee is the caller's own object, whatever it is there.
@@ -175,6 +209,8 @@ func (p *application) translateObjects(id value.ObjectID) []value.ObjectID {
 	// What the callee made is one object for each call, so that two calls of a factory make
 	// two objects, up to maxCalls calls around it.
 	key := value.ObjectKey{Instruction: p.x.Instruction, From: p.x.Function, ID: id, Sub: p.x.Sub}
+	// From the limit on, the key is that of the allocation in the callee. Different calls then
+	// share the object.
 	if info.Depth >= maxCalls { // whatever one place makes is one object from here on
 		key = value.ObjectKey{Instruction: p.x.Instruction, From: info.Allocated.Function,
 			ID: value.ObjectID(-1 - info.Allocated.Instruction), Sub: info.Allocated.Sub}
@@ -203,9 +239,12 @@ func (p *application) translateValue(v *value.Value) *value.Value {
 
 // newTranslation translates a value of a summary to the caller. A value that is an input of
 // the callee as it was given is the caller's own one, with its constant and its objects.
+// The condition makes identity functions transparent: f(x) returns x with its constant and its
+// type.
 func (p *application) newTranslation(v *value.Value) *value.Value {
 	if at := p.passedInput(v); at != nil {
 		if w := p.resolveOrigin(at); w != nil {
+			// The trace gets the step of the call, with the inner trace below it.
 			return w.WithTaint(w.Taint.Through(taintset.NextStep{Function: p.a.Function, Node: p.x.Node,
 				Inner: v.Taint[0].Trace})).WithAPI(v.API)
 		}
@@ -220,6 +259,8 @@ func (p *application) newTranslation(v *value.Value) *value.Value {
 
 // passedInput returns the input that the value is, nil when it is anything else.
 func (p *application) passedInput(v *value.Value) *taintset.Origin {
+	// A value with a constant, with more than one origin or with sanitized bits differs from the
+	// input and is translated piece by piece.
 	if len(v.Objects) != 1 || len(v.Taint) != 1 || v.IsKnown() || v.Taint[0].Clean != 0 {
 		return nil
 	}
@@ -235,6 +276,8 @@ func (p *application) translateTaint(t taintset.Set) taintset.Set {
 	if len(t) == 0 {
 		return nil
 	}
+	// The loop fills the cache first. originTaint uses the same scratch memory, so it must not run
+	// while the set is being built.
 	for _, e := range t {
 		if e.Origin.Source == nil {
 			p.originTaint(e.Origin) // before the mix is begun, which another call may need
@@ -273,18 +316,23 @@ func (p *application) originTaint(at *taintset.Origin) taintset.Set {
 		t = p.a.Run.PickedBy(t)
 	}
 	p.taints[at] = t
+	// What was picked by an attacker's key is itself under control, as far as the kinds of
+	// PickedBy go.
 	return t
 }
 
 // applyEffects writes what the callee left in objects into the caller's heap. Whatever
 // is read for it is read before anything is written.
 func (p *application) applyEffects() {
+	// ids are the caller's objects, o is the translated content, in reports that the object came
+	// from the caller.
 	type write struct {
 		ids []value.ObjectID
 		o   *value.Object
 		in  bool
 	}
 	var writes []write
+	// A nil object was not touched by the callee or not kept in its summary.
 	for id, o := range p.sum.Heap {
 		if o == nil {
 			continue
@@ -307,6 +355,8 @@ func (p *application) applyEffects() {
 			// An object that the call made before, in a loop, stands for several from now on.
 			o := w.o
 			if old := p.st.Object(id); old != nil {
+				// JoinObjects respects kinds: two lists are joined by position while both are
+				// exact.
 				o = p.a.JoinObjects(&p.a.Objects[id], old, o).Clone()
 				o.Weak = true
 			}
@@ -316,6 +366,8 @@ func (p *application) applyEffects() {
 }
 
 // updateObject writes what a call left in an input into one of the caller's objects.
+// The write is strong only for one object that stands for one instance. Otherwise old and new
+// parts are joined.
 func (a *analysis) updateObject(st *frame.State, id value.ObjectID, w *value.Object, strong bool) {
 	o := st.Object(id).Clone() // states share objects until one is written
 	for _, f := range w.Fields {
@@ -325,6 +377,7 @@ func (a *analysis) updateObject(st *frame.State, id value.ObjectID, w *value.Obj
 	}
 	// An element under a key that is not known may be at any of the known ones, but for
 	// the parts with "#", which no program can name.
+	// Such parts are the listeners and captured variables, which are kept under reserved names.
 	if w.Elements != nil {
 		for i := range o.Fields {
 			f := &o.Fields[i]
@@ -343,6 +396,7 @@ func (a *analysis) updateObject(st *frame.State, id value.ObjectID, w *value.Obj
 	default:
 		o.Text = value.Join(o.Text, w.Text)
 	}
+	// After a write at an unknown position the positions of the list are no longer exact.
 	if w.Elements != nil {
 		o.ForgetPositions()
 	}
@@ -350,6 +404,8 @@ func (a *analysis) updateObject(st *frame.State, id value.ObjectID, w *value.Obj
 }
 
 // applyApprovals makes the arguments harmless that the callee approved of by returning.
+// The other two outcomes, WhenTrue and WhenFalse, are applied by guards at the branch that
+// tests the result.
 func (p *application) applyApprovals() {
 	for _, ok := range p.sum.Approvals[summary.WhenReturned] {
 		p.a.ApproveArgument(p.st, p.x, ok)
@@ -359,10 +415,13 @@ func (p *application) applyApprovals() {
 // applySinks brings the sinks of the called function to the caller: with what the
 // caller gave. What is decided already stays with the callee.
 func (p *application) applySinks() {
+	// The list is needed for the costs of the caller and for reports of what was reached.
 	if !slices.Contains(p.a.children, p.sum) {
 		p.a.children = append(p.a.children, p.sum)
 	}
 	for _, s := range p.sum.Pending {
+		// Sinks that only globals or sources reach were decided in the callee. Only what arrives
+		// through parameters can still change.
 		isInput := func(e *taintset.Element) bool {
 			return e.Origin.Source == nil && e.Origin.In.Kind != taintset.Global
 		}
@@ -370,6 +429,7 @@ func (p *application) applySinks() {
 		if len(inputs) == 0 {
 			continue
 		}
+		// A sink with several inputs that must be tainted together needs all of them.
 		if p.a.Run.JudgesTogether(s.SinkKey) {
 			inputs = s.Taint // what arrives is judged together
 		}

@@ -13,9 +13,12 @@ import (
 
 // exitsProgram reports whether a model says that the call ends the program. Its sinks are
 // asked before.
+// Examples are exit(), abort() and System.exit(). Code behind the call is dead, which removes
+// false positives after "if (!valid) die();".
 func (a *analysis) exitsProgram(c *callsite.Site) bool {
 	for _, e := range c.Matches(model.Exits) {
 		if c.Holds(e.If) {
+			// The arguments of exit may be sinks too: die($_GET["x"]) prints them.
 			if a.Noting {
 				a.modelCall(c).NoteSinks()
 			}
@@ -26,6 +29,8 @@ func (a *analysis) exitsProgram(c *callsite.Site) bool {
 }
 
 // passThrown gives what a call throws to the handler around it, or out of the function.
+// Values that are thrown carry taint: the message of an exception is often built from input
+// and printed in the handler.
 func (a *analysis) passThrown(st *frame.State, b *ir.Block, thrown *value.Value) {
 	switch {
 	case thrown == nil:
@@ -39,6 +44,7 @@ func (a *analysis) passThrown(st *frame.State, b *ir.Block, thrown *value.Value)
 // invokeCall interprets a call. It returns false when the program does not come back.
 func (a *analysis) invokeCall(st *frame.State, i int32, b *ir.Block) bool {
 	c := callsite.New(a.Frame, st, i)
+	// An element of JSX is a call of its component.
 	if c.Call.Kind == ir.CallMarkup && !a.Run.Plain {
 		if v := a.interpretMarkup(c); c.Instruction.Dst != ir.NoVar {
 			a.Assign(st, c.Instruction.Dst, v)
@@ -68,11 +74,15 @@ func (a *analysis) invokeCall(st *frame.State, i int32, b *ir.Block) bool {
 	// model is for the very type and they are only guessed by their name.
 	returns := true
 	switch {
+	// A model that matched and targets that are only guessed by name: the model wins, since a name
+	// such as "get" fits many functions of the program.
 	case len(targets) > 0 && !(modelled && !certain):
 		var thrown, v *value.Value
 		v, thrown, returns = a.applyAll(c, targets)
 		a.passThrown(st, b, thrown)
 		result = value.Join(result, v)
+	// Neither a model nor a target: the general rule passes the taint of arguments and receiver to
+	// the result.
 	case !modelled:
 		result = value.Join(result, m.CallUnknown())
 	}
@@ -94,19 +104,25 @@ func (a *analysis) invokeCall(st *frame.State, i int32, b *ir.Block) bool {
 func (a *analysis) modelCall(c *callsite.Site) *libcall.Call { return libcall.New(c, a.Guards, a) }
 
 // applyAll applies every target and joins what comes out.
+// Each target starts from the same state. The states that come out are merged, since any of
+// the targets may be the one that runs.
 func (a *analysis) applyAll(c *callsite.Site, targets []callsite.Target) (result, thrown *value.Value, returns bool) {
 	before := c.State
 	var after *frame.State
+	// MaxTargets bounds the cost of calls through interfaces that many classes implement.
 	if len(targets) > callsite.MaxTargets {
 		targets = targets[:callsite.MaxTargets]
 	}
 	for k, t := range targets {
 		st := c.State
+		// With one target the state is changed in place, which saves a copy for nearly all calls.
 		if len(targets) > 1 {
 			st = a.Borrow(before)
 		}
 		r, th := a.Apply(st, c.Bind(st, t, int32(k)))
 		thrown = value.Join(thrown, th)
+		// A nil result means that the target never returns; it adds nothing to the state behind
+		// the call.
 		if r == nil {
 			continue
 		}
@@ -120,6 +136,7 @@ func (a *analysis) applyAll(c *callsite.Site, targets []callsite.Target) (result
 	if after != nil {
 		*c.State = *after
 	}
+	// The value of a constructor call is the object, not what the constructor returns.
 	if c.Call.Kind == ir.CallNew {
 		result = c.Receiver
 	}
@@ -134,12 +151,16 @@ func (a *analysis) bindCallback(st *frame.State, id value.ObjectID, args []*valu
 	fn := a.Objects[id].Function
 	t := callsite.Target{Function: fn, Value: &value.Value{Objects: []value.ObjectID{id}}}
 	x := &callsite.Actuals{Function: fn, Parameters: make([]*value.Value, len(fn.Params)),
+		// The sub-index separates the calls of several callbacks at one instruction, and those of
+		// the library from those of the program.
 		Instruction: site.Index, Node: site.Instruction.Node, Sub: sub<<16 | 1, Callback: true}
 	x.Captures = callsite.CaptureOf(a.Frame, st, t)
 	list := make([]callsite.Argument, len(args))
 	for i, v := range args {
 		list[i] = callsite.Argument{Value: v, From: ir.NoVar}
 	}
+	// In JavaScript a function that uses "this" without a receiver is the common case of methods
+	// passed by name.
 	if frame.ExpectsReceiver(fn) {
 		if x.Receiver = a.ReceiverOf(st, id); x.Receiver == nil && len(list) > 0 {
 			x.Receiver, list = list[0].Value, list[1:]
@@ -155,10 +176,13 @@ func (a *analysis) CallValue(st *frame.State, f *value.Value, args []*value.Valu
 	if f == nil {
 		return nil
 	}
+	// The value may be several functions; all are called and the results are joined.
 	var result *value.Value
 	for _, id := range f.Objects {
 		info := &a.Objects[id]
 		switch {
+		// A collector is a function of the library (resolve): what it is called with is stored in
+		// it.
 		case info.Collector:
 			for _, v := range args {
 				a.StoreObject(st, id, value.AnyKey, v, false)
@@ -169,9 +193,11 @@ func (a *analysis) CallValue(st *frame.State, f *value.Value, args []*value.Valu
 			result = value.Join(result, r)
 		}
 	}
+	// No function: an object with a single method is one in Java and Kotlin (lambda interfaces).
 	if result == nil && len(f.Objects) > 0 && !a.Run.Local {
 		result = a.callObject(st, f, args, site, sub)
 	}
+	// A function of a library that was passed as a value: list.map(escape).
 	if result == nil && f.API != "" && !a.IsFunction(f) {
 		result = a.modelCall(site).CallLibrary(st, f.API, args)
 	}
@@ -179,12 +205,15 @@ func (a *analysis) CallValue(st *frame.State, f *value.Value, args []*value.Valu
 }
 
 // callObject calls the only method of an object that stands for a function.
+// The receiver of the call is the object. Its type decides which method that is: the one of
+// Runnable, Comparator or Function.
 func (a *analysis) callObject(st *frame.State, f *value.Value, args []*value.Value, site *callsite.Site,
 	sub int32) *value.Value {
 	var result *value.Value
 	for _, id := range f.Objects {
 		typ := a.Objects[id].Type
 		if typ == "" {
+			// The type may be known to the callers.
 			a.Need(f)
 			continue
 		}
@@ -209,10 +238,14 @@ func (a *analysis) callObject(st *frame.State, f *value.Value, args []*value.Val
 
 // callEscaping calls the function values that were made and never called: somebody
 // else will.
+// Without these calls a finding inside of a handler that is registered with an unknown library
+// would be missed.
 func (a *analysis) callEscaping() {
 	if a.exit == nil {
 		return
 	}
+	// Only closures that this function has made itself are called. Functions without captured
+	// variables are analyzed as entry points anyway, with the same result.
 	for id := range a.Objects {
 		info := &a.Objects[id]
 		if info.Function == nil || info.Key.From != nil || info.Input != nil || a.Applied[value.ObjectID(id)] ||
@@ -221,10 +254,15 @@ func (a *analysis) callEscaping() {
 		}
 		t := callsite.Target{Function: info.Function,
 			Value: &value.Value{Objects: []value.ObjectID{value.ObjectID(id)}}}
+		// A copy of the final state: the closure sees the variables as they are at the end.
 		st := a.Borrow(a.exit)
 		x := &callsite.Actuals{Function: info.Function, Parameters: make([]*value.Value, len(info.Function.Params)),
 			Instruction: 0, Node: info.Function.Node,
+			// The bit keeps the calls apart from all others at the instruction, whose sub-indexes
+			// are smaller.
 			Sub: 1 << 24}
+		// The call is attributed to the instruction that made the closure, for the trace of
+		// findings.
 		if info.Key.Instruction >= 0 {
 			x.Instruction, x.Node = info.Key.Instruction, a.Function.Code[info.Key.Instruction].Node
 		}

@@ -12,16 +12,21 @@ import (
 
 // This file knows what frameworks do with the values that handlers return: annotations
 // of the handler and its class say which sinks a return value reaches.
+// Spring, Flask and JAX-RS write the returned value into the response. A returned text is then
+// a sink for cross-site scripting (CWE-79) without any call to it.
 
 // noteReturnSinks notes what arrives at whoever called a function that carries an annotation,
 // "@app.route(return)" as a sink, or that the annotation of its class speaks of.
 func (a *analysis) noteReturnSinks(st *frame.State, in *ir.Instr) {
+	// An object of a library type is a response, a view or a redirect. Its construction is a call
+	// with sinks of its own; a text is checked here.
 	v := a.Read(st, in.A)
 	if strings.Contains(v.API, ".") && !strings.HasSuffix(v.API, ".String") {
 		return // an object of a library: what it was made of has been looked at
 	}
 	set := a.Run.ModelsOf(a.Function)
 	names := modelindex.Annotations(a.Function.File, a.Function.Node)
+	// @RestController stands at the class and holds for its methods that handle requests.
 	if a.Function.Class != nil && a.Run.HandlesRequests(a.Function) {
 		names = append(names, modelindex.Annotations(a.Function.File, a.Function.Class.Node)...)
 	}
@@ -38,9 +43,13 @@ func (a *analysis) noteReturnSinks(st *frame.State, in *ir.Instr) {
 
 // answerHolds reports whether the conditions of a sink hold for an answer: what the
 // function answers with, and that it is a text.
+// The place in the model is always the return value; conditions of other kinds do not occur at
+// annotations.
 func (a *analysis) answerHolds(v *value.Value, list []model.Condition) bool {
 	for _, c := range list {
 		switch {
+		// The content type of the handler must be a page: an application/json response runs no
+		// script.
 		case c.Test == model.Page:
 			if !a.Run.AnswersPage(a.Function) {
 				return false
@@ -49,6 +58,8 @@ func (a *analysis) answerHolds(v *value.Value, list []model.Condition) bool {
 			if a.answersText(v) == c.Not {
 				return false
 			}
+		// Begins compares the constant beginning of the text, for example "redirect:" in Spring,
+		// where the rest is a location and not a page.
 		case c.Place.Base == model.Return && c.Test == model.Begins:
 			if c.Like.MatchString(v.KnownPrefix()) == c.Not {
 				return false

@@ -22,6 +22,7 @@ func (a *analysis) literalValue(i int32, in *ir.Instr) *value.Value {
 	case ir.ConstCharacter:
 		v = value.FromCharacter(in.Text)
 	case ir.ConstNumber:
+		// Numbers that cannot be represented exactly are numbers all the same, of unknown value.
 		if n, ok := value.ParseNumber(in.Text); ok {
 			v = n
 		} else {
@@ -30,10 +31,12 @@ func (a *analysis) literalValue(i int32, in *ir.Instr) *value.Value {
 	case ir.ConstBool:
 		v = value.FromBool(strings.EqualFold(in.Text, "true"))
 	case ir.ConstNull:
+		// null is one shared value. It has no text and needs no check for sources.
 		return value.Null
 	case ir.ConstRegex:
 		return a.RegexLiteral(in)
 	}
+	// Rules for hard-coded credentials have literals as their sources.
 	if v.Constant.IsText() {
 		v = a.LiteralSource(in, v)
 	}
@@ -44,13 +47,18 @@ func (a *analysis) literalValue(i int32, in *ir.Instr) *value.Value {
 func (a *analysis) copyOf(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	v := a.Read(st, in.A)
 	switch in.Text {
+	// &x of Go and C: a struct is an object already and has an address. A plain value is put into
+	// a cell, so that a write through the pointer is seen by all.
 	case "&", "&=":
 		if len(v.Objects) == 0 && v.API == "" || in.Text == "&=" {
 			return a.MakeCell(st, i, v)
 		}
+	// *p reads the cell.
 	case "*":
 		v = a.ContentOf(st, v)
 	}
+	// Only named variables add a step to the trace. Temporaries of the translation would fill it
+	// with steps that the source does not show.
 	if a.Function.IsLocal(in.Dst) && len(v.Taint) > 0 {
 		return v.WithTaint(v.Taint.At(a.Function, in.Node))
 	}
@@ -60,7 +68,9 @@ func (a *analysis) copyOf(st *frame.State, i int32, in *ir.Instr) *value.Value {
 // awaitedValue returns what comes out of a promise. Where a function is async nobody
 // says so, and what it returns is taken for its promise.
 func (a *analysis) awaitedValue(st *frame.State, in *ir.Instr) *value.Value {
+	// -1: an awaited value allocates nothing.
 	v := a.copyOf(st, -1, in)
+	// Promise names the type of promises of the language, "" where there are none.
 	if v.API == "" || v.API != a.Function.File.Lang.Semantics.Promise {
 		return v
 	}
@@ -68,6 +78,8 @@ func (a *analysis) awaitedValue(st *frame.State, in *ir.Instr) *value.Value {
 }
 
 // throwRejection throws what a promise that is awaited was rejected with.
+// It only applies in functions that await. A promise that is passed on unawaited keeps the
+// error in its field.
 func (a *analysis) throwRejection(st *frame.State, in *ir.Instr, b *ir.Block) {
 	v := a.Read(st, in.A)
 	if v.API == "" || v.API != a.Function.File.Lang.Semantics.Promise {
@@ -86,6 +98,7 @@ func (a *analysis) throwRejection(st *frame.State, in *ir.Instr, b *ir.Block) {
 // loadField reads a.b.
 func (a *analysis) loadField(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	v := a.fieldValue(st, i, in)
+	// The length of a tainted text is a number. As a key it cannot be "__proto__".
 	if in.Text == "length" { // an index, and no name
 		v = v.WithTaint(v.Taint.Sanitized(a.Run.KeyBits))
 	}
@@ -96,24 +109,30 @@ func (a *analysis) loadField(st *frame.State, i int32, in *ir.Instr) *value.Valu
 // text, then of what models know under the name of its type.
 func (a *analysis) fieldValue(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	base := a.Read(st, in.A)
+	// A getter of the program replaces everything else: its result is what the expression is.
 	if v, ok := a.runGetter(st, i, base, in.Text); ok {
 		return v
 	}
 	v := a.Load(st, base, in.Text)
+	// In languages with one number type the length is certainly a number, so that arithmetic with
+	// it is clean.
 	if in.Text == "length" && a.Function.File.Lang.Semantics.OneNumber && !a.Run.Plain && !v.IsKnown() {
 		v = &value.Value{Kind: value.KindNumber, Objects: v.Objects}
 	}
+	// Nothing was stored under the name: a hook such as __getattr__ may produce it.
 	if v == value.Unknown {
 		if w, ok := a.runMissingHook(st, i, base, in.Text); ok {
 			return w
 		}
 	}
+	// C.prototype of a class or a function; needed for methods that are added later.
 	if v == value.Unknown && in.Text == "prototype" {
 		return a.PrototypeOf(st, i, base)
 	}
 	if base.Constant.IsText() && v == value.Unknown {
 		return a.textField(base, in.Text)
 	}
+	// The models know types of members: the field "query" of an express.Request.
 	if base.API != "" {
 		v = v.WithAPI(a.Run.APIs[base.API+"."+in.Text])
 	}
@@ -132,6 +151,7 @@ func (a *analysis) textField(base *value.Value, name string) *value.Value {
 // that they say it has.
 func (a *analysis) memberOf(st *frame.State, i int32, base *value.Value, name string, v *value.Value) *value.Value {
 	in := &a.Function.Code[i]
+	// The size of an exact list, spelled as a property in JavaScript, C# and Kotlin.
 	if list, ok := a.SoleObject(st, base).List(); ok && (name == "length" || name == "Length" || name == "size") &&
 		v == value.Unknown {
 		return value.FromInt(float64(len(list)))
@@ -141,14 +161,18 @@ func (a *analysis) memberOf(st *frame.State, i int32, base *value.Value, name st
 		owner = a.StaticType(in.Node)
 	}
 	if owner == "" {
+		// The type of the base may be known to callers. With it, models and methods apply.
 		a.NeedType(base)
 		return a.UnknownMember(in.Node, name, v)
 	}
+	// A method that is read without being called: callback = obj.method.
 	if v == value.Unknown {
 		if m := a.MethodValue(st, i, base, owner, name); m != nil {
 			return m
 		}
 	}
+	// Several instances of a type share what the program has stored in the field anywhere, if the
+	// instance at hand has nothing.
 	v = a.FromShared(st, base, owner, name, v).WithAPI(a.Run.FieldType(a.Function, owner, name))
 	return a.MemberValue(i, owner, name, v.WithAPI(a.Run.MemberName(owner, name)))
 }
@@ -158,6 +182,7 @@ func (a *analysis) memberOf(st *frame.State, i int32, base *value.Value, name st
 func (a *analysis) storeField(st *frame.State, i int32, in *ir.Instr) {
 	base, x := a.Read(st, in.A), a.Read(st, in.B)
 	x = x.WithTaint(x.Taint.At(a.Function, in.Node))
+	// A setter consumes the value; nothing is stored under the name itself.
 	if a.runSetter(st, i, base, in.Text, x) {
 		return
 	}
@@ -166,7 +191,10 @@ func (a *analysis) storeField(st *frame.State, i int32, in *ir.Instr) {
 	if owner == "" {
 		owner = a.StaticType(in.Node)
 	}
+	// Share records the value for all objects of the type, for reads in functions that see another
+	// instance.
 	a.Share(st, owner, in.Text, x)
+	// Assignments may be sinks: element.innerHTML = x, response.contentType = x.
 	a.NoteAssignment(st, i, owner, in.Text, x)
 }
 
@@ -174,6 +202,7 @@ func (a *analysis) storeField(st *frame.State, i int32, in *ir.Instr) {
 // makes its elements when they are asked for would hold.
 func (a *analysis) loadIndex(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	base := a.Read(st, in.A)
+	// __getitem__ and its like replace the access.
 	if v, ok := a.runItemHook(st, i, base, a.Read(st, in.B)); ok {
 		return v
 	}
@@ -183,11 +212,13 @@ func (a *analysis) loadIndex(st *frame.State, i int32, in *ir.Instr) *value.Valu
 		key, known = a.FromEnd(st, base, key)
 	}
 	v := a.Load(st, base, key)
+	// A character of a constant text: "abc"[1].
 	if v == value.Unknown && base.Constant.IsText() && in.B != ir.NoVar {
 		if c := value.CharacterAt(base, a.Read(st, in.B)); c != nil {
 			return c
 		}
 	}
+	// The object exists here and has nothing at the key: a default of the collection may apply.
 	if id, sole := base.SoleObject(); v == value.Unknown && sole && st.Object(id) != nil {
 		v = a.impliedElement(st, i, id, base, key)
 	}
@@ -196,12 +227,17 @@ func (a *analysis) loadIndex(st *frame.State, i int32, in *ir.Instr) *value.Valu
 	if !known && len(base.Taint) > 0 {
 		v = v.WithTaint(v.Taint.Union(a.DerivedTaint(base)))
 	}
+	// A key from a request selects the element: the result counts as picked by the attacker, which
+	// matters for prototype pollution and for calls of selected functions.
 	if !known {
 		v = a.PickedValue(st, in, base, v)
 	}
+	// In rules of users the taint of the index flows into the element, unless the rule says
+	// otherwise ("taint_assume_safe_indexes").
 	if a.Run.Plain && in.B != ir.NoVar {
 		v = v.WithTaint(v.Taint.Union(a.DeepTaint(st, a.Read(st, in.B)).Sanitized(a.Run.SafeIndexes)))
 	}
+	// An access without an index operand is a position of a destructured result: a, b := f().
 	if base.API != "" && key == "0" && in.B == ir.NoVar {
 		return v.WithAPI(base.API) // of several results the model's type is that of the first
 	}
@@ -218,9 +254,12 @@ func (a *analysis) impliedElement(st *frame.State, i int32, id value.ObjectID, b
 	key string) *value.Value {
 	var v *value.Value
 	switch o := &a.Objects[id]; {
+	// A missing element of a map with default lists becomes a list, so that d[k].append(x) is not
+	// lost.
 	case o.DefaultsToList:
 		v = a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindList, Complete: true},
 			&value.Object{Size: value.Unsized}).WithAPI("list")
+	// A row of a two-dimensional array was never allocated on its own: new int[3][4], a[i][j] = x.
 	case o.Complete && o.Kind == value.KindList:
 		v = a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindAny}, &value.Object{Size: value.Unsized})
 	default:
@@ -235,10 +274,12 @@ func (a *analysis) impliedElement(st *frame.State, i int32, id value.ObjectID, b
 func (a *analysis) storeIndex(st *frame.State, i int32, in *ir.Instr) {
 	base, x := a.Read(st, in.A), a.Read(st, in.C)
 	x = x.WithTaint(x.Taint.At(a.Function, in.Node))
+	// No key: the instruction builds a list, element by element.
 	if in.B == ir.NoVar && (in.Text == "" || in.Text == spreadKey) {
 		if in.Text == "" {
 			a.Push(st, base, x)
 		} else {
+			// A spread: [...a, x] adds all elements of a.
 			a.Spread(st, i, base, x)
 		}
 		return
@@ -248,6 +289,8 @@ func (a *analysis) storeIndex(st *frame.State, i int32, in *ir.Instr) {
 	if base.API != "" {
 		a.NoteAssignment(st, i, base.API, key, x)
 	}
+	// obj[key] = value with an unknown key may write to the prototype of all objects (CWE-1321),
+	// if both are controlled.
 	if !known && in.B != ir.NoVar {
 		a.NotePollution(st, in, base, x)
 		a.StoreKey(st, base, a.Read(st, in.B))
@@ -264,10 +307,13 @@ func (a *analysis) loadGlobal(st *frame.State, i int32, in *ir.Instr) *value.Val
 	if len(name) < len(in.Text) {
 		owner = in.Text[:len(in.Text)-len(name)-1]
 	}
+	// Class::method and Class.method without a call.
 	if m := a.MethodExpression(st, i, in.Text); m != nil {
 		return m
 	}
 	v := value.Unknown
+	// Operand A is the object for names that are both a global and a member, such as
+	// module.exports.x.
 	if in.A != ir.NoVar {
 		base := a.Read(st, in.A)
 		v = a.Load(st, base, name)
@@ -278,11 +324,15 @@ func (a *analysis) loadGlobal(st *frame.State, i int32, in *ir.Instr) *value.Val
 			v = a.MemberValue(i, base.API, name, v)
 		}
 	}
+	// Only globals that the program sets are read from the heap; reading any other yields nothing
+	// but a name.
+	// The second case is the exports object of the file itself (CommonJS).
 	if v == value.Unknown && (a.Run.Declares(in.Text) || a.Function.File.Lang.Semantics.Exports != "" &&
 		in.Text == a.Function.File.Module) {
 		v = a.Load(st, a.Globals(), in.Text)
 	}
 	if owner != "" {
+		// For a static field the declared type is the type of the value.
 		v = v.WithAPI(a.Run.FieldType(a.Function, owner, name))
 	}
 	return a.GlobalValue(in, v.WithAPI(cmp.Or(a.Run.APIs[in.Text], in.Text)))
@@ -296,6 +346,8 @@ func (a *analysis) storeGlobal(st *frame.State, i int32, in *ir.Instr) {
 	if in.A != ir.NoVar {
 		a.StoreMade(st, a.Read(st, in.A), model.Last(in.Text), x)
 	}
+	// A global without a dot belongs to the pseudo-class "global", under which models list sinks
+	// such as document.location.
 	dot := strings.LastIndexByte(in.Text, '.')
 	owner := "global"
 	if dot > 0 {
@@ -308,6 +360,7 @@ func (a *analysis) storeGlobal(st *frame.State, i int32, in *ir.Instr) {
 // Structs whose zero value is an object have their fields at once.
 func (a *analysis) newObject(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	switch in.Text {
+	// A set is treated as a list, since only membership matters for taint.
 	case "[]", "()", "set":
 		return a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindList, Complete: true}, &value.Object{})
 	case "{}":
@@ -315,12 +368,15 @@ func (a *analysis) newObject(st *frame.State, i int32, in *ir.Instr) *value.Valu
 			&value.Object{Size: value.Unsized})
 	}
 	class := a.Run.Program.Class(in.Text)
+	// A class of a library without source: only its name is known. The constructor call gives the
+	// rest.
 	if class == nil && in.X == ir.Allocated {
 		return &value.Value{API: in.Text}
 	}
 	v := a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindObject, Complete: true, Type: in.Text},
 		&value.Object{Size: value.Unsized})
 	v.API = in.Text
+	// Go: var s T has zero fields, which are objects themselves if they are structs.
 	if class != nil && class.Kind == "struct" && a.Function.File.Lang.Semantics.ZeroValues {
 		a.FillZeroFields(st, i, v, class)
 	}
@@ -328,6 +384,8 @@ func (a *analysis) newObject(st *frame.State, i int32, in *ir.Instr) *value.Valu
 }
 
 // newClosure makes a function value; it shares the variables that it captures.
+// Captured variables are fields of the closure. They are shared and not copied: a write inside
+// is visible outside.
 func (a *analysis) newClosure(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	fn := a.Function.File.Functions[in.X]
 	v := a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindFunction, Function: fn, Complete: true},
@@ -344,11 +402,14 @@ func (a *analysis) iterateValue(st *frame.State, i int32, in *ir.Instr) *value.V
 	base := a.Read(st, in.A)
 	v := a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindObject, Complete: true},
 		&value.Object{Size: value.Unsized})
+	// Over keys: "for k in obj" of JavaScript, "for k := range m" of Go.
 	switch in.Text {
 	case "keys":
 		a.Store(st, v, value.AnyKey, a.KeysOf(st, base))
+	// Over pairs: "for k, v := range m", "for k, v in d.items()".
 	case "entries":
 		key, element := a.KeysOf(st, base), a.Load(st, base, value.AnyKey)
+		// Go 1.23: range over a function. What it yields may be the key or the element.
 		if given := a.yieldedToLoop(st, i, in, base); given != nil {
 			key, element = value.Join(key, given), value.Join(element, given)
 		}
@@ -358,6 +419,7 @@ func (a *analysis) iterateValue(st *frame.State, i int32, in *ir.Instr) *value.V
 		a.Store(st, v, value.AnyKey, pair)
 	default:
 		e := a.ElementOf(st, i, base)
+		// Models name the element of a library collection "[*]".
 		if base.API != "" {
 			e = a.MemberValue(i, base.API, "[*]", e)
 		}
@@ -369,6 +431,7 @@ func (a *analysis) iterateValue(st *frame.State, i int32, in *ir.Instr) *value.V
 // yieldedToLoop returns what a function that is iterated over passes to the loop, which is a
 // function for it; nil when the value is none (Go).
 func (a *analysis) yieldedToLoop(st *frame.State, i int32, in *ir.Instr, f *value.Value) *value.Value {
+	// X is 1 where the operand is known to be no function that passes elements to the loop.
 	if in.X != 0 {
 		return nil
 	}
@@ -383,6 +446,7 @@ func (a *analysis) yieldedToLoop(st *frame.State, i int32, in *ir.Instr, f *valu
 		return nil
 	}
 	info := value.ObjectInfo{Kind: value.KindFunction, Complete: true, Collector: true}
+	// Sub 2 separates the loop function from the pair, which has 1.
 	loop := &value.Value{Objects: []value.ObjectID{a.ObjectOf(value.ObjectKey{Instruction: i, Sub: 2}, info)}}
 	a.CallValue(st, functions, []*value.Value{loop}, &callsite.Site{Frame: a.Frame, State: st, Index: i,
 		Instruction: in}, 1)
@@ -393,6 +457,8 @@ func (a *analysis) yieldedToLoop(st *frame.State, i int32, in *ir.Instr, f *valu
 }
 
 // yielded is the part of a generator's result that holds what it gives.
+// All yielded values join in the result of the generator; "yield from" adds the elements of
+// another one.
 func (a *analysis) noteYield(st *frame.State, in *ir.Instr) *value.Value {
 	v := a.Read(st, in.A)
 	if in.Text == "from" {
@@ -405,6 +471,7 @@ func (a *analysis) noteYield(st *frame.State, in *ir.Instr) *value.Value {
 }
 
 // removePart removes what is deleted; a key that is not known leaves everything.
+// delete obj.x of JavaScript, del d[k] of Python, unset($a["k"]) of PHP.
 func (a *analysis) removePart(st *frame.State, in *ir.Instr) {
 	base := a.Read(st, in.A)
 	name := in.Text

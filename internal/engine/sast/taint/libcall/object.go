@@ -6,6 +6,8 @@ import (
 )
 
 // assignFields copies the fields of the others to the first.
+// It computes Object.assign(target, …sources) and its relatives: later sources overwrite
+// earlier ones. The result is the target itself, not a copy.
 func (m *Call) assignFields(args []*value.Value) *value.Value {
 	to := operandAt(args, 0)
 	for _, from := range args[min(1, len(args)):] {
@@ -15,15 +17,21 @@ func (m *Call) assignFields(args []*value.Value) *value.Value {
 }
 
 // bareObject makes an object that inherits nothing.
+// Object.create(null) of JavaScript: a key "__proto__" is an ordinary key there, so writes
+// with tainted keys are no prototype pollution (CWE-1321).
 func (m *Call) bareObject() *value.Value {
 	return m.Frame.Allocate(m.State, m.Index, 1, value.ObjectInfo{Kind: value.KindMap, Complete: true,
 		NoPrototype: true}, &value.Object{Size: value.Unsized})
 }
 
 // defineProperty computes "object.define".
+// This is Object.defineProperty(o, name, {value: …, get: …, set: …}). The value becomes the
+// field; accessors are kept as fields of their own, which reads and writes of the member then
+// run.
 func (m *Call) defineProperty(args []*value.Value) (*value.Value, bool) {
 	o, how := operandAt(args, 0), operandAt(args, 2)
 	name, known := m.Frame.KeyOf(operandAt(args, 1))
+	// An unknown name could hide any field; the general rules keep the taint of the descriptor.
 	if !known || len(o.Objects) == 0 {
 		return nil, false
 	}

@@ -7,15 +7,22 @@ import (
 	"merlon/internal/engine/sast/taint/value"
 )
 
-// This file computes the operations of texts, and of buffers that grow.
+// This file computes the operations of texts ("string.…"), and of buffers that grow
+// ("buffer.…": StringBuilder, strings.Builder, io.StringIO).
+//
+// Each operation gives a constant where all operands are constants. That matters for the sinks
+// as much as taint: a constant prefix decides whether a URL or a path can leave its root.
 
 // joinPath joins the arguments to a path. What is behind the first cannot choose how it
 // begins.
+// Path traversal in a later element remains possible; only what needs control of the beginning
+// (the host of a URL, an absolute path, the scheme) is ruled out.
 func (m *Call) joinPath() *value.Value {
 	var t taintset.Set
 	for i, arg := range m.Args {
 		part := m.Frame.TextOf(m.State, arg.Value).Taint
 		if i > 0 {
+			// StartBit is the kind of sinks for which only the beginning counts.
 			part = part.Sanitized(m.Frame.Run.StartBit)
 		}
 		t = t.Union(part)
@@ -24,7 +31,11 @@ func (m *Call) joinPath() *value.Value {
 }
 
 // textOperation computes with texts.
+// args[0] is the text itself for methods, the first argument for functions of a module. The
+// result is false only where general rules apply.
 func (m *Call) textOperation(op string, args []*value.Value) (*value.Value, bool) {
+	// "join" and "split" need the lists themselves; the conversion to texts below would flatten
+	// them.
 	if op == "join" {
 		return m.joinTexts(args), true
 	}
@@ -48,9 +59,13 @@ func (m *Call) textOperation(op string, args []*value.Value) (*value.Value, bool
 		return m.joinPath(), true
 	}
 	s := operandAt(texts, 0)
+	// Operations such as length, index and equals give back a number or a truth value, from which
+	// no attacker's text can be read. They drop the taint.
 	var t taintset.Set
 	if carries[op] {
 		t = s.Taint
+		// The third operand is the replacement. The second, the pattern, does not appear in the
+		// result.
 		if op == "replace" {
 			t = t.Union(operandAt(texts, 2).Taint)
 		}
@@ -59,10 +74,14 @@ func (m *Call) textOperation(op string, args []*value.Value) (*value.Value, bool
 	if v := value.FoldTextOperation(op, texts); v != nil {
 		return v.WithTaint(t), true
 	}
+	// No constant came out. Need asks the callers for operands that depend on parameters: the
+	// summary for a caller with constants is then computed again, exactly.
 	for _, v := range texts {
 		m.Frame.Need(v)
 	}
 	v := &value.Value{Kind: textResults[op], Taint: t}
+	// Conversion and trimming keep the beginning, unless the beginning is what gets trimmed. The
+	// prefix is what later checks of schemes and roots compare.
 	if op == "of" || op == "trim" && !strings.HasPrefix(s.Prefix, " ") {
 		v.Prefix = s.Prefix
 	}
@@ -73,6 +92,8 @@ func (m *Call) textOperation(op string, args []*value.Value) (*value.Value, bool
 }
 
 // carries has the operations whose result holds text of the first operand.
+// An operation that is missing here returns something other than the text: a position, a
+// length, a comparison.
 var carries = map[string]bool{
 	"char": true, "substring": true, "slice": true, "upper": true, "lower": true, "trim": true, "replace": true,
 	"repeat": true,
@@ -81,6 +102,7 @@ var carries = map[string]bool{
 
 // textResults are the kinds of what the operations of texts return that return no text: a
 // number, a truth.
+// Every operation that is not listed returns a text.
 var textResults = map[string]value.Kind{
 	"length": value.KindNumber, "equals": value.KindBool, "equalsfold": value.KindBool, "contains": value.KindBool,
 	"starts": value.KindBool,
@@ -88,11 +110,15 @@ var textResults = map[string]value.Kind{
 }
 
 // splitText returns a list of the parts of a text.
+// Without a constant text the number of parts is unknown: each element may be any part and has
+// the taint of the whole.
 func (m *Call) splitText(args []*value.Value) *value.Value {
 	s, sep := m.Frame.TextOf(m.State, operandAt(args, 0)), operandAt(args, 1)
 	v := m.newResult(value.KindList)
 	id := v.Objects[0]
 	o := m.State.Object(id).Clone()
+	// An empty separator splits into characters in some languages and is an error in others; it is
+	// therefore not computed.
 	if s.Constant.IsText() && sep.Constant.IsText() && sep.Constant.Text != "" && len(s.Taint) == 0 {
 		var list []*value.Value
 		for _, part := range strings.Split(s.Constant.Text, sep.Constant.Text) {
@@ -108,11 +134,15 @@ func (m *Call) splitText(args []*value.Value) *value.Value {
 }
 
 // joinTexts joins the elements of a list, or all operands.
+// "join" has two forms: separator.join(list) of Python and list.join(separator) of JavaScript.
+// Both come here with the list as one of the operands.
 func (m *Call) joinTexts(args []*value.Value) *value.Value {
 	var parts []*value.Value
 	for _, v := range args {
 		if list, ok := m.Frame.SoleObject(m.State, v).List(); ok {
 			for i, e := range list {
+				// Between two elements stands the separator, whose text does not matter here. It
+				// is an unknown part, so that the result is not taken for a known constant.
 				if i > 0 && len(args) > 1 {
 					parts = append(parts, value.Unknown)
 				}
@@ -126,6 +156,8 @@ func (m *Call) joinTexts(args []*value.Value) *value.Value {
 }
 
 // bufferOperation computes with a text that grows.
+// The text lives in the object of the buffer (Object.Text), not in the value, since append
+// changes it in place and each alias sees the change.
 func (m *Call) bufferOperation(op string, args []*value.Value) (*value.Value, bool) {
 	b := operandAt(args, 0)
 	if op == "new" {
@@ -134,6 +166,7 @@ func (m *Call) bufferOperation(op string, args []*value.Value) (*value.Value, bo
 			b = m.newResult(value.KindObject)
 		}
 		text := value.FromString("")
+		// new StringBuilder(100) gives a capacity, not a text.
 		if len(args) > 0 && !(args[0].Kind == value.KindNumber) {
 			text = m.Frame.TextOf(m.State, args[0])
 		}
@@ -146,14 +179,20 @@ func (m *Call) bufferOperation(op string, args []*value.Value) (*value.Value, bo
 		if o != nil && o.Text != nil {
 			old = o.Text
 		} else if m.Frame.Objects[id].Input != nil {
+			// The buffer is a parameter of this function: its text is whatever the caller has
+			// written to it, named as "everything inside of this input".
 			old = &value.Value{Kind: value.KindString,
 				Taint: taintset.Set{{Origin: m.Frame.Run.Deep(m.Frame.Objects[id].Input)}}}
 		}
 		m.setText(&value.Value{Objects: []value.ObjectID{id}}, m.grownText(op, old, args), len(b.Objects) == 1)
 	}
+	// b.reset() returns nothing; the calls below return the buffer for chains such as
+	// b.append(x).append(y).
 	if op == "clear" {
 		return value.Unknown, true
 	}
+	// No object is known, for example a buffer that a library returned. The taint must not be
+	// lost, so the operands flow into the result.
 	if len(b.Objects) == 0 {
 		return m.Frame.Concat(m.State, m.Instruction.Node, args...), true
 	}
@@ -161,6 +200,9 @@ func (m *Call) bufferOperation(op string, args []*value.Value) (*value.Value, bo
 }
 
 // grownText returns the text after an operation.
+// Insertion at position 0 keeps the order, so that a constant prefix stays exact. Any other
+// position is treated as an append: the taint is the same, and the prefix of the old text is
+// kept.
 func (m *Call) grownText(op string, old *value.Value, args []*value.Value) *value.Value {
 	switch op {
 	case "append":
@@ -171,6 +213,8 @@ func (m *Call) grownText(op string, old *value.Value, args []*value.Value) *valu
 		}
 		return m.Frame.Concat(m.State, m.Instruction.Node, append([]*value.Value{old.WithTaint(old.Taint)},
 			args[1:]...)...)
+	// Only a constant without taint is reversed. The prefix of a tainted text says nothing about
+	// the reversed text.
 	case "reverse":
 		if old.IsKnown() && len(old.Taint) == 0 {
 			r := []rune(old.Constant.String())
@@ -183,6 +227,8 @@ func (m *Call) grownText(op string, old *value.Value, args []*value.Value) *valu
 	case "clear":
 		return value.FromString("")
 	}
+	// Any other operation (replace, delete, setCharAt): the order is lost, the taint of old text
+	// and operands remains.
 	v := &value.Value{Kind: value.KindString, Taint: old.Taint}
 	for _, arg := range args[1:] {
 		v.Taint = v.Taint.Union(m.Frame.TextOf(m.State, arg).Taint)
@@ -191,11 +237,15 @@ func (m *Call) grownText(op string, old *value.Value, args []*value.Value) *valu
 }
 
 // setText sets the text of an object.
+// A strong update replaces the text. A weak one joins both, since the object may stand for
+// several buffers.
 func (m *Call) setText(b, text *value.Value, strong bool) {
 	for _, id := range b.Objects {
 		o := m.State.Object(id).Clone()
 		if strong && !o.Weak {
 			o.Text = text
+			// Self is the taint of the object as a whole. A new text overwrites what it was made
+			// from.
 			o.Self = nil
 		} else {
 			o.Text = value.Join(o.Text, text)
