@@ -6,6 +6,8 @@ import (
 )
 
 // lowerProgram lowers the script.
+// The range is the whole file: the node of the grammar begins at the first command, behind the
+// shebang.
 func lowerProgram(l *lang.Lowering, r tree.Role, i int32) {
 	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
 	lowerBody(l, i)
@@ -29,11 +31,14 @@ func lowerBody(l *lang.Lowering, i int32) {
 }
 
 // lowerStatements adds the statements among the nodes. One with "&" behind it is a Spawn.
+// Comments and separators have no meaning and are left out. The text of a here-document
+// belongs to its redirection, which has been lowered with the command.
 func lowerStatements(l *lang.Lowering, list []int32) {
 	for n, c := range list {
 		if !l.Named(c) || l.Extra(c) && l.Kind(c) != "ERROR" || l.Kind(c) == "heredoc_body" {
 			continue
 		}
+		// "sleep 10 &" runs in the background: the command is the value of a Spawn.
 		if n+1 < len(list) && l.Kind(list[n+1]) == "&" {
 			l.Begin(tree.Spawn, tree.RoleStatement, c)
 			l.Need(tree.RoleValue, c, c)
@@ -45,6 +50,8 @@ func lowerStatements(l *lang.Lowering, list []int32) {
 }
 
 // own are the constructs that are statements of themselves.
+// All other kinds are commands, pipelines and lists, which have a status and may stand in
+// conditions.
 var own = map[string]bool{
 	"compound_statement": true, "if_statement": true, "while_statement": true, "for_statement": true,
 	"c_style_for_statement": true, "case_statement": true, "function_definition": true, "ERROR": true,
@@ -57,6 +64,8 @@ func lowerStatement(l *lang.Lowering, i int32) {
 		l.Node(tree.RoleStatement, i)
 		return
 	}
+	// The grammar sometimes takes commands of several lines for one. rowsOf separates them; each
+	// becomes a statement of its own.
 	switch l.Kind(i) {
 	case "command", "list", "pipeline", "redirected_statement":
 		if rows := rowsOf(l, i); len(rows) > 1 {
@@ -72,6 +81,8 @@ func lowerStatement(l *lang.Lowering, i int32) {
 }
 
 // lowerSplitStatement adds one of the statements that the grammar took for one.
+// Mark shows whether anything was added: a row that is empty adds nothing and needs no
+// statement around it.
 func lowerSplitStatement(l *lang.Lowering, i int32, row []link) {
 	m := l.Mark()
 	lowerRow(l, tree.RoleValue, i, row)
@@ -83,6 +94,7 @@ func lowerSplitStatement(l *lang.Lowering, i int32, row []link) {
 }
 
 // lowerSequence adds commands as one value.
+// "if a; b; then": all commands run, the last one decides. That is a Sequence.
 func lowerSequence(l *lang.Lowering, r tree.Role, i int32, list []int32) {
 	switch len(list) {
 	case 0:
@@ -101,6 +113,8 @@ func lowerSequence(l *lang.Lowering, r tree.Role, i int32, list []int32) {
 }
 
 // lowerIfStatement makes of every elif an If as Else.
+// Every elif nests one level deeper. depth counts the nodes that have to be closed, all of
+// which end with the statement.
 func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 	depth := 1
 	_, end := l.Range(i)
@@ -110,6 +124,8 @@ func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 		switch l.Kind(c) {
 		case "elif_clause":
 			start, _ := l.Range(c)
+			// The tree has a maximal depth: a script of a generator may have thousands of
+			// branches. The rest is left out.
 			if l.TooDeep() {
 				continue
 			}
@@ -126,6 +142,7 @@ func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerBranch adds the condition, which is before "then", and the body behind it.
+// The grammar has condition and body as siblings, separated by the word "then" only.
 func lowerBranch(l *lang.Lowering, i int32) {
 	var conditions, statements []int32
 	start, end := l.Range(i)
@@ -135,6 +152,7 @@ func lowerBranch(l *lang.Lowering, i int32) {
 		case kind == "elif_clause" || kind == "else_clause":
 		case kind == "then":
 			then = true
+			// The block begins right behind "then" and ends with the last statement.
 			_, start = l.Range(c)
 			end = start
 		case then:
@@ -153,6 +171,7 @@ func lowerBranch(l *lang.Lowering, i int32) {
 }
 
 // lowerWhileStatement lowers while and until.
+// The statement until is a while with the negated condition.
 func lowerWhileStatement(l *lang.Lowering, r tree.Role, i int32) {
 	var conditions []int32
 	for c := range l.Fields(i, "condition") {
@@ -161,6 +180,7 @@ func lowerWhileStatement(l *lang.Lowering, r tree.Role, i int32) {
 		}
 	}
 	l.Begin(tree.While, r, i)
+	// The negation is implied: the source has no "!" there.
 	if l.Has(i, "until") && len(conditions) > 0 {
 		l.Flag(l.BeginText(tree.Unary, tree.RoleCondition, "!", conditions[0]), tree.Implied)
 		lowerSequence(l, tree.RoleValue, i, conditions)
@@ -173,6 +193,7 @@ func lowerWhileStatement(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerForStatement lowers for and select. Without values they are the arguments.
+// "for x in a b c" has several values, which are a Tuple; "for x in "$@"" has one.
 func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	text := "of"
 	if l.Has(i, "select") {
@@ -185,6 +206,7 @@ func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 		values = append(values, c)
 	}
 	switch len(values) {
+	// "for x; do" runs over the arguments of the script: it is the same as "for x in "$@"".
 	case 0:
 		l.Flag(l.BeginText(tree.Unary, tree.RoleIterable, "$", i), tree.Implied)
 		l.Flag(l.Put(tree.Name, tree.RoleValue, "@", i), tree.Implied)
@@ -205,6 +227,7 @@ func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerCountingFor lowers "for ((i = 0; i < n; i++))".
+// Each part may be missing, as in C.
 func lowerCountingFor(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.For, r, i)
 	l.Parts(tree.RoleInit, i, "initializer")
@@ -215,6 +238,7 @@ func lowerCountingFor(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerCaseStatement lowers "case a in …": a Switch whose cases do not run into each other.
+// ";&" and ";;&" continue with the next case; only then is the switch one with fallthrough.
 func lowerCaseStatement(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	for c := range l.Children(i) {
@@ -236,6 +260,7 @@ func lowerCaseStatement(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerCaseItem lowers one case; "*)" is the default, and keeps its pattern.
+// A case has several patterns: "a|b)". They are alternatives.
 func lowerCaseItem(l *lang.Lowering, i int32) {
 	text := ""
 	if l.Source(l.Field(i, "value")) == "*" {
@@ -249,6 +274,7 @@ func lowerCaseItem(l *lang.Lowering, i int32) {
 	end := start
 	for c := range l.Every(i) {
 		switch {
+		// The body begins behind the parenthesis.
 		case l.Kind(c) == ")":
 			behind = true
 			_, start = l.Range(c)
@@ -263,6 +289,8 @@ func lowerCaseItem(l *lang.Lowering, i int32) {
 }
 
 // lowerFunction lowers a definition; a body that is no block is put into one.
+// "f() if …; then …; fi" has a statement as its body, which is rare but valid (POSIX, section
+// 2.9.5).
 func lowerFunction(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Function, r, "function", i)
 	if name := l.Field(i, "name"); name >= 0 {

@@ -10,6 +10,7 @@ import (
 )
 
 // lowerWord lowers a word without quotes.
+// A backslash takes the meaning of the next character: a\ b is one word with a blank.
 func lowerWord(l *lang.Lowering, r tree.Role, i int32) {
 	text := l.Source(i)
 	if lang.Holder(text) {
@@ -20,6 +21,8 @@ func lowerWord(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerNumberWord lowers a number: where words stand it is one.
+// The grammar has a kind of its own for numbers; to a command it is a text as any other.
+// "10#$x" has a child and is kept as it is.
 func lowerNumberWord(l *lang.Lowering, r tree.Role, i int32) {
 	if l.First(i) >= 0 {
 		l.Fallback(r, i, l.Node)
@@ -29,11 +32,14 @@ func lowerNumberWord(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerRawString lowers text in single quotes, in which nothing is an escape.
+// Nothing ends the text but the next single quote; a backslash is an ordinary character.
 func lowerRawString(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, strings.Trim(l.Source(i), "'"), i)
 }
 
 // lowerAnsiString lowers $'…'.
+// The escapes are those of C, which are close to those of Go: \n, \t, \x41, \u00e9. What Go
+// does not accept stays as it is in the source.
 func lowerAnsiString(l *lang.Lowering, r tree.Role, i int32) {
 	text := strings.TrimSuffix(strings.TrimPrefix(l.Source(i), "$'"), "'")
 	if s, err := strconv.Unquote(`"` + strings.ReplaceAll(strings.ReplaceAll(text, `\'`, `'`), `"`, `\"`) +
@@ -44,8 +50,11 @@ func lowerAnsiString(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerQuoted lowers "…".
+// In double quotes a backslash only protects $, `, ", itself and the end of the line (POSIX,
+// section 2.2.3).
 func lowerQuoted(l *lang.Lowering, r tree.Role, i int32) {
 	start, end := l.Range(i)
+	// The quotes do not belong to the text. A damaged text may be too short for both.
 	if start+1 < end {
 		start, end = start+1, end-1
 	}
@@ -55,20 +64,29 @@ func lowerQuoted(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // parts are a text with expansions in it.
+// It is the common form of quoted texts, words and here-documents, which differ in the range
+// and in the escapes.
 type parts struct {
-	i          int32
-	role       tree.Role
+	// The concrete node.
+	i int32
+	// The role of the result in its parent.
+	role tree.Role
+	// The bytes of the text, without quotes.
 	start, end uint32
-	flags      tree.Flags
-	value      func(string) string // resolves escapes
+	// Flags of the result: Raw for a here-document with a quoted delimiter.
+	flags tree.Flags
+	value func(string) string // resolves escapes
 }
 
 // signs finds the signs of patterns in a text.
+// Signs of a pattern (rule) within a text: ellipsis, $...X and $X, as the preparation of
+// patterns spells them.
 var signs = regexp.MustCompile(`qzellipsis|qzmany_[A-Z_0-9]+|qzmv_[A-Z_0-9]+`)
 
 // lowerTemplate adds a String, or a Template when expansions or signs of patterns are in
 // it. The grammar leaves blanks out, so the text is what is between the expansions.
 func lowerTemplate(l *lang.Lowering, p parts) {
+	// Children that are no text: expansions, substitutions and arithmetic.
 	var holes []int32
 	for c := range l.Children(p.i) {
 		if kind := l.Kind(c); kind != "string_content" && kind != "heredoc_content" {
@@ -76,11 +94,13 @@ func lowerTemplate(l *lang.Lowering, p parts) {
 		}
 	}
 	whole := l.File.Source[p.start:p.end]
+	// Without any the text is a constant.
 	if len(holes) == 0 && !signs.MatchString(whole) {
 		l.Flag(l.Put(tree.String, p.role, p.value(whole), p.i), p.flags)
 		return
 	}
 	l.Flag(l.Begin(tree.Template, p.role, p.i), p.flags)
+	// at is the offset up to which the text has been added.
 	at := p.start
 	for _, c := range holes {
 		start, end := l.Range(c)
@@ -115,7 +135,9 @@ func lowerTexts(l *lang.Lowering, p parts, start, end uint32) {
 }
 
 // lowerConcatenation lowers a word of several parts. Without expansions it is a String.
+// An example is prefix-"$x".txt.
 func lowerConcatenation(l *lang.Lowering, r tree.Role, i int32) {
+	// plain: all parts are texts, so that the word is a constant.
 	plain := !signs.MatchString(l.Source(i))
 	var b strings.Builder
 	for c := range l.Children(i) {
@@ -126,6 +148,8 @@ func lowerConcatenation(l *lang.Lowering, r tree.Role, i int32) {
 			b.WriteString(strings.Trim(l.Source(c), "'"))
 		case "string":
 			inner := l.First(c)
+			// A quoted text with anything but its content inside: an expansion. A subtree of more
+			// than three nodes (two quotes and the content) has one.
 			if inner >= 0 && l.Kind(inner) != "string_content" || l.CST.Nodes[c].SubtreeEnd > c+4 {
 				plain = false
 			}
@@ -138,6 +162,8 @@ func lowerConcatenation(l *lang.Lowering, r tree.Role, i int32) {
 		l.Put(tree.String, r, b.String(), i)
 		return
 	}
+	// The parts keep their forms, since "$x" in quotes is one word and $x without them may be
+	// several.
 	l.BeginText(tree.Other, r, "concatenation", i)
 	for c := range l.Children(i) {
 		if l.Kind(c) == "word" {
@@ -151,6 +177,8 @@ func lowerConcatenation(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerExpansion lowers "${x}" as "$x"; with operators it is an Other.
+// The operators are those of parameter expansion: ${x:-y}, ${x%.*}, ${#x}, ${!x} (POSIX,
+// section 2.6.2).
 func lowerExpansion(l *lang.Lowering, r tree.Role, i int32) {
 	only, plain := l.First(i), true
 	for c := range l.Children(i) {
@@ -162,6 +190,7 @@ func lowerExpansion(l *lang.Lowering, r tree.Role, i int32) {
 	}
 	operator := l.Field(i, "operator")
 	start, _ := l.Range(max(only, i))
+	// An operator in front of the name changes the meaning completely: length or indirection.
 	before := operator >= 0 && l.CST.Nodes[operator].Start < start // "${#x}", "${!x}"
 	if kind := l.Kind(only); plain && !before && (kind == "variable_name" || kind == "special_variable_name" ||
 		kind == "subscript") {
@@ -172,6 +201,7 @@ func lowerExpansion(l *lang.Lowering, r tree.Role, i int32) {
 	}
 	l.BeginText(tree.Other, r, "expansion", i)
 	for c := range l.Every(i) {
+		// The signs "${" and "}" are left out, the operator stays as a Token.
 		switch kind := l.Kind(c); {
 		case l.Extra(c) || kind == "}" || strings.HasSuffix(kind, "${"):
 		case l.Named(c):
@@ -184,6 +214,8 @@ func lowerExpansion(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerSubstitution lowers "$(a)", "`a`", "<(a)" and ">(a)".
+// A substitution is a Call whose callee is the sign itself, so that a rule can write $(...)
+// and match the commands as its arguments.
 func lowerSubstitution(l *lang.Lowering, r tree.Role, i int32) {
 	if only := l.First(i); l.Kind(only) == "command" && l.Source(l.Field(only, "name")) == lang.DeepName {
 		lowerDeep(l, r, only)
@@ -191,10 +223,12 @@ func lowerSubstitution(l *lang.Lowering, r tree.Role, i int32) {
 	}
 	l.Begin(tree.Call, r, i)
 	name := "$("
+	// "<(" and ">(": process substitution yields the name of a pipe.
 	if l.Kind(i) == "process_substitution" {
 		name = strings.TrimSpace(l.Source(i))[:2]
 	}
 	start, _ := l.Range(i)
+	// The callee has no range of its own.
 	l.Leaf(tree.Name, tree.RoleCallee, name, start, start)
 	for c := range l.Children(i) {
 		if l.FieldName(c) == "redirect" {
@@ -207,6 +241,7 @@ func lowerSubstitution(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerDeep lowers the substitution that stands for "<... a ...>" in a pattern.
+// "<... a ...>" of a rule matches an expression that contains a at any depth.
 func lowerDeep(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	name := l.Field(i, "name")
@@ -217,6 +252,8 @@ func lowerDeep(l *lang.Lowering, r tree.Role, i int32) {
 			rest = append(rest, c)
 		}
 	}
+	// A single argument stands for itself. Several words are a command, as they would be in the
+	// shell.
 	if len(rest) == 1 {
 		l.Node(tree.RoleArgument, rest[0])
 	} else {
@@ -245,6 +282,7 @@ func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerUnary lowers the tests of files and texts, such as "-f a", and the signs of
 // arithmetic.
+// The tests are those of "[[ ]]": -f, -z, -n and so on.
 func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	operator := l.Field(i, "operator")
 	text := l.Source(operator)
@@ -254,6 +292,7 @@ func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 			value = c
 		}
 	}
+	// Only arithmetic has these operators.
 	if text == "++" || text == "--" {
 		l.BeginText(tree.Update, r, text, i)
 	} else {
@@ -272,6 +311,7 @@ func lowerPostfix(l *lang.Lowering, r tree.Role, i int32) {
 
 // removeBackslashes removes backslashes: those before the letters, or before every letter
 // when there are none given.
+// A backslash at the end of a line joins two lines: both characters go away.
 func removeBackslashes(s, letters string) string {
 	if !strings.Contains(s, `\`) {
 		return s

@@ -16,8 +16,10 @@ func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 func lowerExpressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	c := l.First(i)
 	switch {
+	// A lone semicolon, mostly the body of a loop.
 	case c < 0:
 		l.Put(tree.Empty, r, "", i)
+	// delete is a statement of its own in the tree, since it ends the life of an object (CWE-416).
 	case l.Kind(c) == "delete_expression":
 		l.Node(r, c)
 	default:
@@ -31,10 +33,12 @@ func lowerExpressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 // declaration. A declaration that is the condition is a Variable.
 func lowerCondition(l *lang.Lowering, i int32) {
 	c := l.Field(i, "condition")
+	// C has a plain expression in parentheses there; the node condition_clause exists in C++ only.
 	if l.Kind(c) != "condition_clause" {
 		l.Need(tree.RoleCondition, i, c)
 		return
 	}
+	// C++17: if (auto it = m.find(k); it != m.end()).
 	l.Part(tree.RoleInit, c, "initializer")
 	l.Need(tree.RoleCondition, i, l.Field(c, "value"))
 }
@@ -71,6 +75,7 @@ func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	d := readDeclarator(l, l.Field(i, "declarator"))
 	specifier := l.Field(i, "type")
+	// The declaration has no node of its own; the range of the type is used.
 	l.Begin(tree.Variable, tree.RoleTarget, max(specifier, i))
 	lowerModifiers(l, i)
 	lowerFullType(l, tree.RoleType, specifier, d.layers)
@@ -83,6 +88,8 @@ func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerSwitchStatement lowers a switch; a case without a jump at its end runs into the
 // next one.
+// It is decided for the switch as a whole: as soon as one case runs on, all are treated so,
+// which is correct because the others end with a jump.
 func lowerSwitchStatement(l *lang.Lowering, r tree.Role, i int32) {
 	list := l.Field(i, "body")
 	var cases []int32
@@ -93,11 +100,13 @@ func lowerSwitchStatement(l *lang.Lowering, r tree.Role, i int32) {
 		}
 	}
 	for n, c := range cases {
+		// The last case has nothing to run into.
 		if n+1 < len(cases) && !leavesSwitch(l, c) {
 			text = "fallthrough"
 		}
 	}
 	l.BeginText(tree.Switch, r, text, i)
+	// C++17 allows an initializer here, too.
 	if clause := l.Field(i, "condition"); l.Kind(clause) == "condition_clause" {
 		l.Part(tree.RoleInit, clause, "initializer")
 		l.Part(tree.RoleValue, clause, "value")
@@ -105,6 +114,7 @@ func lowerSwitchStatement(l *lang.Lowering, r tree.Role, i int32) {
 		l.Node(tree.RoleValue, clause)
 	}
 	for _, c := range cases {
+		// Statements in front of the first label are unreachable; Duff's device is left as it is.
 		if l.Kind(c) != "case_statement" {
 			l.Node(tree.RoleCase, c)
 			continue
@@ -118,6 +128,7 @@ func lowerSwitchStatement(l *lang.Lowering, r tree.Role, i int32) {
 func lowerCaseStatement(l *lang.Lowering, i int32) {
 	value := l.Field(i, "value")
 	text := ""
+	// "default:" has no value.
 	if value < 0 {
 		text = "default"
 	}
@@ -125,6 +136,7 @@ func lowerCaseStatement(l *lang.Lowering, i int32) {
 	l.Node(tree.RoleCondition, value)
 	_, end := l.Range(i)
 	start := end
+	// The body begins behind the colon.
 	for c := range l.Every(i) {
 		if l.Kind(c) == ":" {
 			_, start = l.Range(c)
@@ -142,6 +154,8 @@ func lowerCaseStatement(l *lang.Lowering, i int32) {
 }
 
 // leavesSwitch reports whether the last statement of a case leaves the switch.
+// A block in braces at the end of a case is followed to its own last statement: case 1: { …;
+// break; }.
 func leavesSwitch(l *lang.Lowering, i int32) bool {
 	for {
 		last := int32(-1)
@@ -152,6 +166,8 @@ func leavesSwitch(l *lang.Lowering, i int32) bool {
 		case "compound_statement":
 			i = last
 			continue
+		// An infinite loop or a call of exit also leaves; assuming that the case runs on is the
+		// safe side.
 		case "break_statement", "return_statement", "goto_statement", "continue_statement", "throw_statement":
 			return true
 		}
@@ -173,6 +189,7 @@ func lowerLabeled(l *lang.Lowering, r tree.Role, i int32) {
 	label := l.Field(i, "label")
 	l.Begin(tree.Label, r, i)
 	l.Node(tree.RoleName, label)
+	// C23 allows a label at the end of a block; there is no body then.
 	for c := range l.Children(i) {
 		if c != label {
 			l.Node(tree.RoleBody, c)
@@ -190,6 +207,7 @@ func lowerTryStatement(l *lang.Lowering, r tree.Role, i int32) {
 			continue
 		}
 		l.Begin(tree.Catch, tree.RoleHandler, c)
+		// "catch (...)" has a parameter list without a declaration.
 		if list := l.Field(c, "parameters"); list >= 0 {
 			for p := range l.Children(list) {
 				d := readDeclarator(l, l.Field(p, "declarator"))

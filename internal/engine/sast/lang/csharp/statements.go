@@ -56,6 +56,7 @@ var statementRules = map[string]lang.Rule{
 }
 
 // optionalRule returns the rule for a node with a part or none.
+// partBehind with -1 is the first part; there may be none, as in "return;".
 func optionalRule(k tree.Kind, r tree.Role) lang.Rule {
 	return func(l *lang.Lowering, role tree.Role, i int32) {
 		l.Begin(k, role, i)
@@ -79,12 +80,15 @@ func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	t, left := l.Field(i, "type"), l.Field(i, "left")
 	if t >= 0 && left >= 0 {
+		// The declaration of the loop variable has no node of its own in the grammar. Its range is
+		// from the type to the name.
 		l.File.Nodes[l.Open(tree.Variable, tree.RoleTarget, l.CST.Nodes[t].Start,
 			l.CST.Nodes[left].End)].Text = variableKeyword(l, t)
 		lowerVariableType(l, t)
 		l.Node(tree.RoleTarget, left)
 		l.Close()
 	} else {
+		// "foreach (var (a, b) in pairs)": the target is a pattern without a type in front.
 		l.Node(tree.RoleTarget, left)
 	}
 	l.Need(tree.RoleIterable, i, l.Field(i, "right"))
@@ -93,6 +97,7 @@ func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerLabeled lowers "name: statement".
+// The statement behind the label is the next part after the name.
 func lowerLabeled(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Label, r, i)
 	name := partBehind(l, i, -1)
@@ -102,9 +107,12 @@ func lowerLabeled(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerYield lowers "yield return x"; "yield break" ends the function.
+// The Yield has the position of an expression, since other languages use its value; here it is
+// put into an ExpressionStatement.
 func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
 	value := partBehind(l, i, -1)
 	if value < 0 {
+		// "yield break;" has no value.
 		l.Put(tree.Return, r, "", i)
 		return
 	}
@@ -117,6 +125,8 @@ func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
 
 // withRule returns the rule for a block with a resource, which is the first part when
 // there are two.
+// "using (var f = …) { }" has a resource, "unsafe { }" and "using var f = …;" have none. The
+// text keeps them apart for patterns.
 func withRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.With, r, text, i)
@@ -140,6 +150,7 @@ func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 		case "catch_clause":
 			lowerCatch(l, c)
 		case "finally_clause":
+			// The grammar puts the block into the clause, not into a field.
 			l.Need(tree.RoleFinally, c, l.First(c))
 		}
 	}
@@ -149,10 +160,12 @@ func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 // lowerCatch lowers "catch (T e) when (c)"; type, name and filter may be missing.
 func lowerCatch(l *lang.Lowering, i int32) {
 	l.Begin(tree.Catch, tree.RoleHandler, i)
+	// "catch { }" catches everything and has no declaration.
 	if d := l.Find(i, "catch_declaration"); d >= 0 {
 		lowerType(l, tree.RoleType, l.Field(d, "type"))
 		l.Part(tree.RoleTarget, d, "name")
 	}
+	// The filter runs before the handler: catch (E e) when (e.Code == 404).
 	if f := l.Find(i, "catch_filter_clause"); f >= 0 {
 		l.Node(tree.RoleGuard, partBehind(l, f, -1))
 	}
@@ -162,6 +175,8 @@ func lowerCatch(l *lang.Lowering, i int32) {
 
 // lowerSwitchStatement lowers the statement; a section without statements runs into the
 // next one.
+// In C# only an empty section falls through; the general form covers that, since other
+// sections end with a jump.
 func lowerSwitchStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Switch, r, "fallthrough", i)
 	l.Part(tree.RoleValue, i, "value")
@@ -172,14 +187,18 @@ func lowerSwitchStatement(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerSection lowers a label with its statements.
+// A section has several labels and then statements: "case 1: case 2 when x > 0: a(); break;".
 func lowerSection(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
+	// "default:" has no condition; the text marks the case.
 	if l.Has(i, "default") {
 		text = "default"
 	}
 	l.BeginText(tree.Case, r, text, i)
+	// What is behind the colon is the body. The last child of the labels is in front of it.
 	colon := l.Find(i, ":")
 	_, end := l.Range(i)
+	// Without statements the body is empty and lies at the end of the section.
 	start := end
 	for c := range childParts(l, i) {
 		switch {
@@ -192,6 +211,7 @@ func lowerSection(l *lang.Lowering, r tree.Role, i int32) {
 			l.Node(tree.RoleCondition, c)
 		}
 	}
+	// The body is a block that the source does not spell.
 	l.Flag(l.Open(tree.Block, tree.RoleBody, start, end), tree.Implied)
 	for c := range childParts(l, i) {
 		if c > colon {
@@ -218,8 +238,10 @@ func lowerSwitchExpression(l *lang.Lowering, r tree.Role, i int32) {
 // lowerArm lowers "pattern => value"; "_" is the default.
 func lowerArm(l *lang.Lowering, r tree.Role, i int32) {
 	pattern := partBehind(l, i, -1)
+	// "when" of an arm is a guard: the arm is only taken if both fit.
 	guard := l.Find(i, "when_clause")
 	text := ""
+	// "_" with a guard is an ordinary arm, as it may not be taken.
 	if l.Kind(pattern) == "discard" && guard < 0 {
 		text = "default"
 	}
@@ -228,10 +250,13 @@ func lowerArm(l *lang.Lowering, r tree.Role, i int32) {
 		l.Node(tree.RoleCondition, pattern)
 	}
 	l.Node(tree.RoleGuard, guard)
+	// The value is behind the pattern and the guard.
 	value := partBehind(l, i, max(pattern, guard))
 	if value < 0 {
 		l.Need(tree.RoleBody, i, -1)
 	} else {
+		// The body of a Case is always a Block. The only expression of an Implied one is the value
+		// of the switch.
 		l.Flag(l.Begin(tree.Block, tree.RoleBody, value), tree.Implied)
 		l.Begin(tree.ExpressionStatement, tree.RoleStatement, value)
 		l.Node(tree.RoleValue, value)
@@ -242,6 +267,7 @@ func lowerArm(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerDeclaredName lowers "T name" of a pattern, which declares the name.
+// Examples are "case string s" and "is var x".
 func lowerDeclaredName(l *lang.Lowering, r tree.Role, i int32) {
 	t := l.Field(i, "type")
 	text := variableKeyword(l, t)

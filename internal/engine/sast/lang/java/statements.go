@@ -56,16 +56,20 @@ func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerForEach lowers "for (T x : xs)".
+// The modifiers and the type are children of the statement in the grammar; here they belong to
+// the declaration of the variable.
 func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	typ, name := l.Field(i, "type"), l.Field(i, "name")
 	if typ >= 0 && name >= 0 {
 		start, _ := l.Range(typ)
+		// "for (final T x : xs)": the declaration begins with its modifiers.
 		if m := l.Find(i, "modifiers"); m >= 0 {
 			start, _ = l.Range(m)
 		}
 		_, end := l.Range(name)
 		v := l.Open(tree.Variable, tree.RoleTarget, start, end)
+		// The text is "var" for an inferred type, otherwise empty.
 		l.File.Nodes[v].Text = inferredKeyword(l, typ)
 		lowerModifiers(l, i)
 		lowerVariableType(l, typ, l.Field(i, "dimensions"))
@@ -88,6 +92,7 @@ func lowerLabeled(l *lang.Lowering, r tree.Role, i int32) {
 
 // childAfter returns the child behind another one, or an empty statement; -1 when there
 // is none.
+// ";" alone is an empty statement, which the grammar does not name.
 func childAfter(l *lang.Lowering, i, child int32) int32 {
 	passed := false
 	for c := range l.Every(i) {
@@ -100,6 +105,7 @@ func childAfter(l *lang.Lowering, i, child int32) int32 {
 }
 
 // lowerYield lowers the statement that gives a switch its value.
+// It is not Thread.yield() but the statement of switch expressions (Java 14).
 func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.ExpressionStatement, r, i)
 	l.Begin(tree.Yield, tree.RoleValue, i)
@@ -109,6 +115,7 @@ func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerAssert lowers "assert a : b"; b is the message.
+// The first child is the condition, the second the message.
 func lowerAssert(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Assert, r, i)
 	role, any := tree.RoleCondition, false
@@ -123,6 +130,7 @@ func lowerAssert(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerSynchronized lowers "synchronized (a) { … }".
+// The lock is an expression in parentheses; the text tells it from a try with resources.
 func lowerSynchronized(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.With, r, "synchronized", i)
 	l.Node(tree.RoleResource, l.Find(i, "parenthesized_expression"))
@@ -150,6 +158,7 @@ func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 func lowerResource(l *lang.Lowering, r tree.Role, i int32) {
 	typ := l.Field(i, "type")
 	if typ < 0 {
+		// Since Java 9 a resource may be a variable that exists already: try (in) { }.
 		lang.Inner(l, r, i)
 		return
 	}
@@ -162,6 +171,7 @@ func lowerResource(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerCatch lowers "catch (A | B e)": a Type for each.
+// "A | B" are alternatives; the variable has the type of their common base.
 func lowerCatch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Catch, r, i)
 	if p := l.Find(i, "catch_formal_parameter"); p >= 0 {
@@ -179,6 +189,7 @@ func lowerCatch(l *lang.Lowering, r tree.Role, i int32) {
 func lowerSwitchOf(l *lang.Lowering, r tree.Role, i int32) {
 	body := l.Field(i, "body")
 	text := ""
+	// A switch has one form only: the compiler rejects groups beside rules.
 	if l.Has(body, "switch_block_statement_group") {
 		text = "fallthrough"
 	}
@@ -191,6 +202,7 @@ func lowerSwitchOf(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerCaseGroup lowers "case a: case b: statements".
+// Several labels in a row are conditions of one case, the statements behind them its body.
 func lowerCaseGroup(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.Begin(tree.Case, r, i)
 	start, end := l.Range(i)
@@ -199,9 +211,12 @@ func lowerCaseGroup(l *lang.Lowering, r tree.Role, i int32) {
 		if l.Kind(c) == "switch_label" {
 			lowerLabelConditions(l, n, c)
 		} else if start == end {
+			// The body begins at the first statement; a group without any is empty and runs into
+			// the next one.
 			start, _ = l.Range(c)
 		}
 	}
+	// The braces are missing in the source.
 	l.Flag(l.Open(tree.Block, tree.RoleBody, start, end), tree.Implied)
 	for c := range l.Children(i) {
 		if l.Kind(c) != "switch_label" {
@@ -225,9 +240,11 @@ func lowerCaseRule(l *lang.Lowering, r tree.Role, i int32) {
 	}
 	switch {
 	case body < 0:
+		// Without a body the case is incomplete: damaged code.
 		l.Need(tree.RoleBody, i, -1)
 	case l.Kind(body) == "block":
 		l.Node(tree.RoleBody, body)
+	// An expression or a throw as the body: the value of the switch.
 	default:
 		l.Flag(l.Begin(tree.Block, tree.RoleBody, body), tree.Implied)
 		l.Node(tree.RoleStatement, body)
@@ -238,6 +255,7 @@ func lowerCaseRule(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerLabelConditions lowers the conditions of a case.
 func lowerLabelConditions(l *lang.Lowering, n, i int32) {
+	// "default:" is a label of its own, without a condition.
 	if l.Has(i, "default") {
 		l.File.Nodes[n].Text = "default"
 	}
@@ -259,6 +277,7 @@ func lowerTypedPattern(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		parts = append(parts, c)
 	}
+	// Other forms, such as "var x" in a record or "_", are a single name.
 	if len(parts) != 2 {
 		lang.Inner(l, r, i)
 		return
@@ -270,9 +289,12 @@ func lowerTypedPattern(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerRecordPattern lowers "T(a, b)": an Other with Type and Element*.
+// A pattern such as Point(int x, int y) tests the type and takes the components apart. It has
+// no generic form.
 func lowerRecordPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Other, r, "record_pattern", i)
 	switch typ := l.First(i); l.Kind(typ) {
+	// The grammar names the type like a variable.
 	case "identifier":
 		l.Same(tree.Type, tree.RoleType, typ)
 	default:
@@ -283,6 +305,7 @@ func lowerRecordPattern(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerConstructorCall lowers "this(…);" and "super(…);".
+// The range ends with the arguments, not with the semicolon.
 func lowerConstructorCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.ExpressionStatement, r, i)
 	start, end := l.Range(i)
@@ -290,6 +313,7 @@ func lowerConstructorCall(l *lang.Lowering, r tree.Role, i int32) {
 		_, end = l.Range(arguments)
 	}
 	l.Open(tree.Call, tree.RoleValue, start, end)
+	// "outer.super(…)" is the call of a constructor of an inner class: the callee is a Member.
 	if object := l.Field(i, "object"); object >= 0 {
 		super := l.Field(i, "constructor")
 		_, end := l.Range(super)

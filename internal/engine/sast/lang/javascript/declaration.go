@@ -45,6 +45,7 @@ var declarations = map[string]lang.Rule{
 }
 
 // modifiers are the words that may stand in front of a declaration's name.
+// The star marks a generator function.
 var modifiers = map[string]bool{
 	"static": true, "async": true, "*": true, "readonly": true, "abstract": true, "declare": true, "accessor": true,
 	"accessibility_modifier": true, "override_modifier": true,
@@ -52,12 +53,16 @@ var modifiers = map[string]bool{
 
 // openDeclaration begins a declaration with its decorators and modifiers, those of the export
 // or "declare" around it included.
+// The concrete tree has "export" and "declare" as statements around the declaration, and
+// decorators of a class on the outside of an export. In the generic tree all of them are
+// children of the declaration, in the order of the source.
 func openDeclaration(l *lang.Lowering, k tree.Kind, r tree.Role, i int32) int32 {
 	outer := findWrappers(l, i)
 	outermost := i
 	if len(outer) > 0 {
 		outermost = outer[len(outer)-1]
 	}
+	// before has the nearest first, so it is walked from its end.
 	before := decoratorsBefore(l, i)
 	start, end := l.Range(outermost)
 	if len(before) > 0 {
@@ -83,12 +88,15 @@ func openDeclaration(l *lang.Lowering, k tree.Kind, r tree.Role, i int32) int32 
 }
 
 // lowerOwnModifiers lowers the modifiers among the children of a declaration.
+// What follows one of these fields belongs to the inside of the declaration.
 func lowerOwnModifiers(l *lang.Lowering, i int32) {
 	for c := range l.Every(i) {
 		switch l.FieldName(c) {
 		case "name", "property", "pattern", "body", "parameters", "value":
 			return
 		}
+		// "const enum": the word const is a modifier there; elsewhere it is the keyword of a
+		// variable.
 		if kind := l.Kind(c); modifiers[kind] || kind == "const" && l.Kind(i) == "enum_declaration" {
 			l.Same(tree.Modifier, tree.RoleModifier, c)
 		}
@@ -97,11 +105,14 @@ func lowerOwnModifiers(l *lang.Lowering, i int32) {
 
 // findWrappers returns the export and "declare" statements around a declaration, from
 // the inside. A class that is an expression has none.
+// (class {}) is an expression: an export around it exports its value, and is no modifier of
+// it.
 func findWrappers(l *lang.Lowering, i int32) []int32 {
 	if l.Kind(i) == "class" {
 		return nil
 	}
 	var outer []int32
+	// The loop ends at the first parent that is no wrapper.
 	for p := l.CST.Nodes[i].Parent; p >= 0; p = l.CST.Nodes[p].Parent {
 		if kind := l.Kind(p); kind != "export_statement" && kind != "ambient_declaration" {
 			break
@@ -115,15 +126,19 @@ func findWrappers(l *lang.Lowering, i int32) []int32 {
 // it, the nearest first.
 func decoratorsBefore(l *lang.Lowering, i int32) []int32 {
 	parent := l.CST.Nodes[i].Parent
+	// Decorators of parameters and of classes are children of the thing itself.
 	if l.Kind(parent) != "class_body" {
 		return nil
 	}
 	var found []int32
 	for {
+		// The node before, among the children of the body: the concrete tree is an array in
+		// pre-order, so the previous node is the last descendant of the previous sibling.
 		p := i - 1
 		for p > parent && l.CST.Nodes[p].Parent != parent {
 			p = l.CST.Nodes[p].Parent
 		}
+		// Comments between decorator and member are skipped.
 		if p <= parent || l.Kind(p) != "decorator" && !l.Extra(p) {
 			return found
 		}
@@ -136,6 +151,7 @@ func decoratorsBefore(l *lang.Lowering, i int32) []int32 {
 
 // lowerVariables lowers a declaration of variables, one node each.
 func lowerVariables(l *lang.Lowering, r tree.Role, i int32) {
+	// keyword is everything in front of the first name: "const", "await using".
 	keyword, last, count := "", int32(-1), 0
 	for c := range l.Every(i) {
 		if l.Kind(c) == "variable_declarator" {
@@ -145,6 +161,7 @@ func lowerVariables(l *lang.Lowering, r tree.Role, i int32) {
 			keyword = joinWords(keyword, l.Source(c))
 		}
 	}
+	// Comments and damaged parts between the names are lowered in place.
 	for c := range l.Children(i) {
 		if l.Kind(c) != "variable_declarator" {
 			l.Node(r, c)
@@ -152,6 +169,8 @@ func lowerVariables(l *lang.Lowering, r tree.Role, i int32) {
 		}
 		v := openDeclaration(l, tree.Variable, r, i)
 		l.File.Nodes[v].Text = keyword
+		// "const a = 1, b = 2" are two nodes with the same beginning: each contains the keyword,
+		// but ends with its own name. The last of a single declaration includes the semicolon.
 		if c != last || count > 1 {
 			_, l.File.Nodes[v].End = l.Range(c)
 		}
@@ -167,6 +186,8 @@ func functionRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		name := l.Field(i, "name")
 		kind := text
+		// get and set make accessors; a method named constructor is one only in a class, not in an
+		// object literal.
 		switch {
 		case kind != "method":
 		case l.Has(i, "get"), l.Has(i, "static get"):
@@ -178,6 +199,7 @@ func functionRule(text string) lang.Rule {
 		}
 		n := openDeclaration(l, tree.Function, r, i)
 		l.File.Nodes[n].Text = kind
+		// The grammar has "static get" as a single token.
 		if s := l.Find(i, "static get"); s >= 0 {
 			l.Put(tree.Modifier, tree.RoleModifier, "static", s)
 		}
@@ -196,6 +218,7 @@ func lowerSignature(l *lang.Lowering, i int32) {
 			lowerParameter(l, c)
 		}
 	}
+	// The type behind "new (…) => T" is in another field.
 	if t := l.Field(i, "return_type"); t >= 0 {
 		l.Node(tree.RoleReturnType, t)
 	} else if l.Kind(i) == "construct_signature" || l.Kind(i) == "constructor_type" {
@@ -206,15 +229,18 @@ func lowerSignature(l *lang.Lowering, i int32) {
 // lowerLambda lowers a function value.
 func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.Begin(tree.Lambda, r, i)
+	// An arrow function shares "this" with the function around it.
 	if l.Kind(i) != "arrow_function" {
 		l.Flag(n, tree.OwnThis)
 	}
 	for c := range l.Every(i) {
+		// "async" can also be the name of a parameter, which the grammar names.
 		if kind := l.Kind(c); kind == "async" && !l.Named(c) || kind == "*" {
 			l.Same(tree.Modifier, tree.RoleModifier, c)
 		}
 	}
 	l.Part(tree.RoleName, i, "name")
+	// x => x has a single parameter without parentheses.
 	if p := l.Field(i, "parameter"); p >= 0 {
 		lowerParameter(l, p)
 	}
@@ -231,11 +257,13 @@ func lowerParameter(l *lang.Lowering, i int32) {
 		if pattern < 0 {
 			pattern = l.Field(i, "name") // of a member of a tuple type
 		}
+		// A declaration "this: T" is erased by the compiler.
 		if l.Kind(pattern) == "this" {
 			return
 		}
 		n := l.Begin(tree.Parameter, tree.RoleParameter, i)
 		l.Parts(tree.RoleAnnotation, i, "decorator")
+		// Parameter properties: constructor(private readonly db: Db) declares a field, too.
 		for c := range l.Every(i) {
 			if l.FieldName(c) == "pattern" {
 				break
@@ -248,12 +276,14 @@ func lowerParameter(l *lang.Lowering, i int32) {
 		lowerParameterTarget(l, n, pattern)
 		l.Part(tree.RoleValue, i, "value")
 		l.Close()
+	// JavaScript without types: a parameter with a default value.
 	case "assignment_pattern":
 		n := l.Begin(tree.Parameter, tree.RoleParameter, i)
 		lowerParameterTarget(l, n, l.Field(i, "left"))
 		l.Part(tree.RoleValue, i, "right")
 		l.Close()
 	default:
+		// Patterns nest without limit: f({a: {b: {c: …}}}).
 		if l.TooDeep() {
 			l.Lost(tree.RoleParameter, i)
 			return
@@ -266,6 +296,7 @@ func lowerParameter(l *lang.Lowering, i int32) {
 
 // lowerParameterTarget lowers the name or pattern of the parameter.
 func lowerParameterTarget(l *lang.Lowering, parameter, i int32) {
+	// ...rest is marked by the text, as in Python.
 	if l.Kind(i) == "rest_pattern" {
 		l.File.Nodes[parameter].Text = "*"
 		i = l.First(i)
@@ -289,6 +320,7 @@ func classRule(text string) lang.Rule {
 }
 
 // lowerHeritage lowers what a class is made of.
+// JavaScript has the expression directly below "class_heritage", TypeScript has clauses.
 func lowerHeritage(l *lang.Lowering, i int32) {
 	switch l.Kind(i) {
 	case "class_heritage":
@@ -300,6 +332,7 @@ func lowerHeritage(l *lang.Lowering, i int32) {
 			}
 		}
 	case "extends_clause":
+		// A base may be a call: class A extends mixin(B).
 		l.Parts(tree.RoleBase, i, "value")
 	case "extends_type_clause":
 		l.Parts(tree.RoleBase, i, "type")
@@ -320,6 +353,7 @@ func lowerClassBody(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerStaticBlock lowers statements that run when the class is made.
+// static { } has its own scope, which its Block has as well.
 func lowerStaticBlock(l *lang.Lowering, r tree.Role, i int32) { l.Need(r, i, l.Field(i, "body")) }
 
 // lowerField lowers a member variable.
@@ -337,11 +371,14 @@ func lowerField(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerMemberName lowers the name of a member. A computed one that is no literal is a
 // Sequence of one, so that nobody takes it for a name.
+// An example is {[key]: value}: the name is known when the program runs. {["a"]: 1} is as good
+// as {a: 1}.
 func lowerMemberName(l *lang.Lowering, r tree.Role, i int32) {
 	switch l.Kind(i) {
 	case "":
 	case "string":
 		l.Put(tree.Name, r, stringValue(l, i), i)
+	// A private name keeps its "#", which is part of the name.
 	case "number", "property_identifier", "private_property_identifier", "identifier":
 		l.Put(tree.Name, r, unescapeIdentifier(l.Source(i)), i)
 	case "computed_property_name":
@@ -362,6 +399,7 @@ func lowerMemberName(l *lang.Lowering, r tree.Role, i int32) {
 func lowerEnumBody(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	for c := range l.Children(i) {
+		// An enum member is a Field with the text "enum", as a constant of Java's enum.
 		l.BeginText(tree.Field, tree.RoleStatement, "enum", c)
 		if l.Kind(c) == "enum_assignment" {
 			lowerMemberName(l, tree.RoleTarget, l.Field(c, "name"))
@@ -375,6 +413,8 @@ func lowerEnumBody(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // unescapeIdentifier resolves the escapes that an identifier may hold.
+// \u0061bc and \u{61}bc are the identifier abc (ECMA-262, section 12.7); attackers use this to
+// hide names from scanners.
 func unescapeIdentifier(source string) string {
 	if strings.IndexByte(source, '\\') < 0 {
 		return source

@@ -8,6 +8,8 @@ import (
 )
 
 // types are the types of TypeScript. Those without a rule are Other.
+// Wrappers such as an annotation or parentheses add nothing and are replaced by their content.
+// Types matter for models: the declared type of a variable selects the methods that apply.
 var types = map[string]lang.Rule{
 	"type_annotation":           lang.Inner,
 	"asserts_annotation":        lang.Inner,
@@ -23,26 +25,28 @@ var types = map[string]lang.Rule{
 	"this_type":                 lang.Same(tree.Type),
 	"literal_type":              lang.Inner,
 	"const":                     lang.Same(tree.Type),
-	"existential_type":          lang.Leaf(tree.Type, "any"),
-	"nested_type_identifier":    lowerNestedType,
-	"generic_type":              lowerGenericType,
-	"array_type":                lang.Around(tree.Type, "[]", tree.RoleElement),
-	"tuple_type":                lowerTupleType,
-	"optional_type":             lang.Around(tree.Type, "?", tree.RoleElement),
-	"flow_maybe_type":           lang.Around(tree.Type, "?", tree.RoleElement),
-	"rest_type":                 lang.Around(tree.Type, "...", tree.RoleElement),
-	"type_query":                lang.Around(tree.Type, "typeof", tree.RoleElement),
-	"index_type_query":          lang.Around(tree.Type, "keyof", tree.RoleElement),
-	"union_type":                alternativesRule("|"),
-	"intersection_type":         alternativesRule("&"),
-	"object_type":               lang.Around(tree.Type, "{}", tree.RoleElement),
-	"function_type":             functionTypeRule("func"),
-	"constructor_type":          functionTypeRule("new"),
-	"type_parameter":            lowerTypeParameter,
-	"type_alias_declaration":    lowerTypeAlias,
+	// "*" of Flow is any type.
+	"existential_type":       lang.Leaf(tree.Type, "any"),
+	"nested_type_identifier": lowerNestedType,
+	"generic_type":           lowerGenericType,
+	"array_type":             lang.Around(tree.Type, "[]", tree.RoleElement),
+	"tuple_type":             lowerTupleType,
+	"optional_type":          lang.Around(tree.Type, "?", tree.RoleElement),
+	"flow_maybe_type":        lang.Around(tree.Type, "?", tree.RoleElement),
+	"rest_type":              lang.Around(tree.Type, "...", tree.RoleElement),
+	"type_query":             lang.Around(tree.Type, "typeof", tree.RoleElement),
+	"index_type_query":       lang.Around(tree.Type, "keyof", tree.RoleElement),
+	"union_type":             alternativesRule("|"),
+	"intersection_type":      alternativesRule("&"),
+	"object_type":            lang.Around(tree.Type, "{}", tree.RoleElement),
+	"function_type":          functionTypeRule("func"),
+	"constructor_type":       functionTypeRule("new"),
+	"type_parameter":         lowerTypeParameter,
+	"type_alias_declaration": lowerTypeAlias,
 }
 
 // lowerNestedType lowers a dotted name of a type.
+// Blanks and line ends may stand around the dots.
 func lowerNestedType(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Type, r, strings.Join(strings.Fields(l.Source(i)), ""), i)
 }
@@ -55,6 +59,7 @@ func lowerGenericType(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerTupleType lowers a tuple; named members are Parameters.
+// [first: string, rest?: number] names its members.
 func lowerTupleType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, "()", i)
 	for c := range l.Children(i) {
@@ -72,6 +77,8 @@ func lowerTupleType(l *lang.Lowering, r tree.Role, i int32) {
 func alternativesRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		kind := l.Kind(i)
+		// The grammar nests (A | B) | C; unions of thousands of literals occur in generated
+		// declarations, so that a loop is used and not recursion.
 		var members []int32
 		for at := i; at >= 0; {
 			left := int32(-1)
@@ -83,6 +90,7 @@ func alternativesRule(text string) lang.Rule {
 					own = append(own, c)
 				}
 			}
+			// Members are collected from the last to the first.
 			for k := len(own) - 1; k >= 0; k-- {
 				members = append(members, own[k])
 			}
@@ -111,6 +119,7 @@ func functionTypeRule(text string) lang.Rule {
 }
 
 // lowerTypeParameter leaves the default out.
+// Defaults of type parameters have no influence on data flow.
 func lowerTypeParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.TypeParameter, r, i)
 	l.Part(tree.RoleName, i, "name")

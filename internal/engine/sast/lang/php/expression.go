@@ -8,6 +8,7 @@ import (
 )
 
 // expressions are the rules for what has a value.
+// Kinds that are missing here are lowered to Other.
 var expressions = map[string]lang.Rule{
 	"name":                              lang.Same(tree.Name),
 	"namespace_name":                    lowerQualified,
@@ -41,7 +42,9 @@ var expressions = map[string]lang.Rule{
 	"clone_expression":                lang.Around(tree.Unary, "clone", tree.RoleValue),
 	"cast_expression": lang.Slots(tree.Cast, "", lang.Slot{Role: tree.RoleType, Field: "type"},
 		lang.Slot{Role: tree.RoleValue, Field: "value"}),
-	"conditional_expression":   lowerConditional,
+	"conditional_expression": lowerConditional,
+	// include, require and print are no functions in the grammar. As calls they can be sinks in
+	// models: a tainted path is a file inclusion (CWE-98).
 	"print_intrinsic":          callOfRule("print"),
 	"include_expression":       callOfRule("include"),
 	"include_once_expression":  callOfRule("include_once"),
@@ -65,6 +68,7 @@ var types = map[string]lang.Rule{
 }
 
 // lowerQualified lowers a name of a namespace to Members.
+// A\b() and namespace\b() are chains of Members.
 func lowerQualified(l *lang.Lowering, r tree.Role, i int32) {
 	lowerPath(l, r, i, dottedName(l.Source(i)))
 }
@@ -79,6 +83,7 @@ func lowerTypeName(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerRelativeScope lowers self, parent and static; parent is the Super of other
 // languages.
+// self and static stay names; models resolve them to the class around them.
 func lowerRelativeScope(l *lang.Lowering, r tree.Role, i int32) {
 	if strings.EqualFold(l.Source(i), "parent") {
 		l.Put(tree.Super, r, "", i)
@@ -88,8 +93,10 @@ func lowerRelativeScope(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerVariable lowers a variable with its "$"; a sign of a pattern is a name alone.
+// The "$" belongs to the name in the tree: $a and the constant a are different.
 func lowerVariable(l *lang.Lowering, r tree.Role, i int32) {
 	text := l.Source(i)
+	// $this has a kind of its own, as in all languages.
 	switch name := strings.TrimPrefix(text, "$"); {
 	case name == "this":
 		l.Put(tree.This, r, "", i)
@@ -101,8 +108,10 @@ func lowerVariable(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerDynamicVariable lowers "$$x"; "${x}" is $x.
+// $$x reads the variable whose name is in $x: a tainted name reaches any variable (CWE-914).
 func lowerDynamicVariable(l *lang.Lowering, r tree.Role, i int32) {
 	inner := l.First(i)
+	// "${x}" in a string is plain $x.
 	if l.Kind(inner) == "name" {
 		l.Put(tree.Name, r, "$"+l.Source(inner), i)
 		return
@@ -113,6 +122,7 @@ func lowerDynamicVariable(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerFunctionName lowers the name of a function, which has no case.
+// Only plain names are changed; names of a namespace keep their case.
 func lowerFunctionName(l *lang.Lowering, r tree.Role, i int32) {
 	if l.Kind(i) == "name" && !lang.Holder(l.Source(i)) {
 		l.Put(tree.Name, r, strings.ToLower(l.Source(i)), i)
@@ -122,6 +132,7 @@ func lowerFunctionName(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerCall lowers a call of a function.
+// A callee that is an expression ($f(), ($a->b)()) is lowered as it is.
 func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	function := l.Field(i, "function")
 	l.Begin(tree.Call, r, i)
@@ -135,6 +146,7 @@ func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // methodCallRule returns the rule for a call of a member.
+// The range of the callee ends with the name, not with the arguments.
 func methodCallRule(object, operator string) lang.Rule {
 	callee := memberRule(object, operator)
 	return func(l *lang.Lowering, r tree.Role, i int32) {
@@ -150,6 +162,7 @@ func methodCallRule(object, operator string) lang.Rule {
 }
 
 // memberRule returns the rule for an access to a member.
+// "?->" yields null on null: it has the text "->" and the flag Optional.
 func memberRule(object, operator string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		n := l.BeginText(tree.Member, r, strings.TrimPrefix(operator, "?"), i)
@@ -163,6 +176,7 @@ func memberRule(object, operator string) lang.Rule {
 }
 
 // lowerConstantAccess lowers A::B.
+// A::class is treated as a constant, too.
 func lowerConstantAccess(l *lang.Lowering, r tree.Role, i int32) {
 	object, name := l.First(i), int32(-1)
 	for c := range l.Children(i) {
@@ -177,6 +191,8 @@ func lowerConstantAccess(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerCreation lowers "new".
+// The class is the first child that is neither the arguments nor the body of an anonymous
+// class. It may be an expression: new $class.
 func lowerCreation(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "new", i)
 	class, arguments, anonymous := int32(-1), l.Find(i, "arguments"), l.Find(i, "anonymous_class")
@@ -186,6 +202,7 @@ func lowerCreation(l *lang.Lowering, r tree.Role, i int32) {
 		}
 	}
 	switch kind := l.Kind(class); {
+	// new class(…) extends B { } has its arguments inside.
 	case anonymous >= 0:
 		arguments = l.Find(anonymous, "arguments")
 		l.Node(tree.RoleType, anonymous)
@@ -199,9 +216,11 @@ func lowerCreation(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerArgument lowers an argument: a named one is a Keyword, "...$a" a Spread.
+// Named arguments exist since PHP 8: f(name: 1).
 func lowerArgument(l *lang.Lowering, r tree.Role, i int32) {
 	name, value := l.Field(i, "name"), int32(-1)
 	for c := range l.Children(i) {
+		// f(&$a) with the reference at the call was removed in PHP 5.4; the modifier is ignored.
 		if c != name && l.Kind(c) != "reference_modifier" {
 			value = c
 		}
@@ -217,6 +236,8 @@ func lowerArgument(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerSubscript lowers "$a[$k]"; in a string a bare word is the key.
+// "$a[key]" in a string has a bare word as the key, and {$a[KEY]} a constant. The braces
+// decide.
 func lowerSubscript(l *lang.Lowering, r tree.Role, i int32) {
 	object := l.First(i)
 	l.Begin(tree.Index, r, i)
@@ -235,6 +256,7 @@ func lowerSubscript(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerReferenceAssignment lowers "$a = &$b": the value is the address of the other
 // variable, so that both names share it.
+// The address as in Go and C: both variables share one cell from then on.
 func lowerReferenceAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	right := l.Field(i, "right")
 	l.BeginText(tree.Assign, r, "=", i)
@@ -256,6 +278,7 @@ func operationRule(k tree.Kind, left, right tree.Role) lang.Rule {
 }
 
 // lowerBinary lowers an operation; "$a instanceof T" is a TypeTest.
+// The operator is not case-sensitive: AND, InstanceOf.
 func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	operator := strings.ToLower(l.Source(l.Field(i, "operator")))
 	if operator != "instanceof" {
@@ -265,6 +288,7 @@ func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.TypeTest, r, operator, i)
 	l.Need(tree.RoleValue, i, l.Field(i, "left"))
 	right := l.Field(i, "right")
+	// $a instanceof $b has an expression on the right.
 	if kind := l.Kind(right); kind == "name" || kind == "qualified_name" || kind == "relative_name" {
 		lowerTypeName(l, tree.RoleType, right)
 	} else {
@@ -293,6 +317,7 @@ func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 func lowerUpdate(l *lang.Lowering, r tree.Role, i int32) {
 	operator, argument := l.Field(i, "operator"), l.Field(i, "argument")
 	n := l.BeginText(tree.Update, r, l.Source(operator), i)
+	// The operator behind the operand is the postfix form.
 	if operator > argument {
 		l.Flag(n, tree.Postfix)
 	}
@@ -301,6 +326,7 @@ func lowerUpdate(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerConditional lowers "a ? b : c", and "a ?: c" as a Binary.
+// a ?: b evaluates a once and returns it if it is true, like || of JavaScript.
 func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 	condition, then, other := l.Field(i, "condition"), l.Field(i, "body"), l.Field(i, "alternative")
 	if then < 0 {
@@ -317,6 +343,7 @@ func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerYield lowers "yield $a", "yield $k => $v" and "yield from $a".
+// The key and the value are both values of the Yield.
 func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Has(i, "from") || l.Has(i, "yield from") {

@@ -19,11 +19,13 @@ func lowerModule(l *lang.Lowering, r tree.Role, i int32) {
 // without parentheses.
 func lowerExpressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	first := l.First(i)
+	// An annotation makes a declaration: "x: int = 1".
 	if l.Kind(first) == "assignment" && l.Field(first, "type") >= 0 {
 		lowerVariable(l, r, first)
 		return
 	}
 	l.Begin(tree.ExpressionStatement, r, i)
+	// "a, b" or "a," as a statement.
 	if l.Has(i, ",") {
 		l.Begin(tree.Tuple, tree.RoleValue, i)
 		l.Nodes(tree.RoleElement, i)
@@ -35,6 +37,7 @@ func lowerExpressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerVariable lowers "x: T = v".
+// The value may be missing: "x: int" only declares.
 func lowerVariable(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Variable, r, i)
 	l.Part(tree.RoleType, i, "type")
@@ -49,10 +52,13 @@ func lowerImportStatement(l *lang.Lowering, r tree.Role, i int32) {
 	text := compactName(l.Source(module))
 	future := l.Kind(i) == "future_import_statement"
 	if future {
+		// from __future__ import x has a kind of its own in the grammar, without the module's
+		// name.
 		text = "__future__"
 	}
 	from := future || module >= 0
 	any := false
+	// One node per name: "from a import b, c as d" gives two, with the same range.
 	bind := func(name, alias int32) {
 		any = true
 		if from {
@@ -64,6 +70,7 @@ func lowerImportStatement(l *lang.Lowering, r tree.Role, i int32) {
 				l.Put(tree.Name, tree.RoleName, compactName(l.Source(name)), name)
 			}
 		} else {
+			// "import a.b as c": the module itself is bound.
 			l.BeginText(tree.Import, r, compactName(l.Source(name)), i)
 			l.Node(tree.RolePath, name)
 		}
@@ -79,6 +86,7 @@ func lowerImportStatement(l *lang.Lowering, r tree.Role, i int32) {
 			bind(c, -1)
 		}
 	}
+	// Neither a name nor a star: an incomplete import while typing.
 	if !any {
 		l.Lost(r, i)
 	}
@@ -88,8 +96,10 @@ func lowerImportStatement(l *lang.Lowering, r tree.Role, i int32) {
 // dots.
 func lowerImportPath(l *lang.Lowering, i, module int32, text string) {
 	switch {
+	// The path of a future import is not a node of the concrete tree.
 	case module < 0:
 		l.Put(tree.Name, tree.RolePath, text, i)
+	// "from ..pkg import x": the dots tell how far to go up.
 	case l.Kind(module) == "relative_import":
 		l.Put(tree.Name, tree.RolePath, text, module)
 	default:
@@ -98,6 +108,7 @@ func lowerImportPath(l *lang.Lowering, i, module int32, text string) {
 }
 
 // compactName removes the blanks that may stand in a dotted name.
+// A backslash continues the line: import os.\ (line end) path.
 func compactName(s string) string {
 	if strings.ContainsAny(s, " \t\\\r\n") {
 		return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\\\r\n", r) }),
@@ -112,6 +123,7 @@ func lowerPrintStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, tree.RoleValue, i)
 	l.Put(tree.Name, tree.RoleCallee, "print", l.Find(i, "print"))
 	for c := range l.Children(i) {
+		// print >>f, x writes to a file: it becomes the keyword argument of Python 3's print.
 		if l.Kind(c) != "chevron" {
 			l.Node(tree.RoleArgument, c)
 			continue
@@ -126,6 +138,8 @@ func lowerPrintStatement(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerExecStatement lowers "exec code in globals, locals" of Python 2 to a call.
+// exec is a function in Python 3; rules for code injection (CWE-95) cover both through the
+// call.
 func lowerExecStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.ExpressionStatement, r, i)
 	l.Begin(tree.Call, tree.RoleValue, i)
@@ -149,6 +163,7 @@ func lowerAssertStatement(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerDeleteStatement lowers "del a, b".
+// "del a, b" has a list below it, "del a[0]" the expression directly.
 func lowerDeleteStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Delete, r, i)
 	if c := l.First(i); l.Kind(c) == "expression_list" {
@@ -177,6 +192,7 @@ func lowerRaiseStatement(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerIfStatement makes of every elif an If as Else.
+// The alternatives are siblings in the concrete tree.
 func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 	var rest []int32
 	for c := range l.Fields(i, "alternative") {
@@ -192,6 +208,8 @@ func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 			continue
 		}
 		start, _ := l.Range(c)
+		// The limit of depth: generated dispatch tables have thousands of elif. The rest is
+		// recorded as not understood.
 		if l.TooDeep() {
 			l.Unknown(tree.RoleElse, start, end)
 			break
@@ -206,6 +224,7 @@ func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerBranch lowers what stands behind an else: the block of it.
+// It is shared by if and elif, which have the same fields.
 func lowerBranch(l *lang.Lowering, i int32) {
 	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
 	l.Need(tree.RoleThen, i, l.Field(i, "consequence"))
@@ -231,6 +250,7 @@ func lowerTryStatement(l *lang.Lowering, r tree.Role, i int32) {
 // lowerExceptClause lowers the forms "except E:", "except E as e:" and "except E, e:" of
 // Python 2.
 func lowerExceptClause(l *lang.Lowering, r tree.Role, i int32) {
+	// except* (PEP 654) catches members of an exception group.
 	text := ""
 	if l.Has(i, "*") {
 		text = "*"
@@ -238,12 +258,16 @@ func lowerExceptClause(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Catch, r, text, i)
 	value, alias := l.Field(i, "value"), l.Field(i, "alias")
 	switch {
+	// The grammar has "E as e" as a pattern.
 	case l.Kind(value) == "as_pattern":
 		l.Node(tree.RoleType, l.First(value))
 		l.Part(tree.RoleTarget, value, "alias")
+	// The name may be in a field of its own.
 	case alias >= 0:
 		l.Node(tree.RoleType, value)
 		l.Node(tree.RoleTarget, alias)
+	// The form of Python 2, or no name at all: the first expression is the type, a second one the
+	// variable.
 	default:
 		target := tree.RoleType
 		for c := range l.Fields(i, "value") {

@@ -8,13 +8,17 @@ import (
 )
 
 // lowerScoped lowers "a::b" to a Member, and "::a" to the Name.
+// A path is a chain of Members with the text "::", so that a rule can tell it from a field
+// access.
 func lowerScoped(l *lang.Lowering, r tree.Role, i int32) {
 	path, name := l.Field(i, "path"), l.Field(i, "name")
+	// ::std::fs begins at the root of the crates.
 	if path < 0 {
 		l.Need(r, i, name)
 		return
 	}
 	l.BeginText(tree.Member, r, "::", i)
+	// Vec::<u8>::new(): type arguments in the middle of a path are left out.
 	if l.Kind(path) == "generic_type" {
 		path = l.Field(path, "type")
 	}
@@ -28,6 +32,7 @@ func lowerScoped(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // dottedName returns a path as Types have it.
+// Types have dots in every language, so that models can name them alike: std.fs.File.
 func dottedName(s string) string {
 	if strings.Contains(s, "::") {
 		return strings.ReplaceAll(strings.Join(strings.Fields(s), ""), "::", ".")
@@ -41,6 +46,7 @@ func lowerScopedType(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerGenericType lowers "T<U>"; lifetimes are left out.
+// Lifetimes do not change which data flows.
 func lowerGenericType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, dottedName(l.Source(l.Field(i, "type"))), i)
 	l.Nodes(tree.RoleArgument, l.Field(i, "type_arguments"))
@@ -58,6 +64,7 @@ func operationRule(k tree.Kind, left, right tree.Role) lang.Rule {
 }
 
 // lowerUnary lowers "-a", "!a" and "*a".
+// The operator is the first byte of the source, as it has no field.
 func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	text := l.Source(i)
 	if text != "" {
@@ -76,6 +83,7 @@ func lowerNegative(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerRangeOf lowers "a..b"; an open end is an implied Null.
+// Both ends may be open: "a..", "..b", "..". The text tells exclusive from inclusive ranges.
 func lowerRangeOf(l *lang.Lowering, r tree.Role, i int32) {
 	start, end := l.Range(i)
 	operator, left, right := "", int32(-1), int32(-1)
@@ -94,6 +102,7 @@ func lowerRangeOf(l *lang.Lowering, r tree.Role, i int32) {
 	if left >= 0 {
 		l.Node(tree.RoleLeft, left)
 	} else {
+		// The implied Null lies at the edge of the range.
 		l.Flag(l.Leaf(tree.Null, tree.RoleLeft, "", start, start), tree.Implied)
 	}
 	if right >= 0 {
@@ -105,6 +114,7 @@ func lowerRangeOf(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerArray lowers "[a, b]"; "[a; n]" is an Other.
+// [0; n] repeats a value; it has no generic form.
 func lowerArray(l *lang.Lowering, r tree.Role, i int32) {
 	if l.Field(i, "length") >= 0 {
 		l.Fallback(r, i, l.Node)
@@ -117,6 +127,8 @@ func lowerArray(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerCall lowers a call. One that stands for a typed metavariable has the type in its
 // type arguments.
+// A typed metavariable of a rule, (T $X), has been prepared as a call of a generic function:
+// qztyped::<T>(x).
 func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	callee := l.Field(i, "function")
 	l.Begin(tree.Call, r, i)
@@ -142,6 +154,7 @@ func lowerIndex(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerClosure lowers "|a, b| e", with "move" as a Modifier.
+// "move" says that captured variables are taken over, which matters for their lifetime only.
 func lowerClosure(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	for c := range l.Every(i) {
@@ -157,6 +170,8 @@ func lowerClosure(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerTypePath lowers the name of a struct where a value is made of it: as the path that
 // it is.
+// S::<T> { … } and m::S { … }: the type arguments are left out, the path is a chain of
+// Members.
 func lowerTypePath(l *lang.Lowering, r tree.Role, i, name int32) {
 	if kind := l.Kind(name); kind == "generic_type_with_turbofish" || kind == "generic_type" {
 		name = l.Field(name, "type")
@@ -177,6 +192,7 @@ func lowerTypePath(l *lang.Lowering, r tree.Role, i, name int32) {
 }
 
 // lowerStructure lowers "S { a: 1, ..b }".
+// ..b takes the remaining fields of another value: a Spread among the arguments.
 func lowerStructure(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "{}", i)
 	lowerTypePath(l, tree.RoleType, i, l.Field(i, "name"))
@@ -191,6 +207,7 @@ func lowerShorthand(l *lang.Lowering, r tree.Role, i int32) {
 		l.Lost(r, i)
 		return
 	}
+	// S { a } stands for S { a: a }; the value is implied.
 	l.Begin(tree.Keyword, r, i)
 	l.Same(tree.Name, tree.RoleName, name)
 	l.Flag(l.Same(tree.Name, tree.RoleValue, name), tree.Implied)
@@ -198,6 +215,7 @@ func lowerShorthand(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerAlternative lowers what stands for the pattern in it; "_" is a token.
+// Wrappers such as match_pattern have one child that counts. The wildcard is a token.
 func lowerAlternative(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Every(i) {
 		if l.FieldName(c) == "condition" || l.Kind(c) == "mutable_specifier" || l.Extra(c) {
@@ -216,6 +234,7 @@ func lowerAlternative(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerParts adds the parts of a pattern but the one given; "_" is a token.
+// The function is common to all patterns with parts.
 func lowerParts(l *lang.Lowering, r tree.Role, i, but int32) {
 	for c := range l.Every(i) {
 		switch {
@@ -229,6 +248,7 @@ func lowerParts(l *lang.Lowering, r tree.Role, i, but int32) {
 }
 
 // lowerTuplePattern lowers "Some(a)", which is written as a call.
+// A rule for Some($X) matches both a call and a pattern.
 func lowerTuplePattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	name := l.Field(i, "type")
@@ -247,6 +267,7 @@ func lowerStructPattern(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerFieldPattern lowers one field of such a pattern; "a" alone stands for "a: a".
+// "S { a }" binds the field a to a variable of that name.
 func lowerFieldPattern(l *lang.Lowering, r tree.Role, i int32) {
 	name := l.Field(i, "name")
 	if name < 0 {
@@ -280,6 +301,8 @@ func lowerOrPattern(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerAlternatives adds all alternatives of nested or-patterns.
+// a | b | c nests to the left. The loop goes down without recursion, since generated code has
+// hundreds of alternatives.
 func lowerAlternatives(l *lang.Lowering, r tree.Role, i int32) {
 	for depth := 0; ; depth++ {
 		var list []int32
@@ -311,12 +334,14 @@ func lowerAlternatives(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerCaptured lowers "a @ b".
+// n @ 1..=9 binds the whole to a name and tests it.
 func lowerCaptured(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, "@", i)
 	name := l.First(i)
 	l.Need(tree.RoleTarget, i, name)
 	before := l.Mark()
 	lowerParts(l, tree.RoleValue, i, name)
+	// Nothing behind the "@": damaged code.
 	if l.Mark() == before {
 		l.Lost(tree.RoleValue, i)
 	}

@@ -8,6 +8,8 @@ import (
 )
 
 // own are the constructs that are statements of themselves.
+// The grammar makes if, match and loops expressions; as statements they need no
+// ExpressionStatement around them.
 var own = map[string]bool{
 	"if_expression": true, "while_expression": true, "loop_expression": true, "for_expression": true,
 	"match_expression":  true,
@@ -20,6 +22,7 @@ var own = map[string]bool{
 }
 
 // lowerStatement adds a statement or an item; an expression is wrapped.
+// Items (functions, structs, impl blocks) end in "_item" in the grammar.
 func lowerStatement(l *lang.Lowering, i int32) {
 	kind := l.Kind(i)
 	if own[kind] || strings.HasSuffix(kind, "_item") {
@@ -32,6 +35,7 @@ func lowerStatement(l *lang.Lowering, i int32) {
 }
 
 // lowerBlock lowers braces with statements in them; one with a label stands below it.
+// 'a: { … break 'a; … }: a Label with the Block as its body.
 func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	label := l.Find(i, "label")
 	if label >= 0 {
@@ -41,6 +45,7 @@ func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	}
 	l.Begin(tree.Block, r, i)
 	for c := range l.Children(i) {
+		// Attributes are lowered with the item that they belong to.
 		if kind := l.Kind(c); c != label && kind != "attribute_item" {
 			lowerStatement(l, c)
 		}
@@ -54,6 +59,7 @@ func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 // lowerExpressionStatement lowers "e;" and an expression that ends in a brace.
 func lowerExpressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	c := l.First(i)
+	// A plain block keeps its statement: its last expression is a value.
 	if own[l.Kind(c)] && l.Kind(c) != "block" {
 		l.Node(r, c)
 		return
@@ -64,6 +70,7 @@ func lowerExpressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerLetDeclaration lowers let; the block of "let … else" is its Else.
+// "let Some(x) = y else { return };" has a block that never reaches the next statement.
 func lowerLetDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Variable, r, "let", i)
 	if m := l.Find(i, "mutable_specifier"); m >= 0 {
@@ -77,6 +84,7 @@ func lowerLetDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerIfExpression lowers if; as a value it is a Conditional.
+// The role tells whether the value is used: "let a = if c { 1 } else { 2 };" is a Conditional.
 func lowerIfExpression(l *lang.Lowering, r tree.Role, i int32) {
 	if r != tree.RoleStatement && r != tree.RoleElse {
 		lowerConditional(l, r, i)
@@ -98,6 +106,8 @@ func alternativeOf(l *lang.Lowering, i int32) int32 {
 }
 
 // lowerConditional lowers an if whose value is wanted.
+// Branches are reduced to their values, so that taint flows through a conditional as in other
+// languages.
 func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Conditional, r, i)
 	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
@@ -107,12 +117,14 @@ func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerValue adds the value of a block: its only expression, or a Sequence.
+// A missing else has the value (), an empty Tuple.
 func lowerValue(l *lang.Lowering, r tree.Role, i, c int32) {
 	if c < 0 {
 		_, end := l.Range(i)
 		l.Flag(l.Leaf(tree.Tuple, r, "", end, end), tree.Implied)
 		return
 	}
+	// else if: a conditional inside of the conditional.
 	if l.Kind(c) == "if_expression" && !l.TooDeep() {
 		lowerConditional(l, r, c)
 		return
@@ -121,6 +133,7 @@ func lowerValue(l *lang.Lowering, r tree.Role, i, c int32) {
 		l.Node(r, c)
 		return
 	}
+	// A semicolon behind the last expression is ignored: the type would be ().
 	var parts []int32
 	for p := range l.Children(c) {
 		if l.Kind(p) == "expression_statement" {
@@ -130,6 +143,7 @@ func lowerValue(l *lang.Lowering, r tree.Role, i, c int32) {
 			parts = append(parts, p)
 		}
 	}
+	// Several statements are a Sequence, whose last element is the value.
 	if len(parts) == 1 {
 		l.Node(r, parts[0])
 		return
@@ -142,11 +156,14 @@ func lowerValue(l *lang.Lowering, r tree.Role, i, c int32) {
 }
 
 // lowerLetChain lowers "let a = b && c" to the left.
+// "if let Some(a) = b && a > 0" (edition 2024) is a chain of conditions without nested nodes
+// in the grammar.
 func lowerLetChain(l *lang.Lowering, r tree.Role, i int32) {
 	start, _ := l.Range(i)
 	m := l.Mark()
 	n := 0
 	for c := range l.Children(i) {
+		// A chain of a fuzzer could nest without limit.
 		if n++; n > maxUse {
 			break
 		}
@@ -155,6 +172,7 @@ func lowerLetChain(l *lang.Lowering, r tree.Role, i int32) {
 			continue
 		}
 		_, end := l.Range(c)
+		// Wrap puts the operator around everything since the mark: the chain grows to the left.
 		b := l.Wrap(m, tree.Binary, r, start, end)
 		l.File.Nodes[b].Text = "&&"
 		l.File.Nodes[b+1].Role = tree.RoleLeft
@@ -165,6 +183,7 @@ func lowerLetChain(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // labelledRule returns the rule for a loop, with the Label that it may have.
+// 'outer: loop { … }: the label is the name that break and continue refer to.
 func labelledRule(loop lang.Rule) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		label := l.Find(i, "label")
@@ -188,6 +207,7 @@ func lowerWhileLoop(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerEndless lowers "loop".
+// loop { } is while true, with a condition that the source does not spell.
 func lowerEndless(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.While, r, i)
 	start, _ := l.Range(i)
@@ -206,6 +226,7 @@ func lowerForLoop(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerMatch lowers match. The body of an arm is a Block; a sign of a pattern stays one.
+// The arms do not run into each other.
 func lowerMatch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
 	l.Part(tree.RoleValue, i, "value")
@@ -222,6 +243,7 @@ func lowerMatch(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerArm lowers "pattern if guard => body".
+// The guard is part of the pattern in the grammar, so that "_ if x" is no default.
 func lowerArm(l *lang.Lowering, i int32) {
 	pattern := l.Field(i, "pattern")
 	text := ""
@@ -229,6 +251,7 @@ func lowerArm(l *lang.Lowering, i int32) {
 		text = "default"
 	}
 	l.BeginText(tree.Case, tree.RoleCase, text, i)
+	// "a | b => …" has several conditions. The pattern itself may be wrapped once more.
 	if first := l.First(pattern); pattern >= 0 && l.Kind(first) == "or_pattern" {
 		lowerAlternatives(l, tree.RoleCondition, first)
 	} else {
@@ -238,6 +261,7 @@ func lowerArm(l *lang.Lowering, i int32) {
 	switch body := l.Field(i, "value"); {
 	case body < 0:
 		l.Lost(tree.RoleBody, i)
+	// A body that is a block, or a sign of a pattern that stands for one, is the body itself.
 	case l.Kind(body) == "block" || lang.Holder(l.Source(body)):
 		l.Node(tree.RoleBody, body)
 	default:
@@ -258,10 +282,12 @@ func optionalValueRule(k tree.Kind) lang.Rule {
 }
 
 // jumpRule returns the rule for break, with a label and a value, and continue.
+// break 'a value: the label and the value are both children.
 func jumpRule(k tree.Kind) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(k, r, i)
 		for c := range l.Children(i) {
+			// The name of the label has no quote in the tree.
 			if l.Kind(c) == "label" {
 				l.Node(tree.RoleLabel, l.First(c))
 			} else {
