@@ -14,14 +14,21 @@ import (
 // This file divides rules into runs. One run covers all rules that ask only for models:
 // the bits of a word tell for which kinds of sinks data is sanitized. Rules that have
 // patterns of their own have a bit each.
+//
+// A word has 64 bits. With more rules than bits the program is analyzed several times, once
+// per batch; the costs grow with the number of batches and not of rules.
 
 // A batch is the rules that one run answers.
+// Its runs share the program and the models, but no summaries: these depend on the bits.
 type batch struct {
-	rules  []*rulematch.Rule
-	kinds  []string // of the models; nil without models
+	// In the order of the rule files; the index is the number of the rule in taint.
+	rules []*rulematch.Rule
+	kinds []string // of the models; nil without models
+	// Built-in models apply: sources, sinks and flows of libraries.
 	models bool
 	marked bool // the rules have places of their own
-	local  bool
+	// Functions of the program are not followed, as in Semgrep's rules without interfile.
+	local bool
 }
 
 // divideIntoBatches divides rules into batches, in their order.
@@ -30,12 +37,15 @@ func divideIntoBatches(models []*model.Model, rules []*rulematch.Rule) ([]*batch
 	if err != nil {
 		return nil, err
 	}
+	// Four groups: rules on models only, rules that extend models, rules with their own patterns
+	// for the whole program, and those for a single function.
 	var modelled, mixed, whole, local []*rulematch.Rule
 	for _, r := range rules {
 		interfile := r.Rule.Options.Interfile
 		switch {
 		case !r.HasPatterns():
 			modelled = append(modelled, r)
+		// A rule whose patterns match nowhere in the program needs no run.
 		case len(r.Places) == 0:
 		case r.Rule.Taint.Model != nil:
 			mixed = append(mixed, r)
@@ -50,6 +60,7 @@ func divideIntoBatches(models []*model.Model, rules []*rulematch.Rule) ([]*batch
 		out = append(out, &batch{rules: modelled, kinds: kinds, models: true})
 	}
 	for len(mixed) > 0 {
+		// Rules that extend models share the word with the kinds of the models.
 		room := modelindex.MaxBits - len(kinds)
 		if room < 1 {
 			return nil, fmt.Errorf("the models have %d kinds of sinks: no room for rules", len(kinds))
@@ -81,9 +92,11 @@ func (b *batch) newRun(p modelindex.Program, models []*model.Model, o Options) *
 	}
 	r := &frame.Run{Survey: &survey.Survey{Index: x, Set: &rulematch.Set{HasPlaces: b.marked}},
 		Properties: o.Properties}
+	// The kinds come first, then the rules.
 	for i, k := range b.kinds {
 		r.Bits[k] = 1 << i
 	}
+	// A status of a path (exists, is a file) is sanitized by whatever sanitizes the path.
 	r.Bits[model.PathStatus] = r.Bits[model.Path]
 	r.InheritedBit, r.KeyBits = r.Bits[model.Inherited], r.Bits[model.Prototype]|r.Bits[model.OwnKey]
 	if !b.marked {
@@ -94,6 +107,8 @@ func (b *batch) newRun(p modelindex.Program, models []*model.Model, o Options) *
 		bit := uint64(1) << (len(b.kinds) + k)
 		r.RuleBits = append(r.RuleBits, bit)
 		r.AllRules |= bit
+		// Options of a rule become bits, so that an operator clears the taint of all rules with
+		// the option in one operation.
 		o := &rl.Rule.Options
 		for _, option := range []struct {
 			on   bool

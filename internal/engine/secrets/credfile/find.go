@@ -18,6 +18,8 @@ func (f *file) reportValue(x *format, start, end int) {
 	if isTrivial(f.text[start:end]) {
 		m.Confidence = finding.LowConfidence
 	}
+	// Calls and rows are guesses: the value may be a test or an example. All other formats are
+	// files that programs really read.
 	if x.class == codeClass || x.class == recordClass {
 		f.addGuess(m)
 		return
@@ -34,6 +36,8 @@ func readWhole(f *file) []entry {
 	for end > start && f.text[end-1] <= ' ' {
 		end--
 	}
+	// Less than 6 characters protect nothing. White space or brackets show that the file is a
+	// text, a page or code.
 	if end-start < 6 || end-start > 4096 || strings.ContainsAny(f.text[start:end], " \t\n<>{}") {
 		return nil
 	}
@@ -41,6 +45,7 @@ func readWhole(f *file) []entry {
 }
 
 // readYAMLOrINI reads either form, which the tools of one kind use side by side.
+// The extension does not tell: some tools changed from INI to YAML under the same name.
 func readYAMLOrINI(f *file) []entry {
 	if strings.HasSuffix(f.base, ".json") {
 		return readJSON(f)
@@ -91,6 +96,7 @@ func readState(f *file) []entry {
 
 // readRemote reads the settings of remote sessions: XML, key=value, or
 // "key:type:value".
+// An example is Remote Desktop (.rdp): "password 51:b:0100…".
 func readRemote(f *file) []entry {
 	if strings.HasPrefix(strings.TrimSpace(f.text), "<") {
 		return readXML(f)
@@ -108,6 +114,7 @@ func readRemote(f *file) []entry {
 
 // readLDIF reads "attribute: value", "attribute:: base64" and slapd.conf's
 // "rootpw value".
+// A double colon marks Base64 (RFC 2849).
 func readLDIF(f *file) []entry {
 	var out []entry
 	in := &scope{}
@@ -127,6 +134,7 @@ func readLDIF(f *file) []entry {
 }
 
 // readSVN reads Subversion's "K n / key / V n / value" records.
+// A record has a key of n bytes and a value of m bytes, each behind a line with its length.
 func readSVN(f *file) []entry {
 	var out []entry
 	in := &scope{}
@@ -142,6 +150,7 @@ func readSVN(f *file) []entry {
 
 // findNetrc reads the tokens of netrc(5): machine, login, password, account;
 // macros end at an empty line.
+// An entry may be spread over lines, so that the token before is kept from line to line.
 func findNetrc(f *file, x *format) {
 	before := ""
 	skip := false
@@ -158,6 +167,7 @@ func findNetrc(f *file, x *format) {
 			stop := start
 			if f.text[start] == '"' {
 				if q := strings.IndexByte(f.text[start+1:end], '"'); q >= 0 {
+					// Tokens may be in quotes, which belong to the syntax.
 					stop = start + q + 2
 				}
 			}
@@ -171,6 +181,7 @@ func findNetrc(f *file, x *format) {
 					s, e = s+1, e-1
 				}
 				f.reportValue(x, s, e)
+				// The password itself must not be taken for the next keyword.
 				token = ""
 			}
 			skip = skip || token == "macdef"
@@ -181,6 +192,7 @@ func findNetrc(f *file, x *format) {
 }
 
 // findAddresses reports the passwords in addresses, one or more a line.
+// https://token@host has the token as the user name, without a password.
 func findAddresses(f *file, x *format) {
 	eachLine(f.text, func(start, end int) {
 		for at := start; ; {
@@ -206,6 +218,7 @@ func findAddresses(f *file, x *format) {
 }
 
 // findCVS reads .cvspass: "/1 :pserver:user@host:/path Ascrambled".
+// The scramble is a fixed substitution of characters that anyone can reverse.
 func findCVS(f *file, x *format) {
 	eachLine(f.text, func(start, end int) {
 		start, end = trimBounds(f.text, start, end)
@@ -217,6 +230,7 @@ func findCVS(f *file, x *format) {
 }
 
 // findRelay reads lines of "host user:password" and "host:user:password".
+// Postfix writes "host user:password", Sendmail "P:password" in quotes.
 func findRelay(f *file, x *format) {
 	eachLine(f.text, func(start, end int) {
 		start, end = trimBounds(f.text, start, end)
@@ -240,6 +254,7 @@ func findRelay(f *file, x *format) {
 // findSecretsFile reads lines whose last word is a secret, as in chap-secrets
 // (client server secret address), ipsec.secrets (: PSK "secret") and
 // rsyncd.secrets (user:secret).
+// The separator decides: a colon leads to the secret, otherwise the third word is it.
 func findSecretsFile(f *file, x *format) {
 	eachLine(f.text, func(start, end int) {
 		start, end = trimBounds(f.text, start, end)
@@ -249,6 +264,7 @@ func findSecretsFile(f *file, x *format) {
 		}
 		if i := strings.IndexByte(line, ':'); i >= 0 {
 			s, e := trimBounds(f.text, start+i+1, end)
+			// The kinds of IPsec secrets stand in front of the value.
 			for _, kind := range []string{"PSK", "EAP", "XAUTH", "RSA"} {
 				if strings.HasPrefix(f.text[s:e], kind) {
 					s, e = trimBounds(f.text, s+len(kind), e)
@@ -293,18 +309,26 @@ func splitFields(text string, start, end int) []span {
 }
 
 // hashed is a password's hash as crypt(3), Apache, LDAP and Windows write it.
+// The prefixes: $1$ MD5, $2y$ bcrypt, $5$ and $6$ SHA-2, $y$ yescrypt, $apr1$ Apache, $P$ and
+// $H$ phpass; {SSHA} and others of LDAP (RFC 2307); 32 to 128 hexadecimal digits without a
+// prefix.
 var hashed = lazyregexp.New(`^(?:!?\$(?:[156y7]|2[abxy]?|apr1|sha1|md5|argon2\w*|pbkdf2\S*|scrypt|P|H|gy|8|14)\$\S{8,}|\{(?:S?SHA\d*|S?MD5|CRYPT|PBKDF2\S*|BLF-CRYPT|PLAIN|ARGON2\S*|CLEARTEXT)\}\S{4,}|_[./0-9A-Za-z]{19}|[0-9a-fA-F]{32,128})$`)
 
 // crypted is a hash of the first crypt(3), which only a file of users has.
+// 13 characters are too short to be told from a word, so the second field of a line is
+// required, and a character that is no lower-case letter.
 var crypted = lazyregexp.New(`^[./0-9A-Za-z]{13}$`)
 
 // findHashes reads files of users: name:hash, name:realm:hash, name:uid:LM:NT.
+// Lines of user files are short; one above 4,096 bytes is other data.
 func findHashes(f *file, x *format) {
 	eachLine(f.text, func(start, end int) {
 		start, end = trimBounds(f.text, start, end)
 		if start == end || f.text[start] == '#' || end-start > 4096 {
 			return
 		}
+		// The first five fields are enough: in shadow(5) the hash is the second, in smbpasswd the
+		// third and fourth.
 		for n, field := 0, start; field < end && n < 5; n++ {
 			stop := end
 			if i := strings.IndexByte(f.text[field:end], ':'); i >= 0 {
@@ -327,10 +351,13 @@ var device = lazyregexp.New(`(?i)(?:\b(?:enable|username \S+|user \S+)\b.*?\b(?:
 func findDevice(f *file, x *format) { f.reportPerLine(x, device) }
 
 // reportPerLine reports the last group of each match of the expression in a line.
+// The lines of an attacker's file could make the expression slow; each match is paid from the
+// budget of the file.
 func (f *file) reportPerLine(x *format, re *lazyregexp.Regexp) {
 	eachLine(f.text, func(start, end int) {
 		if line := f.text[start:end]; len(line) < 8<<10 && f.spendWork(4*len(line)) &&
 			!isComment(strings.TrimSpace(line)) {
+			// 20 matches per line: a real line has one or two.
 			for _, m := range re.FindAllStringSubmatchIndex(line, 20) {
 				for g := len(m) - 2; g >= 2; g -= 2 {
 					if m[g] >= 0 {
@@ -385,6 +412,8 @@ func findInventory(f *file, x *format) { f.reportPerLine(x, managed) }
 var login = lazyregexp.New(`(?i)(?:\blog_?in|\bauthenticate|\bauth|\bsign_?in)\(\s*(?:"[^"\s@]+@[^"\s]+\.[a-z]{2,}"|'[^'\s@]+@[^'\s]+\.[a-z]{2,}')\s*,\s*(?:"([^"\s]{6,})"|'([^'\s]{6,})')`)
 
 // findLogins finds the passwords of calls that sign in.
+// The word is searched first, since the expression begins with alternatives and would be tried
+// at every position. The window around it is 400 bytes.
 func findLogins(f *file, x *format) {
 	for _, word := range x.hints {
 		for at := indexFold(f.text, word, 0); at >= 0; at = indexFold(f.text, word, at+1) {
@@ -425,6 +454,7 @@ func findAnswers(f *file, x *format) {
 
 // findTable reads a table with a line of names: every cell of a column of
 // secrets is one.
+// A byte order mark in front of the first name is skipped.
 func findTable(f *file, x *format) {
 	if strings.HasSuffix(f.base, ".json") {
 		for _, e := range readJSON(f) {

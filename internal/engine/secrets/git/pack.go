@@ -15,22 +15,33 @@ import (
 	"merlon/internal/errs"
 )
 
-// This file reads packs and their indexes.
+// This file reads packs and their indexes (gitformat-pack(5)). Both are untrusted: a
+// repository under analysis may have been crafted to make a reader allocate or loop without
+// end. Every length is compared with a limit before memory is allocated.
 
 // pack is a file of objects.
+// Objects are read in place; nothing but the index is kept in memory.
 type pack struct {
-	file  fs.File
-	at    io.ReaderAt
-	size  int64
+	// Open until Close of the repository.
+	file fs.File
+	// The same file, for reads at an offset.
+	at io.ReaderAt
+	// Bytes of the pack.
+	size int64
+	// From the table of counts on; the header of version 2 is cut off.
 	idx   []byte
 	names []byte // sorted, 20 bytes each; with version 1 behind 4 bytes of offset
+	// Objects in the pack.
 	count int
 	old   bool // version 1 of the index
 }
 
 // openPacks opens every pack that has an index.
+// The budget for indexes is common to all packs: many small ones may not exceed it together
+// either.
 func (r *Repository) openPacks() error {
 	entries, err := fs.ReadDir(r.fs, "objects/pack")
+	// A repository without packs has loose objects only.
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -40,6 +51,7 @@ func (r *Repository) openPacks() error {
 	room := r.limits.Index
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".idx")
+		// Symbolic links and folders with such a name are not followed.
 		if !ok || !e.Type().IsRegular() {
 			continue
 		}
@@ -66,6 +78,7 @@ func (p *pack) openPack(fsys fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
+	// fs.FS does not promise ReadAt; the file systems of the program have it.
 	info, err := f.Stat()
 	at, ok := f.(io.ReaderAt)
 	if err != nil || !ok {
@@ -82,6 +95,8 @@ var damagedIndex = errs.E(errs.Invalid, "the index of a pack is damaged")
 // parseIndex checks the index: a table of 256 counts, then the names and offsets.
 func (p *pack) parseIndex() error {
 	b := p.idx
+	// Version 2 begins with bytes that cannot be a table of counts (its first entry would be too
+	// large); version 1 has no header.
 	p.old = !bytes.HasPrefix(b, []byte{0xFF, 't', 'O', 'c'})
 	if !p.old {
 		if len(b) < 8 || binary.BigEndian.Uint32(b[4:]) != 2 {
@@ -92,6 +107,8 @@ func (p *pack) parseIndex() error {
 	if len(b) < 1024 {
 		return damagedIndex
 	}
+	// The table is cumulative: entry i counts the names whose first byte is at most i. It must not
+	// decrease, or the search below would leave the slice.
 	before := uint32(0)
 	for i := range 256 {
 		n := binary.BigEndian.Uint32(b[4*i:])
@@ -101,10 +118,14 @@ func (p *pack) parseIndex() error {
 		before = n
 	}
 	p.count = int(before)
+	// Version 2 keeps names, checksums and offsets in three tables, version 1 offset and name in
+	// one.
 	width := 20 + 4 + 4 // name, checksum, offset
 	if p.old {
 		width = 24
 	}
+	// The division into tables relies on this check; the trailing checksums are not verified,
+	// since content is verified by parsing.
 	if len(b)-1024 < p.count*width {
 		return damagedIndex
 	}
@@ -113,6 +134,7 @@ func (p *pack) parseIndex() error {
 }
 
 // findOffset returns the offset of the object in the pack.
+// The first byte selects a range of the sorted names, which is searched by bisection.
 func (p *pack) findOffset(h Hash) (int64, bool) {
 	lo, hi := 0, int(binary.BigEndian.Uint32(p.idx[4*int(h[0]):]))
 	if h[0] > 0 {
@@ -147,8 +169,10 @@ func (p *pack) objectOffset(i int) (int64, bool) {
 	if p.old {
 		return int64(binary.BigEndian.Uint32(p.names[24*i:])), true
 	}
+	// The tables behind the names: checksums of 4 bytes, then offsets of 4 bytes.
 	table := p.names[24*p.count:]
 	n := binary.BigEndian.Uint32(table[4*i:])
+	// The top bit marks an index into the table of 8-byte offsets, for packs above 2 GiB.
 	if n < 1<<31 {
 		return int64(n), true
 	}
@@ -158,19 +182,26 @@ func (p *pack) objectOffset(i int) (int64, bool) {
 		return 0, false
 	}
 	at := binary.BigEndian.Uint64(large[8*k:])
+	// Offsets beyond 2^62 cannot exist and would overflow later sums.
 	return int64(at), at < 1<<62
 }
 
 // readPacked returns the object at the offset, with the deltas that it is made of
 // applied from the innermost out.
+// A delta refers to a base, which may be a delta itself. The chain is followed to a whole
+// object first, then the deltas are applied in reverse. Recursion is avoided because the depth
+// is up to the attacker.
 func (r *Repository) readPacked(p *pack, at int64) (int, []byte, error) {
 	type step struct {
 		delta []byte
 		at    int64
 	}
 	var steps []step
+	// Bytes of the deltas that are held at once; four times the limit of an object is generous for
+	// real chains.
 	held := int64(0)
 	for depth := 0; ; depth++ {
+		// A cycle of references would be endless, too; the limit of depth ends it.
 		if depth > r.limits.Depth {
 			return 0, nil, errs.E(errs.Invalid, "more than %d deltas on one another", r.limits.Depth)
 		}
@@ -190,6 +221,8 @@ func (r *Repository) readPacked(p *pack, at int64) (int, []byte, error) {
 			at = base
 			continue
 		}
+		// The base is cached before the deltas are applied: other objects in the pack usually
+		// share it.
 		r.cache.putObject(p, at, kind, body)
 		for i := len(steps) - 1; i >= 0; i-- {
 			var err error
@@ -208,6 +241,7 @@ func (r *Repository) readPacked(p *pack, at int64) (int, []byte, error) {
 func parseEntryHead(b []byte) (kind int, size int64, used int) {
 	kind, size, used = int(b[0]>>4&7), int64(b[0]&15), 1
 	for shift := 4; b[used-1]&0x80 != 0; shift += 7 {
+		// Without the limit on shift, endless continuation bytes would overflow the size.
 		if used >= len(b) || shift > 56 {
 			return 0, 0, 0
 		}
@@ -219,7 +253,9 @@ func parseEntryHead(b []byte) (kind int, size int64, used int) {
 
 // readEntry reads one entry of a pack. A delta, of either kind, is told as ofsDelta
 // with the offset of its base.
+// ofs-delta gives the distance back in the same pack, ref-delta the name of the base.
 func (r *Repository) readEntry(p *pack, at int64) (kind int, base int64, body []byte, err error) {
+	// 64 bytes hold every head: size (10), distance (9) or name (20).
 	var head [64]byte
 	n, err := p.at.ReadAt(head[:], at)
 	if n == 0 || err != nil && !errors.Is(err, io.EOF) { // the last object is shorter
@@ -232,6 +268,7 @@ func (r *Repository) readEntry(p *pack, at int64) (kind int, base int64, body []
 	}
 	switch kind {
 	case ofsDelta:
+		// The base must be in front of the delta, so that chains end.
 		back, k := parseBaseDistance(b[used:])
 		if k == 0 || back <= 0 || back > at {
 			return 0, 0, nil, errs.E(errs.Invalid, "a delta names no base")
@@ -250,9 +287,12 @@ func (r *Repository) readEntry(p *pack, at int64) (kind int, base int64, body []
 	default:
 		return 0, 0, nil, errs.E(errs.Invalid, "a packed object has no kind")
 	}
+	// The declared size is checked before anything is inflated.
 	if size > r.limits.Object {
 		return 0, 0, nil, ErrTooLarge
 	}
+	// A stream that inflates to more than the size is cut at the limit: a zip bomb costs no more
+	// than its declared size.
 	body, err = r.inflateStream(io.NewSectionReader(p.at, at+int64(used), p.size-at-int64(used)), size)
 	if err == nil && int64(len(body)) != size {
 		err = errs.E(errs.Invalid, "a packed object is shorter than its declared size")
@@ -261,7 +301,10 @@ func (r *Repository) readEntry(p *pack, at int64) (kind int, base int64, body []
 }
 
 // parseBaseDistance reads the distance to the base of a delta.
+// Each byte but the last adds one before the shift, so that no distance has two spellings
+// (gitformat-pack(5), "offset encoding").
 func parseBaseDistance(b []byte) (distance int64, used int) {
+	// Nine bytes are enough for 63 bits.
 	for used < len(b) && used < 9 {
 		c := b[used]
 		if used > 0 {
@@ -281,6 +324,8 @@ func (r *Repository) inflateStream(from io.Reader, limit int64) ([]byte, error) 
 	var z io.ReadCloser
 	var err error
 	buffered := r.cache.newReader(from)
+	// The decompressor is reused: it has a window of 32 KiB, and a history has millions of
+	// objects.
 	if reset, ok := r.cache.zlib.(zlib.Resetter); ok {
 		err, z = reset.Reset(buffered, nil), r.cache.zlib
 	} else {
@@ -291,8 +336,11 @@ func (r *Repository) inflateStream(from io.Reader, limit int64) ([]byte, error) 
 		return nil, errs.Wrap(errs.Invalid, err, "an object is no zlib stream")
 	}
 	var b bytes.Buffer
+	// The buffer starts small: a declared size is no reason to allocate it at once.
 	b.Grow(int(min(limit, 64<<10)) + bytes.MinRead)
+	// One byte above the limit shows that the stream is longer.
 	n, err := b.ReadFrom(io.LimitReader(z, limit+1))
+	// left is the budget of the whole repository.
 	if r.left -= n; r.left < 0 {
 		return nil, ErrSpent
 	}
@@ -314,6 +362,7 @@ var damagedDelta = errs.E(errs.Invalid, "a delta is damaged")
 // 64 KiB (gitformat-pack(5), "Instruction to copy from base object").
 func readCopy(op byte, base, delta []byte) (piece, rest []byte, ok bool) {
 	var at, length uint64
+	// Bits that are not set stand for bytes of zero.
 	for i := range 7 {
 		if op>>i&1 == 0 {
 			continue
@@ -331,6 +380,7 @@ func readCopy(op byte, base, delta []byte) (piece, rest []byte, ok bool) {
 	if length == 0 {
 		length = 0x10000
 	}
+	// The sum cannot overflow: offset has 32 bits and length 24.
 	if at+length > uint64(len(base)) {
 		return nil, nil, false
 	}
@@ -340,6 +390,7 @@ func readCopy(op byte, base, delta []byte) (piece, rest []byte, ok bool) {
 // readDeltaHead reads the lengths that a delta begins with, that of its base and that of
 // the result, and returns the latter and what follows.
 func readDeltaHead(base, delta []byte) (size uint64, rest []byte, ok bool) {
+	// The base has to have exactly the length that the delta was made for.
 	from, n := binary.Uvarint(delta)
 	if n <= 0 || from != uint64(len(base)) {
 		return 0, nil, false
@@ -360,6 +411,8 @@ func (r *Repository) applyDelta(base, delta []byte) ([]byte, error) {
 	if size > uint64(r.limits.Object) {
 		return nil, ErrTooLarge
 	}
+	// Applying deltas costs memory like inflating does, so it is taken from the same budget: small
+	// deltas can produce large results.
 	if r.left -= int64(size); r.left < 0 {
 		return nil, ErrSpent
 	}
@@ -367,10 +420,13 @@ func (r *Repository) applyDelta(base, delta []byte) ([]byte, error) {
 	for len(delta) > 0 {
 		op := delta[0]
 		delta = delta[1:]
+		// 0 is reserved for future use.
 		if op == 0 {
 			return nil, damagedDelta
 		}
 		var piece []byte
+		// The top bit marks a copy from the base; otherwise the value is the number of literal
+		// bytes.
 		if op&0x80 != 0 {
 			if piece, delta, ok = readCopy(op, base, delta); !ok {
 				return nil, damagedDelta
@@ -381,6 +437,7 @@ func (r *Repository) applyDelta(base, delta []byte) ([]byte, error) {
 			}
 			piece, delta = delta[:op], delta[op:]
 		}
+		// The result may not exceed the announced size, which was checked against the limit.
 		if uint64(len(out)+len(piece)) > size {
 			return nil, damagedDelta
 		}
@@ -393,13 +450,18 @@ func (r *Repository) applyDelta(base, delta []byte) ([]byte, error) {
 }
 
 // objectCache keeps the objects that were read last, which are the bases of others.
+// It is an LRU cache by bytes. Commits of a history change few files, so that the same bases
+// are needed again and again.
 type objectCache struct {
-	room    int
+	// Bytes that may be kept.
+	room int
+	// Bytes that are kept, with an overhead of 200 for each entry.
 	used    int
 	order   *list.List // most recent first
 	entries map[packPosition]*list.Element
 	zlib    io.ReadCloser // used again for each object
-	buffer  *chunkReader
+	// The buffer in front of the decompressor, also reused.
+	buffer *chunkReader
 }
 
 // packPosition names an object of a pack.
@@ -411,6 +473,7 @@ type packPosition struct {
 // cachedObject is an object that is kept.
 type cachedObject struct {
 	packPosition
+	// Kind as in the pack: commit, tree, blob or tag.
 	kind int
 	body []byte
 }
@@ -477,6 +540,7 @@ func (r *chunkReader) fillBuffer() error {
 	}
 	r.at, r.have = 0, 0
 	r.have, r.err = r.from.Read(r.buffer[:])
+	// A reader that returns nothing without an error would loop for ever.
 	if r.have == 0 && r.err == nil {
 		r.err = io.ErrNoProgress
 	}

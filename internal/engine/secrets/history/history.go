@@ -69,21 +69,29 @@ func analyzeProject(p *scan.ProjectPass) error {
 }
 
 // historyWalk goes through one repository.
+// Maps and lists live as long as the walk through one repository. Their sizes follow from the
+// limits of the repository and from maxTrees.
 type historyWalk struct {
 	pass    *scan.ProjectPass
 	repo    *git.Repository
 	folder  string // that holds .git
 	at      string // .git, with a slash
 	commits map[git.Hash]*git.Commit
-	trees   map[git.Hash][]git.Entry        // read last
-	names   map[string]bool                 // whether files of the name are looked at
+	trees   map[git.Hash][]git.Entry // read last
+	// A cache: names repeat in each commit.
+	names map[string]bool // whether files of the name are looked at
+	// By blob and name, so that an unchanged version is analyzed once, whatever number of commits
+	// contain it.
 	held    map[fileVersion][]*secretRecord // the secrets of versions of files
 	records map[string]*secretRecord        // by key
-	order   []*secretRecord
-	damage  map[string]int // objects that could not be read, by what is wrong
+	// Records in the order in which they were found; the order of reports.
+	order  []*secretRecord
+	damage map[string]int // objects that could not be read, by what is wrong
 }
 
 // fileVersion is a content under a name, by which it is decided what is looked for.
+// The name belongs to it, because formats and rules depend on it: the same bytes are a finding
+// in .env and none in a test.
 type fileVersion struct {
 	blob git.Hash
 	name string
@@ -96,11 +104,16 @@ type secretRecord struct {
 }
 
 // maxTrees bounds the folders, and the names, that are kept.
+// The cache is cleared when it is full: commits change over time, and old folders are not
+// needed any more.
 const maxTrees = 20_000
 
 // walkCommits looks at every commit.
+// Commits are visited from the oldest to the newest, so that the first location of a secret is
+// the one that introduced it.
 func (w *historyWalk) walkCommits() error {
 	w.damage = map[string]int{}
+	// A shallow clone lacks parents. The result is then incomplete, which must be visible.
 	for _, missing := range w.repo.Missing {
 		w.pass.Degrade(scan.Reason{Code: "unavailable", Message: "the history does not contain " + missing +
 			"; fetch all of it to have it analyzed", Path: w.at})
@@ -115,6 +128,8 @@ func (w *historyWalk) walkCommits() error {
 			return err
 		}
 		if err := w.scanCommit(c); err != nil {
+			// The budget is spent: what was found so far is kept, and the report says how many
+			// commits are missing.
 			if errors.Is(err, git.ErrSpent) {
 				w.pass.Degrade(scan.Reason{Code: "too-large", Message: fmt.Sprintf("%s; %d of %d commits were "+
 					"analyzed", err, i, len(commits)), Path: w.at})
@@ -122,6 +137,7 @@ func (w *historyWalk) walkCommits() error {
 			}
 			return err
 		}
+		// Progress for every 64th commit: often enough for a bar, seldom enough to cost nothing.
 		if i%64 == 0 {
 			w.pass.Progress(100*i/len(commits), fmt.Sprintf("analyzed %d of %d commits", i, len(commits)))
 		}
@@ -134,6 +150,7 @@ func (w *historyWalk) walkCommits() error {
 }
 
 // countUnreadable counts an object that could not be read; the budget's end is told on.
+// One damaged object must not end the analysis of the whole history.
 func (w *historyWalk) countUnreadable(err error) error {
 	switch {
 	case err == nil:
@@ -149,6 +166,8 @@ func (w *historyWalk) countUnreadable(err error) error {
 
 // scanCommit looks at what the commit changes: the files that none of its parents
 // has in that form.
+// A merge is compared with all of its parents: only what differs from each of them is new in
+// the merge.
 func (w *historyWalk) scanCommit(c *git.Commit) error {
 	var parents []git.Hash
 	for _, id := range c.Parents {
@@ -160,6 +179,8 @@ func (w *historyWalk) scanCommit(c *git.Commit) error {
 }
 
 // maxDepth bounds folders inside each other.
+// 128 is far beyond real trees. A crafted tree can contain itself only through a collision of
+// SHA-1, but may be deep.
 const maxDepth = 128
 
 // readFolders reads the folder as each parent has it, by name. One that cannot be read is
@@ -187,6 +208,7 @@ func (w *historyWalk) readFolders(parents []git.Hash) ([]map[string]git.Entry, e
 // had the very same: the commit then did not change it.
 func findBases(before []map[string]git.Entry, e git.Entry) (bases []git.Hash, same bool) {
 	for _, list := range before {
+		// A file that replaces a folder has no base.
 		if b, ok := list[e.Name]; ok && b.Dir == e.Dir {
 			same = same || b.ID == e.ID
 			if b.Dir || b.File {
@@ -200,6 +222,8 @@ func findBases(before []map[string]git.Entry, e git.Entry) (bases []git.Hash, sa
 // compareFolders compares a folder with those of the parents, and scans the files that
 // differ from all of them.
 func (w *historyWalk) compareFolders(c *git.Commit, tree git.Hash, parents []git.Hash, folder string, depth int) error {
+	// The folder is the same as that of a parent: Merkle trees make a whole subtree one
+	// comparison.
 	for _, p := range parents {
 		if p == tree {
 			return nil
@@ -221,6 +245,7 @@ func (w *historyWalk) compareFolders(c *git.Commit, tree git.Hash, parents []git
 		name := path.Join(folder, e.Name)
 		bases, same := findBases(before, e)
 		switch {
+		// The same version as in a parent: the commit did not touch it.
 		case same:
 		case e.Dir:
 			err = w.compareFolders(c, e.ID, bases, name, depth+1)
@@ -236,6 +261,7 @@ func (w *historyWalk) compareFolders(c *git.Commit, tree git.Hash, parents []git
 
 // isScanned reports whether files of the name are looked at. Most names come again
 // and again.
+// The decision is by extension and folder, as for files of the working tree.
 func (w *historyWalk) isScanned(name string) bool {
 	known, ok := w.names[name]
 	if !ok {
@@ -267,6 +293,8 @@ func (w *historyWalk) readTree(id git.Hash) ([]git.Entry, error) {
 // scanFile looks at a version of a file beside those before it.
 func (w *historyWalk) scanFile(c *git.Commit, blob git.Hash, bases []git.Hash, name string) error {
 	v := fileVersion{blob, name}
+	// The version is known from another branch or an earlier commit: only the last commit of its
+	// secrets changes.
 	if known, ok := w.held[v]; ok {
 		w.addCommit(c, known)
 		return nil
@@ -276,6 +304,8 @@ func (w *historyWalk) scanFile(c *git.Commit, blob git.Hash, bases []git.Hash, n
 		return w.countUnreadable(err)
 	}
 	var records []*secretRecord
+	// Secrets that the previous version had and this one still contains keep their record without
+	// a new search.
 	for _, base := range bases {
 		for _, r := range w.held[fileVersion{base, name}] {
 			if r.Value != "" && bytes.Contains(b, []byte(r.Value)) {
@@ -298,6 +328,7 @@ func (w *historyWalk) scanFile(c *git.Commit, blob git.Hash, bases []git.Hash, n
 // findNewSecrets returns the secrets that the version brings.
 func (w *historyWalk) findNewSecrets(b []byte, bases []git.Hash, name string) ([]credentials.Secret, error) {
 	full := path.Join(w.folder, name)
+	// A key store is binary and reported as a whole.
 	if store, ok := credentials.FindKeyStore(full, b); ok {
 		store.Finding.Location.Path = full
 		return []credentials.Secret{store}, nil
@@ -320,6 +351,8 @@ func (w *historyWalk) findNewSecrets(b []byte, bases []git.Hash, name string) ([
 		}
 	}
 	change := &credentials.Change{Path: full, Text: text}
+	// Only the added lines are searched; Near has the lines around them, which detectors need for
+	// context.
 	if change.New, change.Near = addedLines(text, before); len(change.New) == 0 {
 		return nil, nil
 	}
@@ -332,6 +365,7 @@ func (w *historyWalk) findNewSecrets(b []byte, bases []git.Hash, name string) ([
 }
 
 // recordOf returns the record of a secret, a new one when it was not seen before.
+// The key identifies the secret itself, so that a copy in another file has the same record.
 func (w *historyWalk) recordOf(c *git.Commit, s credentials.Secret, name string) *secretRecord {
 	key := s.Finding.Secret.Key
 	if r := w.records[key]; r != nil {
@@ -346,6 +380,7 @@ func (w *historyWalk) recordOf(c *git.Commit, s credentials.Secret, name string)
 }
 
 // addCommit notes that the commit wrote files with the secrets.
+// Each commit that still contains the secret moves the end of its lifetime.
 func (w *historyWalk) addCommit(c *git.Commit, records []*secretRecord) {
 	for _, r := range records {
 		r.history.LastCommit, r.history.LastDate = c.ID.String(), c.Date
@@ -359,6 +394,8 @@ func (w *historyWalk) reportRecords() {
 		s := *f.Secret
 		history := r.history
 		s.History = &history
+		// Verification asks the issuer whether the secret is still valid. Verify is nil where it
+		// is switched off.
 		if w.pass.Verify != nil && r.Value != "" {
 			s.Validity = w.pass.Verify.Verify(w.pass.Context, r.Rule.ID, r.Value)
 		}

@@ -37,6 +37,7 @@ var declarationRules = map[string]lang.Rule{
 
 // lowerFile opens the root. Its range is that of the whole source, which the concrete root
 // does not cover.
+// Comments and a build constraint stand in front of the package clause.
 func lowerFile(l *lang.Lowering, _ tree.Role, i int32) {
 	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
 	l.Nodes(tree.RoleStatement, i)
@@ -53,9 +54,13 @@ func lowerPackageClause(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerImportSpec lowers an import of one package: "." takes every name of it, any other
 // word before the path is its name here. Its range is that of the declaration.
+// import . "fmt" takes all names, import _ "embed" is a name that nobody uses, import f "fmt"
+// renames.
 func lowerImportSpec(l *lang.Lowering, r tree.Role, i int32) {
 	path, name := l.Field(i, "path"), l.Field(i, "name")
 	declaration := l.CST.Nodes[i].Parent
+	// A group in parentheses has a list in between. All imports of a group have the range of the
+	// whole declaration.
 	if l.Kind(declaration) == "import_spec_list" {
 		declaration = l.CST.Nodes[declaration].Parent
 	}
@@ -73,6 +78,8 @@ func lowerImportSpec(l *lang.Lowering, r tree.Role, i int32) {
 
 // variablesRule returns the rule for "a, b T = v, w" behind var or const. As many values
 // as names, or none, make a Variable for each name; otherwise the names are a Tuple.
+// "var a, b = f()" has one value for two names: the results of the call are taken apart by a
+// Tuple.
 func variablesRule(keyword string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		var names, values []int32
@@ -88,6 +95,7 @@ func variablesRule(keyword string) lang.Rule {
 			}
 		}
 		start, end := declarationRange(l, i)
+		// The type, if given, applies to all names.
 		if len(names) > 1 && len(values) == 1 {
 			l.File.Nodes[l.Open(tree.Variable, r, start, end)].Text = keyword
 			l.Part(tree.RoleType, i, "type")
@@ -100,6 +108,8 @@ func variablesRule(keyword string) lang.Rule {
 			l.Close()
 			return
 		}
+		// k counts names and values alike; in a const group the values of later names may be
+		// missing (iota).
 		for k, n := range names {
 			l.File.Nodes[l.Open(tree.Variable, r, start, end)].Text = keyword
 			l.Part(tree.RoleType, i, "type")
@@ -114,6 +124,8 @@ func variablesRule(keyword string) lang.Rule {
 
 // declarationRange returns the range of a specification: with the keyword, when it
 // is the only one behind it.
+// With "var x = 1" the finding includes the word var; inside of "var ( … )" each specification
+// has its own range.
 func declarationRange(l *lang.Lowering, i int32) (start, end uint32) {
 	p := l.CST.Nodes[i].Parent
 	if p >= 0 && !l.Has(p, "(") {
@@ -126,10 +138,12 @@ func declarationRange(l *lang.Lowering, i int32) (start, end uint32) {
 }
 
 // functionRule returns the rule for a function or a method, which may have no body.
+// Functions without a body are implemented in assembler or are methods of an interface.
 func functionRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Function, r, text, i)
 		l.Part(tree.RoleTypeParameter, i, "type_parameters")
+		// The receiver is a parameter list of one.
 		if receiver := l.Field(i, "receiver"); receiver >= 0 {
 			l.Node(tree.RoleReceiver, l.First(receiver))
 		}
@@ -143,6 +157,7 @@ func functionRule(text string) lang.Rule {
 
 // lowerResult lowers what a function returns: several results, and those with names, are
 // a Type "()" of Types or Parameters.
+// Without a list the result is a single type.
 func lowerResult(l *lang.Lowering, i int32) {
 	list := l.Field(i, "result")
 	if l.Kind(list) != "parameter_list" {
@@ -154,6 +169,7 @@ func lowerResult(l *lang.Lowering, i int32) {
 		count++
 		named = named || l.Field(p, "name") >= 0
 	}
+	// "(error)" in parentheses is the type itself.
 	if count == 1 && !named {
 		l.Part(tree.RoleReturnType, l.First(list), "type")
 		return
@@ -170,6 +186,8 @@ func lowerResult(l *lang.Lowering, i int32) {
 }
 
 // lowerParameters lowers "a, b T": a Parameter for each name, or one without a name.
+// The range of the first parameter begins with the list, so that "a, b int" is covered
+// completely.
 func lowerParameters(l *lang.Lowering, r tree.Role, i int32) {
 	typ, any := l.Field(i, "type"), false
 	start, end := l.Range(i)
@@ -186,6 +204,7 @@ func lowerParameters(l *lang.Lowering, r tree.Role, i int32) {
 		l.Close()
 		any = true
 	}
+	// A parameter of a function type may have a type only: func(int).
 	if !any {
 		l.Begin(tree.Parameter, r, i)
 		l.Node(tree.RoleType, typ)
@@ -202,6 +221,7 @@ func lowerVariadic(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerTypeParameters lowers "[T, U any]": a TypeParameter for each name.
+// The constraint is the base of each name.
 func lowerTypeParameters(l *lang.Lowering, r tree.Role, i int32) {
 	for name := range l.Fields(i, "name") {
 		if !l.Named(name) {
@@ -218,6 +238,8 @@ func lowerTypeParameters(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerTypeSpec lowers "type T …": a struct or an interface is a Class, any other type a
 // TypeAlias, although it is a type of its own.
+// "type Celsius float64" has methods of its own, but its values are those of the other type,
+// which is what the data flow needs.
 func lowerTypeSpec(l *lang.Lowering, r tree.Role, i int32) {
 	typ := l.Field(i, "type")
 	switch l.Kind(typ) {
@@ -253,6 +275,8 @@ func lowerTypeName(l *lang.Lowering, i int32) {
 
 // lowerClass lowers a struct or an interface with a name. Embedded types are its bases,
 // since their methods become its own.
+// The methods of an embedded type are promoted (Go specification, Selectors), as if they were
+// inherited.
 func lowerClass(l *lang.Lowering, r tree.Role, i int32, text string) {
 	start, end := declarationRange(l, i)
 	l.File.Nodes[l.Open(tree.Class, r, start, end)].Text = text
@@ -261,6 +285,7 @@ func lowerClass(l *lang.Lowering, r tree.Role, i int32, text string) {
 	typ := l.Field(i, "type")
 	if text == "struct" {
 		body := l.Find(typ, "field_declaration_list")
+		// An embedded field has no name.
 		for f := range l.Children(body) {
 			if l.Kind(f) == "field_declaration" && l.Field(f, "name") < 0 {
 				l.Part(tree.RoleBase, f, "type")
@@ -269,6 +294,7 @@ func lowerClass(l *lang.Lowering, r tree.Role, i int32, text string) {
 		l.Node(tree.RoleBody, body)
 	} else {
 		for e := range l.Children(typ) {
+			// Type sets of constraints: "~int | ~string".
 			if l.Kind(e) == "type_elem" {
 				l.Node(tree.RoleInterface, e)
 			}
@@ -279,6 +305,7 @@ func lowerClass(l *lang.Lowering, r tree.Role, i int32, text string) {
 }
 
 // lowerMembers lowers the methods of an interface as its body.
+// The range begins with the brace: the word interface belongs to the class.
 func lowerMembers(l *lang.Lowering, typ int32) {
 	start, end := l.Range(typ)
 	if brace := l.Find(typ, "{"); brace >= 0 {
@@ -302,6 +329,7 @@ func lowerFields(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerFieldDeclaration lowers "a, b T `tag`"; the tag is an Annotation. An embedded type
 // is a field of its name.
+// Tags decide how a struct is decoded: `json:"name"`. Rules match them as annotations.
 func lowerFieldDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	any := false
 	for name := range l.Fields(i, "name") {
@@ -324,6 +352,7 @@ func lowerField(l *lang.Lowering, r tree.Role, i, name int32) {
 		l.Close()
 	}
 	typ := l.Field(i, "type")
+	// "*T" of an embedded field is not wrapped in a pointer type by the grammar.
 	if star := l.Find(i, "*"); star >= 0 && typ >= 0 {
 		l.Open(tree.Type, tree.RoleType, l.CST.Nodes[star].Start, l.CST.Nodes[typ].End)
 		l.File.Nodes[len(l.File.Nodes)-1].Text = "*"
@@ -335,6 +364,8 @@ func lowerField(l *lang.Lowering, r tree.Role, i, name int32) {
 	if name >= 0 {
 		l.Node(tree.RoleTarget, name)
 	} else {
+		// The name of an embedded field is the last part of its type: http.Client is Client,
+		// List[int] is List.
 		last := typ
 		for l.Kind(last) == "generic_type" {
 			last = l.Field(last, "type")

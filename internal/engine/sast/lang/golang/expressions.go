@@ -47,6 +47,7 @@ var expressionRules = map[string]lang.Rule{
 }
 
 // lowerUnary lowers "-a", "*p", "&x" and "<-c".
+// The analysis makes a cell of "&x", which "*p" reads.
 func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "operand"))
@@ -62,11 +63,14 @@ func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerSlice lowers "a[low:high:max]".
+// The third index limits the capacity and has no counterpart elsewhere; it takes the role of
+// the step.
 func lowerSlice(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	operand := l.Field(i, "operand")
 	l.Need(tree.RoleObject, i, operand)
 	start, end := l.Range(i)
+	// The range of the Slice is that between the brackets.
 	if bracket := l.Find(i, "["); bracket >= 0 {
 		_, start = l.Range(bracket)
 		end--
@@ -80,6 +84,7 @@ func lowerSlice(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerInstantiation lowers f[T, U], as an index of types.
+// f[int] as a value. To the grammar the function is a type here.
 func lowerInstantiation(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	typ := l.Field(i, "type")
@@ -95,6 +100,7 @@ func lowerInstantiation(l *lang.Lowering, r tree.Role, i int32) {
 // lowerConversion lowers []T(v). To the grammar a call f[T](v) is one too.
 func lowerConversion(l *lang.Lowering, r tree.Role, i int32) {
 	typ, operand := l.Field(i, "type"), l.Field(i, "operand")
+	// "f[T](v)" and "T[U](v)" look alike; the call is the more frequent one.
 	if l.Kind(typ) == "generic_type" {
 		l.Begin(tree.Call, r, i)
 		lowerFunctionName(l, tree.RoleCallee, l.Field(typ, "type"))
@@ -109,6 +115,7 @@ func lowerConversion(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerFunctionName lowers the name of a function that the grammar takes for a type.
+// The grammar has parsed the name as a type, so that the nodes have other kinds.
 func lowerFunctionName(l *lang.Lowering, r tree.Role, i int32) {
 	switch l.Kind(i) {
 	case "type_identifier":
@@ -129,6 +136,8 @@ func lowerFunctionName(l *lang.Lowering, r tree.Role, i int32) {
 // make is a type. What looks like a call of (*T) is a conversion.
 func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	callee, arguments := l.Field(i, "function"), l.Field(i, "arguments")
+	// (*T)(p) is a conversion: the parentheses around the pointer type are required by the
+	// specification.
 	if pointer := pointerType(l, callee); pointer >= 0 && l.First(arguments) >= 0 {
 		l.Begin(tree.Cast, r, i)
 		l.BeginText(tree.Type, tree.RoleType, "*", callee)
@@ -154,6 +163,7 @@ func pointerType(l *lang.Lowering, callee int32) int32 {
 		return -1
 	}
 	operand := l.Field(u, "operand")
+	// T or pkg.T.
 	if k := l.Kind(operand); k == "identifier" || k == "selector_expression" &&
 		l.Kind(l.Field(operand, "operand")) == "identifier" {
 		return operand
@@ -163,6 +173,8 @@ func pointerType(l *lang.Lowering, callee int32) int32 {
 
 // lowerComposite lowers T{…}. An element with a key is a Pair, or a Keyword where the key
 // may be the name of a field.
+// {a: 1} in T{a: 1} may be the field a or the variable a as a key. Maps, slices and arrays can
+// only have keys.
 func lowerComposite(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "{}", i)
 	typ := l.Field(i, "type")
@@ -177,6 +189,7 @@ func lowerElements(l *lang.Lowering, body, typ int32) {
 	if body < 0 {
 		return
 	}
+	// The element types give a type to elements in braces alone: []T{{1}, {2}}.
 	key, value := elementTypes(l, typ)
 	for e := range l.Children(body) {
 		if l.Kind(e) != "keyed_element" {
@@ -185,6 +198,7 @@ func lowerElements(l *lang.Lowering, body, typ int32) {
 		}
 		k := l.Field(e, "key")
 		inner := l.First(k)
+		// A Keyword lets rules match a field by its name, in any order.
 		if name := l.Kind(inner) == "identifier"; name && mayNameFields(l, typ) {
 			l.Begin(tree.Keyword, tree.RoleArgument, e)
 			l.Node(tree.RoleName, inner)
@@ -220,10 +234,12 @@ func elementTypes(l *lang.Lowering, typ int32) (key, value int32) {
 
 // lowerElement lowers an element of a literal. One in braces alone is a literal of the
 // type, or of the type that it points to.
+// []*T{{…}} takes the address of each literal implicitly.
 func lowerElement(l *lang.Lowering, r tree.Role, i, typ int32) {
 	if l.Kind(i) == "literal_element" {
 		i = l.First(i)
 	}
+	// Any expression that is not a literal in braces stands for itself.
 	if l.Kind(i) != "literal_value" || l.TooDeep() {
 		if i >= 0 {
 			l.Node(r, i)
@@ -235,6 +251,7 @@ func lowerElement(l *lang.Lowering, r tree.Role, i, typ int32) {
 	}
 	l.BeginText(tree.New, r, "{}", i)
 	start, _ := l.Range(i)
+	// The type is implied: it is named at the outer literal only.
 	if name := l.Kind(typ); name == "type_identifier" || name == "qualified_type" {
 		l.Flag(l.Leaf(tree.Type, tree.RoleType, l.Source(typ), start, start), tree.Implied)
 	} else if typ >= 0 {
@@ -247,6 +264,7 @@ func lowerElement(l *lang.Lowering, r tree.Role, i, typ int32) {
 }
 
 // lowerKeyed lowers a pair that stands for itself, in a pattern.
+// A pattern such as "..., $K: $V, ..." has a pair without a literal around it.
 func lowerKeyed(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Pair, r, i)
 	lowerElement(l, tree.RoleKey, l.Field(i, "key"), -1)

@@ -46,6 +46,8 @@ func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 
 // statementRule returns the rule for an expression that stands as a statement. Before a
 // condition, and in the head of a loop, it is the bare expression.
+// The tree has the same shape as in other languages: "for i := 0; i < n; i++" has the
+// expression i++ as its Update and no statement.
 func statementRule(expression lang.Rule) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		switch r {
@@ -68,6 +70,8 @@ func lowerSend(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // updateRule returns the rule for "i++" and "i--", which are statements in Go.
+// The flag Postfix has no effect, as the value is never used, but keeps the form of other
+// languages.
 func updateRule(operator string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Flag(l.BeginText(tree.Update, r, operator, i), tree.Postfix)
@@ -90,11 +94,14 @@ func lowerLabeled(l *lang.Lowering, r tree.Role, i int32) {
 	name := l.Field(i, "label")
 	l.Need(tree.RoleName, i, name)
 	body := int32(-1)
+	// The label is the first child; the last one that is not the label is the statement. A comment
+	// is no child.
 	for c := range l.Children(i) {
 		if c != name {
 			body = c
 		}
 	}
+	// A label in front of the closing brace has no statement, so that an empty one is added.
 	before := l.Mark()
 	l.Node(tree.RoleBody, body)
 	if l.Mark() == before {
@@ -117,6 +124,8 @@ func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 // lowerForStatement lowers the four loops: over a range, with a clause, with a condition
 // alone (a While), and without any.
 func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
+	// The head is the first child besides the body: its kind decides which of the four loops it
+	// is.
 	body, head := l.Field(i, "body"), int32(-1)
 	for c := range l.Children(i) {
 		if c != body {
@@ -127,6 +136,8 @@ func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	switch l.Kind(head) {
 	case "range_clause":
 		l.BeginText(tree.ForEach, r, "range", i)
+		// "for range xs" has no target. With one, the target is a Tuple also for a single name,
+		// since the first one is the key and not the element.
 		if left := l.Field(head, "left"); left >= 0 {
 			l.Begin(tree.Tuple, tree.RoleTarget, left)
 			l.Nodes(tree.RoleElement, left)
@@ -138,6 +149,7 @@ func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 		l.Part(tree.RoleInit, head, "initializer")
 		l.Part(tree.RoleCondition, head, "condition")
 		l.Part(tree.RoleUpdate, head, "update")
+	// "for { }" has no head at all.
 	case "":
 		l.Begin(tree.For, r, i)
 	default:
@@ -150,6 +162,8 @@ func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerSwitchStatement lowers a switch. When one of its cases runs into the next one, all
 // do so in the tree, and the others end with a break.
+// The generic Switch has one text for all of its cases. Where one case falls through, the
+// others get an explicit break; see lowerCaseBody.
 func lowerSwitchStatement(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	for c := range l.Children(i) {
@@ -169,6 +183,7 @@ func lowerSwitchStatement(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // fallsThrough reports whether a case ends with the word.
+// The compiler allows the word only as the last statement of a case.
 func fallsThrough(l *lang.Lowering, i int32) bool {
 	last := int32(-1)
 	for c := range l.Children(l.Find(i, "statement_list")) {
@@ -195,9 +210,11 @@ func lowerDefaultCase(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerCaseBody lowers the statements of a case, behind a first one that its head makes.
+// first is the concrete node of "x := <-c" of a select, -1 for other cases.
 func lowerCaseBody(l *lang.Lowering, i, first int32) {
 	list := l.Find(i, "statement_list")
 	_, end := l.Range(i)
+	// A case without statements has an empty body at its end.
 	start := end
 	if list >= 0 {
 		start, end = l.Range(list)
@@ -212,6 +229,8 @@ func lowerCaseBody(l *lang.Lowering, i, first int32) {
 	}
 	l.Node(tree.RoleStatement, list)
 	nodes := l.File.Nodes
+	// The parent of the body is the case, its parent the switch, whose text says that cases run
+	// into each other.
 	if nodes[nodes[nodes[body].Parent].Parent].Text == "fallthrough" && !fallsThrough(l, i) {
 		l.Flag(l.Leaf(tree.Break, tree.RoleStatement, "", end, end), tree.Implied)
 	}
@@ -220,16 +239,20 @@ func lowerCaseBody(l *lang.Lowering, i, first int32) {
 
 // lowerTypeSwitch lowers "switch x := v.(type)": x is a variable before the switch, and in
 // a case of one type the variable of that case.
+// Both are approximations of one variable with a type per case. They let the data flow from
+// the value to the uses, and give the uses the type for models.
 func lowerTypeSwitch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
 	l.Part(tree.RoleInit, i, "initializer")
 	alias, value := l.First(l.Field(i, "alias")), l.Field(i, "value")
+	// The alias is declared by the switch and its value is the operand.
 	if alias >= 0 {
 		l.Open(tree.Variable, tree.RoleInit, l.CST.Nodes[alias].Start, l.CST.Nodes[value].End)
 		l.File.Nodes[len(l.File.Nodes)-1].Text = ":="
 		l.Node(tree.RoleTarget, alias)
 		l.Need(tree.RoleValue, i, value)
 		l.Close()
+		// The switch then compares the alias, which the source does not spell.
 		l.Flag(l.Same(tree.Name, tree.RoleValue, alias), tree.Implied)
 	} else {
 		l.Node(tree.RoleValue, value)
@@ -257,8 +280,11 @@ func lowerTypeCase(l *lang.Lowering, i, alias int32) {
 	}
 	for _, t := range types {
 		switch {
+		// "case nil" is a value and no type.
 		case l.Source(t) == "nil":
 			l.Same(tree.Null, tree.RoleCondition, t)
+		// Only in a case of one type the variable has this type; with several it keeps that of the
+		// value.
 		case len(types) == 1 && alias >= 0:
 			l.Begin(tree.Variable, tree.RoleCondition, t)
 			l.Node(tree.RoleType, t)
@@ -274,6 +300,7 @@ func lowerTypeCase(l *lang.Lowering, i, alias int32) {
 
 // lowerSelectStatement lowers a select: a Switch without a value, whose conditions are
 // the sends and receives.
+// The text "select" lets patterns tell it from a switch; control flow takes any of its cases.
 func lowerSelectStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Switch, r, "select", i)
 	l.Nodes(tree.RoleCase, i)
@@ -285,6 +312,7 @@ func lowerSelectStatement(l *lang.Lowering, r tree.Role, i int32) {
 func lowerCommunicationCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Case, r, i)
 	communication, first := l.Field(i, "communication"), int32(-1)
+	// "case v, ok := <-c": the receive is the condition, the assignment is done in the body.
 	if l.Kind(communication) == "receive_statement" {
 		if l.Field(communication, "left") >= 0 {
 			first = communication
@@ -297,6 +325,7 @@ func lowerCommunicationCase(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerReceived lowers "x := <-c" or "x = <-c" of a select.
+// The grammar does not say which of both it is; the operator does.
 func lowerReceived(l *lang.Lowering, i int32) {
 	left, right := l.Field(i, "left"), l.Field(i, "right")
 	if l.Has(i, ":=") {

@@ -9,6 +9,7 @@ import (
 )
 
 // lowerStringLiteral lowers a string or a text block; one with parts is a Template.
+// String templates (preview of Java 21 and 22) have embedded expressions: "\{x}".
 func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	if !l.Has(i, "string_interpolation") {
 		l.Put(tree.String, r, stringValue(l.Source(i)), i)
@@ -16,6 +17,7 @@ func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	}
 	l.Begin(tree.Template, r, i)
 	start, end := l.Range(i)
+	// A text block has three quotes on either side.
 	quote := uint32(1)
 	if strings.HasPrefix(l.Source(i), `"""`) {
 		quote = 3
@@ -29,6 +31,7 @@ func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 			at = to
 		}
 	}
+	// A damaged literal may be shorter than its quotes.
 	if end >= start+2*quote {
 		lowerText(l, at, end-quote)
 	}
@@ -36,6 +39,7 @@ func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerText adds the part of a template between two bytes.
+// Empty texts between two expressions are left out.
 func lowerText(l *lang.Lowering, start, end uint32) {
 	if start < end {
 		l.Leaf(tree.String, tree.RolePart, unescapeText(l.File.Source[start:end]), start, end)
@@ -53,10 +57,13 @@ func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 
 // stringValue returns the value of a string literal (JLS 3.10.5) or of a text block
 // (3.10.6). A regular expression of a pattern, "=~/…/", keeps its escapes.
+// A text block has its common indentation removed before escapes are resolved, as the
+// specification demands.
 func stringValue(source string) string {
 	if s, ok := strings.CutPrefix(source, `"""`); ok && len(s) >= 3 {
 		return unescapeText(stripIndent(s[:len(s)-3]))
 	}
+	// A lone quote is a damaged literal.
 	if len(source) < 2 {
 		return source
 	}
@@ -69,6 +76,8 @@ func stringValue(source string) string {
 
 // stripIndent takes the blanks away that all lines of a text block have in common,
 // those at the ends of lines, and the first line, which holds the quotes alone.
+// The last line counts even if it is blank: its indentation is that of the closing quotes,
+// which sets the margin (JLS 3.10.6).
 func stripIndent(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	if _, rest, ok := strings.Cut(s, "\n"); ok {
@@ -93,6 +102,7 @@ func stripIndent(s string) string {
 }
 
 // simpleEscapes are the escapes of one letter.
+// "\s" and the escaped line end exist since Java 15.
 var simpleEscapes = map[byte]string{
 	'b': "\b", 's': " ", 't': "\t", 'n': "\n", 'f': "\f", 'r': "\r", '"': "\"", '\'': "'", '\\': "\\", '\n': "",
 }
@@ -105,6 +115,7 @@ func unescapeText(s string) string {
 	}
 	var b strings.Builder
 	for at >= 0 && at+1 < len(s) {
+		// Text without escapes is copied in one piece.
 		b.WriteString(s[:at])
 		s = s[at:]
 		value, n := decodeEscape(s)
@@ -123,9 +134,11 @@ func decodeEscape(s string) (value string, n int) {
 	if v, ok := simpleEscapes[c]; ok {
 		return v, 2
 	}
+	// Octal escapes end at \377: "\477" is "\47" and "7".
 	switch {
 	case c >= '0' && c <= '7':
 		return decodeOctal(s)
+	// \uuuu0041 is valid (JLS 3.3). Escapes of this kind may hide code from readers.
 	case c == 'u':
 		digits := strings.TrimLeft(s[1:], "u") // any number of u
 		if r, ok := decodeHex(digits); ok {
@@ -145,12 +158,14 @@ func decodeOctal(s string) (string, int) {
 }
 
 // joinSurrogates joins the character with the second half of a pair, if one follows.
+// Characters beyond U+FFFF are written as a pair of escapes (UTF-16).
 func joinSurrogates(r rune, rest string, n int) (string, int) {
 	if r >= 0xd800 && r < 0xdc00 && strings.HasPrefix(rest, `\u`) {
 		if low, ok := decodeHex(rest[2:]); ok && low >= 0xdc00 && low < 0xe000 {
 			return string((r-0xd800)<<10 + (low - 0xdc00) + 0x10000), n + 6
 		}
 	}
+	// Half of a pair alone is no character; it becomes the replacement character.
 	if !utf8.ValidRune(r) {
 		r = utf8.RuneError
 	}

@@ -34,6 +34,8 @@ func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // isStatement reports whether the role is that of a statement.
+// Then, Else and Body are statements here, because the rules of their parents know it; see
+// lowerBranch.
 func isStatement(r tree.Role) bool {
 	switch r {
 	case tree.RoleStatement, tree.RoleThen, tree.RoleElse, tree.RoleBody:
@@ -58,6 +60,7 @@ func expressionRule(rule lang.Rule) lang.Rule {
 }
 
 // lowerBranch lowers the body of a loop or a branch: a block, or a statement alone.
+// "while (x);" has no body, so an empty statement is added.
 func lowerBranch(l *lang.Lowering, r tree.Role, i, part int32) {
 	if part < 0 {
 		_, end := l.Range(i)
@@ -70,6 +73,8 @@ func lowerBranch(l *lang.Lowering, r tree.Role, i, part int32) {
 		l.Lost(r, part)
 		return
 	}
+	// The statement was lowered with the role of a statement, so that it is wrapped if necessary;
+	// then it gets its own role.
 	l.File.Nodes[before].Role = r
 }
 
@@ -89,6 +94,7 @@ func labelledRule(rule lang.Rule) lang.Rule {
 }
 
 // lowerLabel lowers "name@".
+// "outer@ for …": the sign belongs to the grammar's node.
 func lowerLabel(l *lang.Lowering, r tree.Role, i int32) {
 	s := l.Source(i)
 	if n := len(s); n > 0 && s[n-1] == '@' {
@@ -117,6 +123,7 @@ func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerForEach lowers "for (x in xs)"; several names in parentheses are a Tuple.
+// for ((k, v) in map) takes pairs apart.
 func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	target := findBehind(l, i, -1, func(k string) bool {
@@ -142,6 +149,7 @@ func lowerWhile(l *lang.Lowering, r tree.Role, i int32) {
 func lowerDoWhile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.DoWhile, r, i)
 	condition := l.Field(i, "condition")
+	// Between "do" and "while" there may be nothing: do while (x).
 	first := findBehind(l, i, l.Find(i, "label"), func(string) bool { return true })
 	if first == condition {
 		first = -1
@@ -153,7 +161,11 @@ func lowerDoWhile(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerIfExpression lowers an If where a statement stands, else a Conditional when it has
 // both branches.
+// "val a = if (c) 1 else 2" is a Conditional as in other languages; without an else it has no
+// value.
 func lowerIfExpression(l *lang.Lowering, r tree.Role, i int32) {
+	// The branches have no fields: what is in front of "else" is the first, what is behind it the
+	// second.
 	condition, at := l.Field(i, "condition"), l.Find(i, "else")
 	var then, other int32 = -1, -1
 	for c := range l.Children(i) {
@@ -183,6 +195,7 @@ func lowerIfExpression(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // singleExpression returns the only expression of a block, or the node itself.
+// A block with several statements stays a block; its last expression is the value.
 func singleExpression(l *lang.Lowering, i int32) int32 {
 	if l.Kind(i) != "block" {
 		return i
@@ -191,6 +204,7 @@ func singleExpression(l *lang.Lowering, i int32) int32 {
 	if first < 0 || findBehind(l, i, first, func(string) bool { return true }) >= 0 {
 		return i
 	}
+	// Declarations and loops have no value.
 	switch l.Kind(first) {
 	case "property_declaration", "function_declaration", "class_declaration", "for_statement", "while_statement",
 		"do_while_statement":
@@ -201,6 +215,7 @@ func singleExpression(l *lang.Lowering, i int32) int32 {
 }
 
 // lowerWhen lowers a when; its cases do not run into each other.
+// when (val x = f()) declares a variable for the cases.
 func lowerWhen(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
 	if s := l.Find(i, "when_subject"); s >= 0 {
@@ -211,8 +226,10 @@ func lowerWhen(l *lang.Lowering, r tree.Role, i int32) {
 			l.Need(tree.RoleTarget, v, findIdentifier(l, v))
 			l.Node(tree.RoleValue, value)
 			l.Close()
+			// The value that the cases compare is the variable, which the source does not repeat.
 			l.Flag(l.Same(tree.Name, tree.RoleValue, findIdentifier(l, v)), tree.Implied)
 		} else {
+			// Annotations in front of the value are skipped.
 			l.Node(tree.RoleValue, findBehind(l, s, -1, func(k string) bool { return k != "annotation" }))
 		}
 	}
@@ -225,6 +242,7 @@ func lowerWhen(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerWhenEntry lowers "a, b -> body" and "else -> body".
+// The conditions are alternatives; "else" is the default.
 func lowerWhenEntry(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Has(i, "else") {
@@ -233,6 +251,7 @@ func lowerWhenEntry(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Case, r, text, i)
 	l.Parts(tree.RoleCondition, i, "condition")
 	body := behindToken(l, i, "->")
+	// A body without braces is the value of the case.
 	switch {
 	case body < 0:
 		l.Need(tree.RoleBody, i, -1)
@@ -247,6 +266,7 @@ func lowerWhenEntry(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerRangeTest lowers "in x" of a when: a Unary with the operator.
+// "in 1..9 ->" tests the value of the when: the left operand is implied.
 func lowerRangeTest(l *lang.Lowering, r tree.Role, i int32) {
 	text := "in"
 	if l.Has(i, "!in") {
@@ -258,6 +278,7 @@ func lowerRangeTest(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerTypeTest lowers "is T" of a when: the type.
+// "is T" is a pattern and matches like a type of other languages; "!is T" is its negation.
 func lowerTypeTest(l *lang.Lowering, r tree.Role, i int32) {
 	if !l.Has(i, "!is") {
 		l.Need(r, i, l.First(i))

@@ -9,10 +9,12 @@ import (
 // one of another object has it as Receiver.
 func lowerMethod(l *lang.Lowering, r tree.Role, i int32) {
 	text, name := "function", l.Field(i, "name")
+	// A method at the top of a file is a private method of Object and used as a function.
 	if parent := l.CST.Nodes[i].Parent; l.Kind(parent) == "body_statement" {
 		switch l.Kind(l.CST.Nodes[parent].Parent) {
 		case "class", "module", "singleton_class":
 			text = "method"
+			// initialize is called by new.
 			if l.Source(name) == "initialize" {
 				text = "constructor"
 			}
@@ -22,6 +24,7 @@ func lowerMethod(l *lang.Lowering, r tree.Role, i int32) {
 	if object := l.Field(i, "object"); l.Kind(object) == "self" {
 		l.Put(tree.Modifier, tree.RoleModifier, "static", object)
 	} else if object >= 0 {
+		// def obj.m defines a method for one object.
 		l.Begin(tree.Parameter, tree.RoleReceiver, object)
 		l.Node(tree.RoleTarget, object)
 		l.Close()
@@ -31,6 +34,7 @@ func lowerMethod(l *lang.Lowering, r tree.Role, i int32) {
 	switch body := l.Field(i, "body"); l.Kind(body) {
 	case "body_statement":
 		l.Node(tree.RoleBody, body)
+	// "def m; end" has no body; "def m = expression" a single expression (Ruby 3).
 	case "":
 		lowerBranch(l, tree.RoleBody, i, -1)
 	default:
@@ -41,6 +45,7 @@ func lowerMethod(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerParameters adds the parameters of a method, block or lambda. Those behind ";" are
 // variables of the block; they are left out.
+// |x; y| declares y as a variable of the block, without a value from outside.
 func lowerParameters(l *lang.Lowering, i int32) {
 	if i < 0 {
 		return
@@ -60,6 +65,7 @@ func lowerParameter(l *lang.Lowering, i int32) {
 	case "identifier", "destructured_parameter":
 		name = i
 	case "optional_parameter", "keyword_parameter":
+		// A keyword parameter without a default is required; the value is missing then.
 		fallback = l.Field(i, "value")
 	case "splat_parameter":
 		text = "*"
@@ -67,6 +73,7 @@ func lowerParameter(l *lang.Lowering, i int32) {
 		text = "**"
 	case "block_parameter":
 		text = "&"
+	// "..." passes all arguments on (Ruby 2.7).
 	case "forward_parameter":
 		text = "..."
 	default:
@@ -84,6 +91,7 @@ func lowerParameter(l *lang.Lowering, i int32) {
 }
 
 // lowerDestructured adds "(a, (b, *c))" as the Tuple that it is.
+// Each level is one more nested Tuple, bounded by the depth of the tree.
 func lowerDestructured(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Tuple, r, i)
 	for c := range l.Children(i) {
@@ -101,6 +109,7 @@ func lowerDestructured(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // classRule returns the rule for classes and modules.
+// A module is a Class with the text "module": it has methods, but no instances.
 func classRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Class, r, text, i)
@@ -112,6 +121,7 @@ func classRule(text string) lang.Rule {
 }
 
 // lowerSingletonClass lowers "class << self": a Class without a name, "static".
+// Methods inside are class methods.
 func lowerSingletonClass(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Class, r, "class", i)
 	l.Put(tree.Modifier, tree.RoleModifier, "static", max(l.Find(i, "<<"), i))
@@ -125,6 +135,7 @@ func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	lowerParameters(l, l.Field(i, "parameters"))
 	inner := l.Field(i, "body")
+	// "->(x) { }" and "->(x) do end" have a block as a child.
 	if l.Kind(inner) != "block" && l.Kind(inner) != "do_block" {
 		l.Need(tree.RoleBody, i, inner)
 	} else {

@@ -13,6 +13,7 @@ import (
 func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) { lowerContent(l, r, i, i) }
 
 // lowerContent adds the String or Template of the parts of i, in the place of whole.
+// whole differs from i for strings whose range includes more, such as a symbol with its colon.
 func lowerContent(l *lang.Lowering, r tree.Role, i, whole int32) {
 	if l.Has(i, "interpolation") {
 		l.Begin(tree.Template, r, whole)
@@ -33,9 +34,11 @@ func plainText(l *lang.Lowering, i int32) string {
 }
 
 // lowerParts adds the parts of a string: texts side by side are one.
+// Escapes and texts are separate nodes in the grammar; they are joined to one String.
 func lowerParts(l *lang.Lowering, i int32) {
 	var b strings.Builder
 	var start, end uint32
+	// flush adds what has been collected, before an expression or at the end.
 	flush := func() {
 		if b.Len() > 0 {
 			l.Leaf(tree.String, tree.RolePart, b.String(), start, end)
@@ -50,6 +53,7 @@ func lowerParts(l *lang.Lowering, i int32) {
 			}
 			_, end = l.Range(c)
 			b.WriteString(partText(l, i, c))
+		// The delimiter of a here-document is no text.
 		case "heredoc_end":
 		default:
 			flush()
@@ -67,6 +71,7 @@ func partText(l *lang.Lowering, i, c int32) string {
 	case "escape_sequence":
 		return decodeEscape(s)
 	case "string_content":
+		// The source of the whole literal begins with its quote.
 		if strings.Contains(s, `\`) && l.Source(i)[0] == '\'' {
 			return strings.NewReplacer(`\\`, `\`, `\'`, `'`).Replace(s)
 		}
@@ -85,10 +90,12 @@ var escapes = map[byte]string{
 
 // decodeEscape resolves one escape; what is unknown stands for its own letter. Controls
 // ("\C-a") stay as they are.
+// Unlike in C, an unknown escape is the letter itself: "\q" is "q".
 func decodeEscape(s string) string {
 	if len(s) < 2 || s[0] != '\\' {
 		return s
 	}
+	// \u{1F600} has braces around its digits.
 	digits := strings.Trim(s[2:], "{} ")
 	switch c := s[1]; c {
 	case 'u', 'x':
@@ -103,6 +110,7 @@ func decodeEscape(s string) string {
 			return s
 		}
 		return string(rune(v))
+	// Control and meta characters do not occur in texts that matter here.
 	case 'c', 'C', 'M':
 		return s
 	default:
@@ -114,6 +122,7 @@ func decodeEscape(s string) string {
 }
 
 // lowerChained lowers strings side by side to one.
+// "a" "b" is one literal, as in C.
 func lowerChained(l *lang.Lowering, r tree.Role, i int32) {
 	template := false
 	for c := range l.Children(i) {
@@ -140,6 +149,8 @@ func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerSubshell lowers backticks to a call.
+// `cmd #{x}` runs a shell: a sink for command injection (CWE-78), so it is a Call of the name
+// "`".
 func lowerSubshell(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	start, _ := l.Range(i)
@@ -160,6 +171,7 @@ func lowerRegex(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerSymbol lowers a symbol: an Other around the Name, or around a Template.
+// A symbol is not a String: rules for texts should not match it, rules for names should.
 func lowerSymbol(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Other, r, "symbol", i)
 	if name, plain := symbolName(l, i); plain {
@@ -172,6 +184,7 @@ func lowerSymbol(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // nameRange returns the bytes of a symbol's name, without its colon and quotes.
+// :name, :"quoted name" and name: of a hash.
 func nameRange(l *lang.Lowering, i int32) (start, end uint32) {
 	start, _ = l.Range(i)
 	text := l.Source(i)
@@ -194,11 +207,13 @@ func symbolName(l *lang.Lowering, i int32) (name string, ok bool) {
 
 // lowerHeredoc lowers a here-document where it begins.
 func lowerHeredoc(l *lang.Lowering, r tree.Role, i int32) {
+	// A missing body is a damaged file.
 	body := heredocBody(l, i)
 	if body < 0 {
 		l.Lost(r, i)
 		return
 	}
+	// With expressions the indentation is not removed, as parts would move.
 	if l.Has(body, "interpolation") {
 		template := l.Begin(tree.Template, r, i)
 		l.Flag(template, tree.Raw)
@@ -210,9 +225,11 @@ func lowerHeredoc(l *lang.Lowering, r tree.Role, i int32) {
 		return
 	}
 	value := strings.TrimPrefix(plainText(l, body), "\n")
+	// "<<~" removes the indentation, "<<-" and "<<" do not.
 	if strings.HasPrefix(l.Source(i), "<<~") {
 		value = removeIndentation(value)
 	}
+	// <<`SH` runs the text in a shell, as backticks do.
 	if strings.Contains(l.Source(i), "`") {
 		l.Begin(tree.Call, r, i)
 		l.Put(tree.Name, tree.RoleCallee, "`", i)
@@ -223,10 +240,12 @@ func lowerHeredoc(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // maxHeredocDistance bounds the search for a body, in concrete nodes.
+// It keeps a file full of here-documents without bodies from quadratic time.
 const maxHeredocDistance = 20_000
 
 // heredocBody finds the body of a here-document: bodies follow the line in which
 // they begin, in the order of the beginnings.
+// Several may begin on one line: f(<<A, <<B). The bodies follow in the same order.
 func heredocBody(l *lang.Lowering, i int32) int32 {
 	nodes := l.CST.Nodes
 	before := 0
@@ -247,6 +266,7 @@ func heredocBody(l *lang.Lowering, i int32) int32 {
 }
 
 // removeIndentation removes the indentation that all lines share.
+// Lines of white space only do not count for the common indentation.
 func removeIndentation(s string) string {
 	lines := strings.SplitAfter(s, "\n")
 	indent := -1

@@ -6,6 +6,7 @@ import (
 )
 
 // lowerProgram lowers the file.
+// The range is the whole file, including comments and the part behind __END__.
 func lowerProgram(l *lang.Lowering, r tree.Role, i int32) {
 	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
 	lowerBody(l, i)
@@ -20,6 +21,8 @@ func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // own are the constructs that are statements of themselves.
+// The grammar makes no difference between statements and expressions; everything else has a
+// value and is wrapped.
 var own = map[string]bool{
 	"begin": true, "begin_block": true, "end_block": true, "if": true, "unless": true, "if_modifier": true,
 	"unless_modifier": true, "while": true, "until": true, "while_modifier": true, "until_modifier": true, "for": true,
@@ -43,6 +46,7 @@ func lowerStatement(l *lang.Lowering, i int32) {
 
 // lowerBody adds the statements of a list. Its rescue, else and ensure make it the body
 // of a Try.
+// A method body may have a rescue without "begin": def m … rescue … end.
 func lowerBody(l *lang.Lowering, i int32) {
 	if !handlesErrors(l, i) {
 		for c := range l.Children(i) {
@@ -64,6 +68,8 @@ func handlesErrors(l *lang.Lowering, i int32) bool {
 }
 
 // lowerTry lowers the list of a begin with its rescue, else and ensure.
+// The order in the tree is fixed: body, handlers, else, finally. In the source the parts are
+// siblings of the statements.
 func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Begin(tree.Block, tree.RoleBody, i)
@@ -87,6 +93,7 @@ func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerRescue lowers "rescue A, B => e".
+// "rescue" without classes catches StandardError; it has no Type.
 func lowerRescue(l *lang.Lowering, i int32) {
 	l.Begin(tree.Catch, tree.RoleHandler, i)
 	l.Nodes(tree.RoleType, l.Field(i, "exceptions"))
@@ -96,6 +103,7 @@ func lowerRescue(l *lang.Lowering, i int32) {
 }
 
 // lowerBranch adds a Block that the source may leave out.
+// "if x then end" has no body. The implied block keeps the shape of the tree.
 func lowerBranch(l *lang.Lowering, r tree.Role, i, part int32) {
 	if part >= 0 {
 		l.Node(r, part)
@@ -115,6 +123,7 @@ func lowerBegin(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerTest adds a condition; negated, below an implied "!".
+// unless and until are the negated forms of if and while.
 func lowerTest(l *lang.Lowering, i int32, negated bool) {
 	condition := l.Field(i, "condition")
 	if !negated || condition < 0 {
@@ -139,6 +148,7 @@ func conditionRule(negated bool) lang.Rule {
 
 // lowerIfStatement lowers an if where a statement stands; negated, that of unless.
 func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32, negated bool) {
+	// Each elsif nests one level deeper.
 	if l.TooDeep() {
 		l.Lost(r, i)
 		return
@@ -146,6 +156,7 @@ func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32, negated bool) {
 	l.Begin(tree.If, r, i)
 	lowerTest(l, i, negated)
 	lowerBranch(l, tree.RoleThen, i, l.Field(i, "consequence"))
+	// elsif of an unless tests its own condition without negation.
 	if other := l.Field(i, "alternative"); l.Kind(other) == "elsif" {
 		lowerIfStatement(l, tree.RoleElse, other, false)
 	} else {
@@ -173,6 +184,7 @@ func lowerIfValue(l *lang.Lowering, r tree.Role, i int32, negated bool) {
 }
 
 // lowerValue adds a list of statements as a value: the only one, or a Sequence.
+// An empty branch has the value nil.
 func lowerValue(l *lang.Lowering, r tree.Role, i, list int32) {
 	if list < 0 {
 		_, end := l.Range(i)
@@ -186,6 +198,7 @@ func lowerValue(l *lang.Lowering, r tree.Role, i, list int32) {
 func lowerSequence(l *lang.Lowering, r tree.Role, i int32) {
 	var parts []int32
 	for c := range l.Children(i) {
+		// The text of a here-document is lowered where it begins; its body is skipped.
 		if l.Kind(c) != "empty_statement" && l.Kind(c) != "heredoc_body" {
 			parts = append(parts, c)
 		}
@@ -208,6 +221,7 @@ func lowerSequence(l *lang.Lowering, r tree.Role, i int32) {
 func modifierRule(negated bool) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		only := l.Field(i, "body")
+		// As a value, "x = (a if b)" is nil without the condition.
 		if r != tree.RoleStatement {
 			l.Begin(tree.Conditional, r, i)
 			lowerTest(l, i, negated)
@@ -225,6 +239,8 @@ func modifierRule(negated bool) lang.Rule {
 }
 
 // lowerLone adds a Block of one statement.
+// Modifiers have a single statement without braces; a Block is put around it for the common
+// form.
 func lowerLone(l *lang.Lowering, r tree.Role, i, only int32) {
 	if only < 0 {
 		l.Lost(r, i)
@@ -241,6 +257,7 @@ func loopRule(negated bool) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		part := l.Field(i, "body")
 		switch l.Kind(part) {
+		// "begin … end while c" runs the body at least once.
 		case "begin":
 			l.Begin(tree.DoWhile, r, i)
 			l.Need(tree.RoleBody, i, part)
@@ -249,6 +266,7 @@ func loopRule(negated bool) lang.Rule {
 			l.Begin(tree.While, r, i)
 			lowerTest(l, i, negated)
 			l.Node(tree.RoleBody, part)
+		// "s while c" has a single statement.
 		default:
 			l.Begin(tree.While, r, i)
 			lowerTest(l, i, negated)
@@ -268,6 +286,7 @@ func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerSwitchCase lowers "case x when …" and "case x in …".
+// "case" without a value tests its conditions in turn, like if and elsif.
 func lowerSwitchCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
 	subject := l.Field(i, "value")
@@ -289,6 +308,7 @@ func lowerSwitchCase(l *lang.Lowering, r tree.Role, i int32) {
 			l.BeginText(tree.Case, tree.RoleCase, "default", c)
 			l.Node(tree.RoleBody, c)
 			l.Close()
+		// Comments and signs of patterns between the cases.
 		default:
 			if c != subject {
 				l.Node(tree.RoleCase, c)
@@ -299,6 +319,7 @@ func lowerSwitchCase(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerGuard lowers the "if c" or "unless c" of a pattern.
+// unless of a guard is negated, like the statement.
 func lowerGuard(l *lang.Lowering, i int32) {
 	if i < 0 {
 		return
@@ -313,6 +334,7 @@ func lowerGuard(l *lang.Lowering, i int32) {
 }
 
 // jumpRule returns the rule for a word with values, several of which are a Tuple.
+// return, break and next have the same form: "return a, b" returns a list.
 func jumpRule(k tree.Kind) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(k, r, i)
@@ -332,6 +354,7 @@ func jumpRule(k tree.Kind) lang.Rule {
 }
 
 // lowerRescueModifier lowers "a rescue b"; as a value too it is a Try, of two Blocks.
+// "Integer(s) rescue 0" gives the value of the handler if the body raises StandardError.
 func lowerRescueModifier(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	lowerLone(l, tree.RoleBody, i, l.Field(i, "body"))

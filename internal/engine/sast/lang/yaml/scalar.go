@@ -10,6 +10,7 @@ import (
 
 // foldLines joins the lines of a flow scalar: a line break is a blank, empty lines are
 // line breaks.
+// A flow scalar may span lines in any style but block; the lines are folded (YAML 1.2.2, 6.5).
 func foldLines(s string) string {
 	if strings.IndexByte(s, '\n') < 0 {
 		return s
@@ -18,6 +19,8 @@ func foldLines(s string) string {
 	var b strings.Builder
 	empty := 0
 	for n, line := range lines {
+		// Indentation and trailing white space of the lines are no content; only at the very
+		// beginning and end they are.
 		if n > 0 {
 			line = strings.TrimLeft(line, " \t")
 		}
@@ -29,6 +32,7 @@ func foldLines(s string) string {
 		case line == "" && n < len(lines)-1:
 			empty++
 			continue
+		// n empty lines between two lines are n line breaks in place of the blank.
 		case empty > 0:
 			b.WriteString(strings.Repeat("\n", empty))
 			empty = 0
@@ -52,6 +56,8 @@ func trimQuotes(s string) string {
 func singleQuoted(s string) string { return strings.ReplaceAll(foldLines(trimQuotes(s)), "''", "'") }
 
 // escapes are those of scalars in double quotes (YAML 1.2, 5.7).
+// "\N", "\_", "\L" and "\P" are next line, no-break space, line separator and paragraph
+// separator.
 var escapes = map[byte]string{
 	'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r", 'e': "\x1b",
 	' ': " ",
@@ -62,11 +68,14 @@ var escapes = map[byte]string{
 var digits = map[byte]int{'x': 2, 'u': 4, 'U': 8}
 
 // doubleQuoted resolves the escapes; what is none stays.
+// An invalid escape is an error for a parser; here the text stays as it is, as a rule may
+// still match it.
 func doubleQuoted(s string) string {
 	s = trimQuotes(s)
 	if strings.IndexByte(s, '\\') < 0 {
 		return foldLines(s)
 	}
+	// Escaped line breaks are removed before folding, since they must not become blanks.
 	s = foldLines(joinEscaped(s))
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -94,6 +103,7 @@ func doubleQuoted(s string) string {
 
 // joinEscaped removes line breaks that are escaped, with the white space that
 // follows.
+// A backslash at the end of a line joins the lines without a blank.
 func joinEscaped(s string) string {
 	if !strings.Contains(s, "\\\n") && !strings.Contains(s, "\\\r\n") {
 		return s
@@ -108,6 +118,7 @@ func joinEscaped(s string) string {
 			i = len(s) - len(strings.TrimLeft(rest[1:], " \t")) - 1
 			continue
 		}
+		// Other escapes are kept whole, so that "\\" does not escape what follows.
 		b.WriteString(s[i : i+2])
 		i++
 	}
@@ -115,10 +126,14 @@ func joinEscaped(s string) string {
 }
 
 // blockText returns the value of a block scalar, its header included in s.
+// The header has the style (| or >), the indentation and the chomping sign in any order:
+// "|2-".
 func blockText(s string) string {
 	header, body, _ := strings.Cut(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	// A comment may follow the header.
 	header, _, _ = strings.Cut(header, "#")
 	lines := strings.Split(body, "\n")
+	// The first line with content sets the indentation.
 	indent := -1
 	for _, line := range lines {
 		if text := strings.TrimLeft(line, " "); text != "" {
@@ -136,6 +151,8 @@ func blockText(s string) string {
 	if strings.HasPrefix(header, ">") {
 		text = foldBlock(lines)
 	}
+	// "-" strips all trailing line breaks, "+" keeps them, and without a sign one remains (YAML
+	// 1.2.2, 8.1.1.2).
 	switch trimmed := strings.TrimRight(text, "\n"); {
 	case strings.Contains(header, "-"), trimmed == "":
 		return trimmed
@@ -147,6 +164,7 @@ func blockText(s string) string {
 }
 
 // foldBlock joins lines by blanks, but for empty and further indented ones.
+// Further indented lines are kept as they are, for code samples in a folded text.
 func foldBlock(lines []string) string {
 	var b strings.Builder
 	for n, line := range lines {

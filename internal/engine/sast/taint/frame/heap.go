@@ -11,14 +11,20 @@ import (
 )
 
 // This file reads and writes the parts of values.
+//
+// Objects are identified by where they are made (allocation sites), inputs by their path. A
+// value refers to objects by number; their content depends on the state.
 
 // ObjectOf returns the object of the key, made when it is new.
+// The key is the same in each round of the fixed point, so that loops do not make new objects
+// without end.
 func (a *Frame) ObjectOf(k value.ObjectKey, info value.ObjectInfo) value.ObjectID {
 	if id, ok := a.ids[k]; ok {
 		return id
 	}
 	id := value.ObjectID(len(a.Objects))
 	info.Key = k
+	// Objects of a callee bring their own site along.
 	if info.Allocated.Function == nil {
 		info.Allocated = value.AllocationSite{Function: a.Function, Instruction: k.Instruction, Sub: k.Sub}
 	}
@@ -28,6 +34,8 @@ func (a *Frame) ObjectOf(k value.ObjectKey, info value.ObjectInfo) value.ObjectI
 }
 
 // Input returns the value of an input of the function, or of a part of one.
+// Every input is an object with an origin of its own. What it really is, callers put in when
+// they apply the summary.
 func (a *Frame) Input(in taintset.Input, path string) *value.Value {
 	at := a.Run.Intern(taintset.OriginKey{In: in, Path: path})
 	if v, ok := a.inputs[at]; ok {
@@ -35,15 +43,18 @@ func (a *Frame) Input(in taintset.Input, path string) *value.Value {
 	}
 	info := value.ObjectInfo{Input: at}
 	v := &value.Value{Taint: taintset.Set{{Origin: at}}}
+	// In a context the input is partly known: a constant, a function or a type.
 	if f := a.Context.About(at); f != nil {
 		info.Function, info.Collector, info.KeepsIn, info.Type = f.Function, f.Collector, f.KeepsIn, f.Type
 		v.Constant, v.Kind, v.API = f.Constant, f.Constant.ValueKind(), cmp.Or(f.Type, f.API)
 	}
+	// A constant has no parts and needs no object.
 	if !v.IsKnown() {
 		id := a.ObjectOf(value.ObjectKey{Input: at}, info)
 		a.inputIDs[at] = id
 		v.Objects = []value.ObjectID{id}
 	}
+	// The set of all globals is not data.
 	if in.Kind == taintset.Global && path == "" {
 		v.Taint = nil
 	}
@@ -64,6 +75,7 @@ func (a *Frame) partOf(at *taintset.Origin, name string) *value.Value {
 }
 
 // A partKey names a part of an input.
+// Used as a key of the cache of parts.
 type partKey struct {
 	at   *taintset.Origin
 	name string
@@ -74,12 +86,15 @@ type partKey struct {
 // objects that contain themselves have parts without end.
 func (a *Frame) newPart(at *taintset.Origin, name string) *value.Value {
 	depth := strings.Count(at.Path, taintset.Separator)
+	// The first step below the globals is the name of the global, and not a part.
 	if at.In.Kind == taintset.Global {
 		depth--
 	}
+	// Deep: the part and everything below it have one origin from here on.
 	if depth >= a.reach || at.Deep || depth > 0 && repeatsPart(at, name) {
 		return &value.Value{Taint: taintset.Set{{Origin: a.Run.Deep(at)}}}
 	}
+	// A global that the program sets once to a constant is known everywhere.
 	if at.In.Kind == taintset.Global && at.Path == "" {
 		if v := a.Run.ConstantGlobal(name); v != nil {
 			return v
@@ -94,12 +109,15 @@ func (a *Frame) newPart(at *taintset.Origin, name string) *value.Value {
 
 // repeatsPart reports whether the part of the name is among those of the path: then the
 // data is a list or a tree, whose further parts are not told apart.
+// next.next of a linked list, parent.parent of a tree.
 func repeatsPart(at *taintset.Origin, name string) bool {
 	return name != value.CellContent && (strings.HasSuffix(at.Path, taintset.Separator+name) ||
 		strings.Contains(at.Path, taintset.Separator+name+taintset.Separator))
 }
 
 // Load returns the part of a value with the name.
+// A value may be several objects; the parts of all are joined. Taint that covers the whole
+// value covers the part.
 func (a *Frame) Load(st *State, v *value.Value, name string) *value.Value {
 	if v == nil {
 		return value.Unknown
@@ -121,6 +139,7 @@ func (a *Frame) Load(st *State, v *value.Value, name string) *value.Value {
 }
 
 // LoadObject returns a part of an object.
+// The order: an explicit part, the part of an input, the prototype, unknown elements.
 func (a *Frame) LoadObject(st *State, id value.ObjectID, name string) *value.Value {
 	o, info := st.Object(id), &a.Objects[id]
 	if name == value.AnyKey {
@@ -129,6 +148,7 @@ func (a *Frame) LoadObject(st *State, id value.ObjectID, name string) *value.Val
 	v, ok := o.Get(name)
 	if !ok || v == nil {
 		switch {
+		// A part that was deleted is there, with a nil value.
 		case ok: // removed
 			v = value.Unknown
 		case info.Input != nil:
@@ -147,6 +167,7 @@ func (a *Frame) LoadObject(st *State, id value.ObjectID, name string) *value.Val
 	if o.Elements != nil && !ok { // a part that is known has been joined with them already
 		v = value.Join(v, o.Elements)
 	}
+	// Self: the object as a whole is tainted, for example a decoded request body.
 	if len(o.Self) > 0 {
 		if v == nil {
 			v = value.Unknown
@@ -171,6 +192,7 @@ func (a *Frame) loadAny(st *State, id value.ObjectID) *value.Value {
 	}
 	v = value.Join(v, o.Elements)
 	for _, f := range o.Fields {
+		// Internal parts, such as listeners, are no elements.
 		if !strings.HasPrefix(f.Name, "#") {
 			v = value.Join(v, f.Value)
 		}
@@ -183,14 +205,18 @@ func (a *Frame) loadAny(st *State, id value.ObjectID) *value.Value {
 
 // DerivedTaint returns the taint of a value that is in all of its parts: not that which
 // says only that the value is an input, whose parts are inputs of their own.
+// The taint of an input object itself is left out: the part of the input has a finer origin,
+// which decides.
 func (a *Frame) DerivedTaint(v *value.Value) taintset.Set {
 	if len(v.Taint) == 0 {
 		return nil
 	}
 	return v.Taint.Filter(func(e *taintset.Element) bool {
+		// What an attacker's key selects is not the whole object.
 		if e.Origin.Picked {
 			return false
 		}
+		// A source, a deep origin or sanitized data: the parts have no origins of their own.
 		if e.Origin.Source != nil || e.Origin.Deep || e.Clean != 0 {
 			return true
 		}
@@ -200,6 +226,7 @@ func (a *Frame) DerivedTaint(v *value.Value) taintset.Set {
 }
 
 // Store sets the part of a value with the name.
+// With several possible objects each store is weak.
 func (a *Frame) Store(st *State, v *value.Value, name string, x *value.Value) {
 	if v == nil || x == nil {
 		return
@@ -217,23 +244,29 @@ func (a *Frame) StoreObject(st *State, id value.ObjectID, name string, x *value.
 }
 
 // SetPart sets a part of the object's state, which nobody else has.
+// The limits keep objects with generated keys from growing without end; the set of globals may
+// be larger.
 func (a *Frame) SetPart(id value.ObjectID, o *value.Object, name string, x *value.Value, strong bool) {
 	limit := value.MaxFields
 	if at := a.Objects[id].Input; at != nil && at.In.Kind == taintset.Global && at.Path == "" {
 		limit = value.MaxGlobals
 	}
 	switch {
+	// An unknown key joins the elements, and every known field may have been overwritten.
 	case name == value.AnyKey:
 		o.JoinElements(x)
+	// HasAccessors spares the search for accessors in all other objects.
 	case strings.HasPrefix(name, ir.GetterField) || strings.HasPrefix(name, ir.SetterField):
 		a.Objects[id].HasAccessors = true
 		o.Set(name, x, limit)
+	// A strong update replaces the part. A list grows with an index at its end.
 	case strong && !o.Weak:
 		o.Set(name, x, limit)
 		if o.Size >= 0 && value.IsIndex(name) {
 			o.GrowTo(name)
 		}
 	default:
+		// A weak one keeps the old part as well; for an untouched input that is the caller's.
 		old, ok := o.Get(name)
 		if !ok && a.Objects[id].Input != nil {
 			old = a.partOf(a.Objects[id].Input, name)
@@ -249,6 +282,8 @@ func (a *Frame) SetPart(id value.ObjectID, o *value.Object, name string, x *valu
 }
 
 // DeepTaint returns the taint of a value and of all its parts.
+// A sink that takes an object takes everything inside. The result is used at once: the memory
+// is shared by all walks of a worker.
 func (a *Frame) DeepTaint(st *State, v *value.Value) taintset.Set {
 	if v == nil {
 		return nil
@@ -257,6 +292,7 @@ func (a *Frame) DeepTaint(st *State, v *value.Value) taintset.Set {
 		return v.Taint
 	}
 	w := a.Scratch
+	// The number of the walk marks visited objects without a set.
 	w.walk++
 	w.Deep.Reset()
 	d := deepWalk{a: a, st: st, left: a.walk}
@@ -272,6 +308,8 @@ type deepWalk struct {
 }
 
 // maxDeep bounds how far the parts of a value are looked at.
+// Twelve levels and a hundred objects cover request bodies and configuration objects. Larger
+// graphs are those of frameworks, whose parts rarely matter.
 const (
 	maxDeep = 12
 	maxWalk = 100 // objects
@@ -299,9 +337,11 @@ func (d *deepWalk) walkValue(v *value.Value, depth int) {
 // walkObject walks over what an object holds.
 func (d *deepWalk) walkObject(id value.ObjectID, depth int) {
 	info := &d.a.Objects[id]
+	// The captured variables of a closure are not data of a value.
 	if info.Function != nil {
 		return
 	}
+	// An input that has not been walked here contributes everything below it as one origin.
 	if at := info.Input; at != nil && !(at.In.Kind == taintset.Global && at.Path == "") {
 		if info.Deep == nil {
 			info.Deep = taintset.Set{{Origin: d.a.Run.Deep(at)}}
@@ -334,6 +374,7 @@ func (a *Frame) TaintObject(st *State, v *value.Value, t taintset.Set) {
 	for _, id := range v.Objects {
 		o := st.Object(id).Clone()
 		o.Self = o.Self.Union(t)
+		// A buffer is tainted through its text as well.
 		if o.Text != nil {
 			o.Text = o.Text.WithTaint(o.Text.Taint.Union(t))
 		}

@@ -12,14 +12,20 @@ import (
 // This file uses what a condition says once it has been decided.
 
 // Assume changes the state to what holds when the condition has the value.
+// It is called for both branches of an if with a copy of the state each, and follows the
+// condition to its parts. depth bounds the recursion through negations and operators.
 func (a *Guards) Assume(st *frame.State, cond ir.Var, holds bool, depth int) {
 	i := a.Function.Def(cond)
 	if i < 0 || depth > survey.MaxDepth {
 		return
 	}
 	in := &a.Function.Code[i]
+	// Conditions have been translated to instructions: the definition of the condition variable
+	// says what was tested.
 	switch in.Op {
 	case ir.Copy:
+		// A temporary is followed to its own definition; a named variable may contain the result
+		// of an earlier check: ok := isSafe(x).
 		if !a.Function.IsLocal(in.A) {
 			a.Assume(st, in.A, holds, depth+1)
 		} else if call := a.guardCallOf(in.A); call >= 0 {
@@ -32,16 +38,20 @@ func (a *Guards) Assume(st *frame.State, cond ir.Var, holds bool, depth int) {
 		switch in.Text {
 		case "!", "not":
 			a.Assume(st, in.A, !holds, depth+1)
+		// if (~list.indexOf(x)): the complement of -1 is 0, so that true means found.
 		case "~": // of a position: 0 for what was not found
 			a.Assume(st, in.A, holds, depth+1)
 		}
 	case ir.LoadField:
 		if !holds {
+			// A relative URL without a host leads to the own site, which is no open redirect
+			// (CWE-601).
 			a.approveHost(st, cond) // an address without a host is one of the own site
 		}
 		a.assumeTruth(st, cond, holds)
 	case ir.LoadIndex:
 		a.assumeTruth(st, cond, holds)
+		// if (allowed[key]): the key is in the object.
 		if holds {
 			a.approveKey(st, in)
 		}
@@ -57,6 +67,8 @@ func (a *Guards) Assume(st *frame.State, cond ir.Var, holds bool, depth int) {
 func (a *Guards) guardCallOf(v ir.Var) int32 {
 	for range survey.MaxDepth {
 		i := a.Function.Def(v)
+		// The variable must have exactly one assignment, and no closure may change it in between.
+		// Otherwise the check may have been about something else.
 		if a.Function.IsLocal(v) {
 			if a.Boxed[v] || a.Function.Locals[v].Kind == ir.Captured {
 				return -1
@@ -70,6 +82,8 @@ func (a *Guards) guardCallOf(v ir.Var) int32 {
 		case ir.Copy:
 			v = in.A
 		case ir.Invoke:
+			// Only calls that can be guards are of interest: those of models, and in Go functions
+			// of the program that return an error or ok.
 			if call := a.Function.Call(in); a.Run.ModelsOf(a.Function).Guards(call.Name) ||
 				a.Function.File.Lang.Semantics.CommaOk &&
 					a.ownCall(call) {
@@ -85,6 +99,7 @@ func (a *Guards) guardCallOf(v ir.Var) int32 {
 
 // assumeTruth uses that a value counts as false: it is nothing, an empty text or zero,
 // which harms nobody.
+// In a plain rule the user decides about sanitizers.
 func (a *Guards) assumeTruth(st *frame.State, v ir.Var, holds bool) {
 	if !holds && !a.Run.Plain {
 		a.Refine(st, v, func(x *value.Value) *value.Value { return a.Sanitize(st, x, taintset.AllKinds) })
@@ -95,23 +110,27 @@ func (a *Guards) assumeTruth(st *frame.State, v ir.Var, holds bool) {
 // not. The kinds "!=" and "not in" are the others, negated.
 func (a *Guards) assumeBinary(st *frame.State, in *ir.Instr, holds bool, depth int) {
 	x, y := a.Read(st, in.A), a.Read(st, in.B)
+	// x in list: the operator itself can be a guard (an allow list).
 	if in.Text == "in" || in.Text == "not in" {
 		a.assumeOperator(st, in, "in", holds == (in.Text == "in"))
 	}
 	a.assumeFound(st, in, y, holds)
 	switch in.Text {
+	// a && b is true only if both are; if it is false, nothing is known about either.
 	case "&&", "and":
 		if holds {
 			a.Assume(st, in.A, true, depth+1)
 			a.Assume(st, in.B, true, depth+1)
 		}
 		return
+	// By De Morgan, a || b is false only if both are.
 	case "||", "or":
 		if !holds {
 			a.Assume(st, in.A, false, depth+1)
 			a.Assume(st, in.B, false, depth+1)
 		}
 		return
+	// Negated comparisons are the positive ones with the other outcome.
 	case "!=", "!==", "is not", "not in":
 		holds = !holds
 	case "==", "===", "is", "in":
@@ -120,21 +139,26 @@ func (a *Guards) assumeBinary(st *frame.State, in *ir.Instr, holds bool, depth i
 	}
 	a.assumeKind(st, in.A, y, holds)
 	a.assumeKind(st, in.B, x, holds)
+	// x != constant says little about x, but something about the result of a check: f(x) != false.
 	if !holds {
 		a.assumeAnswer(st, in, x, y, depth)
 		a.assumeKey(st, in.A, y)
 		a.assumeKey(st, in.B, x)
 		return
 	}
+	// An allow list of constants makes the value one of them: clean for all kinds.
 	if in.Text == "in" || in.Text == "not in" {
 		if a.AllConstant(st, y) {
 			a.SanitizeVariable(st, in.A, taintset.AllKinds)
 		}
 		return
 	}
+	// f(x) == true is f(x).
 	if y.Constant.Kind == value.BoolConstant {
 		a.Assume(st, in.A, y.Constant.Number != 0, depth+1)
 	}
+	// if err == nil, match == null: which outcome approves depends on the function and is decided
+	// by assumeCall.
 	if call := a.guardCallOf(in.A); y.Constant.Kind == value.NullConstant && call >= 0 {
 		a.assumeCall(st, call, false) // nothing was found
 	}
@@ -154,14 +178,19 @@ func (a *Guards) assumeKind(st *frame.State, v ir.Var, word *value.Value, holds 
 		return
 	}
 	of := a.Function.Code[i].A
+	// undefined and the other kinds have no text at all; they cannot be injected anywhere.
 	switch word.Constant.Text {
 	case "number", "bigint", "boolean", "undefined":
 		if holds {
 			a.SanitizeVariable(st, of, taintset.AllKinds)
 		} else if word.Constant.Text == "number" {
+			// Not a number: the value cannot choose a size. The kind Buffer is about numbers as
+			// the size of a buffer, whose content is old memory (CWE-908).
 			a.SanitizeVariable(st, of, a.Run.Bits[model.Buffer])
 		}
 	case "string":
+		// A text is no object with operators such as {"$gt": ""}, which is how NoSQL injection
+		// works (CWE-943).
 		if holds {
 			a.SanitizeVariable(st, of, a.Run.Bits[model.Buffer]|a.Run.KindBits("nosql"))
 		}
@@ -180,8 +209,10 @@ func (a *Guards) assumeAnswer(st *frame.State, in *ir.Instr, x, y *value.Value, 
 }
 
 // assumeEqual makes the variable the constant that it is equal to.
+// After if (x == "a") the variable is the constant, whatever it came from.
 func (a *Guards) assumeEqual(st *frame.State, v ir.Var, x, y *value.Value) {
 	if y.IsKnown() && !x.IsKnown() {
+		// null is nothing to be equal to: no data.
 		if y.Constant.Kind == value.NullConstant {
 			return
 		}
@@ -192,11 +223,13 @@ func (a *Guards) assumeEqual(st *frame.State, v ir.Var, x, y *value.Value) {
 }
 
 // ownCall reports whether a call means one function of the program.
+// The summary of the one function says what its result proves about the parameters.
 func (a *Guards) ownCall(c *ir.Call) bool {
 	return c.Direct >= 0 || len(a.Run.Program.Targets(a.Function, c)) == 1
 }
 
 // assumeAnswered uses that a variable says whether a key was found: "v, ok := m[key]".
+// The definition is followed through copies to the test of the map access.
 func (a *Guards) assumeAnswered(st *frame.State, v ir.Var, holds bool) {
 	i := a.SoleAssignment(v)
 	for range survey.MaxDepth {

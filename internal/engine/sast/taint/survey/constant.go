@@ -12,6 +12,9 @@ import (
 
 // compiledExpression returns the value of a call that compiles an expression which the program
 // spells, nil for any other call.
+// The survey runs before the analysis of functions and sees definitions only, without states.
+// It finds constants that are valid in the whole program: static fields, module constants,
+// compiled expressions.
 func (r *Survey) compiledExpression(fn *ir.Function, c *ir.Call, node int32, depth int) *value.Value {
 	name := c.Qualified
 	if c.Kind == ir.CallNew {
@@ -25,6 +28,7 @@ func (r *Survey) compiledExpression(fn *ir.Function, c *ir.Call, node int32, dep
 		return nil
 	}
 	text, letters := r.constantOf(fn, args[0].Value, depth+1), ""
+	// Flags that are not known could change the language of the expression.
 	if len(args) > 1 {
 		flags := r.constantOf(fn, args[1].Value, depth+1)
 		if flags == nil || !flags.Constant.IsText() {
@@ -40,8 +44,11 @@ func (r *Survey) compiledExpression(fn *ir.Function, c *ir.Call, node int32, dep
 }
 
 // constantOf returns the constant that a variable is defined as, or nil.
+// Definitions are followed through copies, casts and operators. Four levels are enough for
+// constants that people write: PREFIX + "a" + SUFFIX.
 func (r *Survey) constantOf(fn *ir.Function, v ir.Var, depth int) *value.Value {
 	i := fn.Def(v)
+	// A variable with several assignments has no definition (below 0).
 	if i < 0 || depth > 4 || r.marksSource(fn, i) {
 		return nil
 	}
@@ -79,6 +86,7 @@ func (r *Survey) constantOf(fn *ir.Function, v ir.Var, depth int) *value.Value {
 
 // marksSource reports whether a rule takes the value of an instruction for a source:
 // it is followed then, and not only known.
+// A constant that a rule calls a source must keep its identity as data.
 func (r *Survey) marksSource(fn *ir.Function, i int32) bool {
 	m := r.Marks[fn]
 	return m != nil && slices.ContainsFunc(m.At[i], func(k rulematch.Mark) bool {
@@ -87,6 +95,8 @@ func (r *Survey) marksSource(fn *ir.Function, i int32) bool {
 }
 
 // HoldsAlways reports whether conditions on arguments hold by the function's text alone.
+// It is asked for entries of models where no call is interpreted yet. Conditions about other
+// locations are false here, so that the entry waits for the analysis.
 func (r *Survey) HoldsAlways(fn *ir.Function, c *ir.Call, list []model.Condition) bool {
 	args := fn.Args(c)
 	for i := range list {
@@ -99,8 +109,10 @@ func (r *Survey) HoldsAlways(fn *ir.Function, c *ir.Call, list []model.Condition
 		known := r.constantOf(fn, v, 0)
 		holds := false
 		switch {
+		// A type condition on an argument: the name of a class that is passed as a value.
 		case cond.Test == model.Is && cond.Type:
 			holds = namesGlobal(fn, v, cond.Word)
+		// Without a constant the condition cannot be decided from the text.
 		case known == nil:
 			return false
 		case cond.Test == model.Like:

@@ -6,7 +6,10 @@ import (
 )
 
 // FoldTextOperation computes with constant texts, nil when they are not.
+// Operations count in characters and not in bytes, as the modeled languages do (UTF-16 in Java
+// and JavaScript agrees for all but rare characters).
 func FoldTextOperation(op string, args []*Value) *Value {
+	// A single unknown operand makes the result unknown.
 	for _, v := range args {
 		if !v.IsKnown() {
 			return nil
@@ -26,6 +29,7 @@ func FoldTextOperation(op string, args []*Value) *Value {
 		return FromString(strings.ToUpper(s))
 	case "lower":
 		return FromString(strings.ToLower(s))
+	// trim with an argument removes other characters, which differs among languages.
 	case "trim":
 		if len(args) == 1 {
 			return FromString(strings.TrimSpace(s))
@@ -37,6 +41,7 @@ func FoldTextOperation(op string, args []*Value) *Value {
 	case "char":
 		return CharacterAt(&Value{Constant: Constant{Kind: StringConstant, Text: s}}, second)
 	case "substring":
+		// substring of Java and JavaScript puts its bounds in order, slice counts from the end.
 		return cutSubstring(s, args[1:])
 	case "slice":
 		var low, high *Value
@@ -55,6 +60,7 @@ func FoldTextOperation(op string, args []*Value) *Value {
 }
 
 // foldTwoTexts computes the operations of two texts, nil when the second is not one.
+// The result is nil also for an operation that it does not know.
 func foldTwoTexts(op string, a, b Constant, args []*Value) *Value {
 	s, t := a.String(), b.String()
 	switch op {
@@ -74,6 +80,7 @@ func foldTwoTexts(op string, a, b Constant, args []*Value) *Value {
 		return runeIndex(s, strings.Index(s, t))
 	case "lastindex":
 		return runeIndex(s, strings.LastIndex(s, t))
+	// MaxConstant bounds constants: "a" * 1000000000 would allocate a gigabyte.
 	case "repeat":
 		if n := b.Number; b.IsNumber() && n >= 0 && n*float64(len(s)) <= MaxConstant {
 			return FromString(strings.Repeat(s, int(n)))
@@ -96,6 +103,7 @@ func runeIndex(s string, i int) *Value {
 }
 
 // cutSubstring returns a part by index; bounds are put in order.
+// Bounds outside of the text are moved to its ends (ECMA-262, String.prototype.substring).
 func cutSubstring(s string, bounds []*Value) *Value {
 	runes := []rune(s)
 	from, to := 0, len(runes)
@@ -117,6 +125,7 @@ func cutSubstring(s string, bounds []*Value) *Value {
 }
 
 // CharacterAt returns the character of a constant text at a constant index.
+// A negative index counts from the end (Python, Ruby, at of JavaScript).
 func CharacterAt(text, index *Value) *Value {
 	if text.Constant.Kind != StringConstant || !index.IsKnown() || !index.Constant.IsNumber() {
 		return nil
@@ -133,6 +142,7 @@ func CharacterAt(text, index *Value) *Value {
 }
 
 // SliceText cuts a constant text; negative bounds count from its end.
+// A missing bound is the start or the end.
 func SliceText(text, low, high *Value) *Value {
 	if !text.Constant.IsText() {
 		return nil
@@ -156,12 +166,14 @@ func CutList(list []*Value, low, high *Value) ([]*Value, bool) {
 
 // cutBounds returns the bounds of a part of n elements, whose ends are constants
 // or missing.
+// Python: text[a:b]. Bounds that are out of range are cut, and crossed ones give nothing.
 func cutBounds(n int, low, high *Value) (from, to int, ok bool) {
 	to = n
 	for _, b := range []struct {
 		v   *Value
 		out *int
 	}{{low, &from}, {high, &to}} {
+		// None and null stand for a missing bound.
 		if b.v == nil || b.v.Constant.Kind == NullConstant {
 			continue
 		}
