@@ -11,6 +11,8 @@ import (
 )
 
 // A span is a part of the source, in bytes.
+// Continuations are blanked out beforehand, without a change of offsets, so that spans refer
+// to the file.
 type span struct{ start, end uint32 }
 
 // sourceText returns the text of the span as the file has it, with continuations blank.
@@ -27,6 +29,8 @@ func (s span) trimBlanks(l *lang.Lowering) span {
 
 // lowerers holds what follows the name of each instruction, but for those that hold
 // another one.
+// A row is the name in upper case and the function that lowers what follows. ONBUILD and
+// HEALTHCHECK contain an instruction and are handled separately.
 var lowerers = map[string]func(*lang.Lowering, instruction, span){
 	"FROM": lowerFrom, "RUN": lowerCommandForm, "CMD": lowerCommandForm, "ENTRYPOINT": lowerCommandForm,
 	"SHELL":  lowerCommandForm,
@@ -40,6 +44,7 @@ var lowerers = map[string]func(*lang.Lowering, instruction, span){
 func lowerInstruction(l *lang.Lowering, in instruction, r tree.Role) {
 	whole := span{in.start, in.end}
 	text := whole.sourceText(l)
+	// Names of instructions are not case-sensitive.
 	n := strings.IndexAny(text, " \t")
 	if n < 0 {
 		n = len(text)
@@ -51,6 +56,8 @@ func lowerInstruction(l *lang.Lowering, in instruction, r tree.Role) {
 	case lang.Holder(text):
 		l.Leaf(tree.Name, r, text, in.start, in.end)
 		return
+	// ONBUILD runs its instruction in images that build on this one. It could nest; Docker forbids
+	// that, the depth is limited anyway.
 	case name == "ONBUILD" && rest.start < rest.end && !l.TooDeep():
 		lower = func(l *lang.Lowering, in instruction, rest span) {
 			in.start, in.end = rest.start, rest.end
@@ -58,10 +65,12 @@ func lowerInstruction(l *lang.Lowering, in instruction, r tree.Role) {
 		}
 	case name == "HEALTHCHECK" && !l.TooDeep():
 		lower = lowerHealthcheck
+	// An unknown instruction: a misspelling or a newer Docker. It is recorded as not understood.
 	case !known:
 		l.Unknown(r, in.start, in.end)
 		return
 	}
+	// The range ends with the last here-document.
 	l.Open(tree.Call, r, in.start, in.lastByte())
 	l.Leaf(tree.Name, tree.RoleCallee, name, in.start, in.start+uint32(n))
 	lower(l, in, rest)
@@ -69,6 +78,7 @@ func lowerInstruction(l *lang.Lowering, in instruction, r tree.Role) {
 }
 
 // takeFlags takes the flags at the beginning, "--a=b" and "--c".
+// Flags must stand first: COPY --from=build --chown=app a b.
 func takeFlags(l *lang.Lowering, in instruction, rest span) (list []span, behind span) {
 	for strings.HasPrefix(rest.sourceText(l), "--") {
 		ws := splitWords(l, rest, in.escape)
@@ -87,6 +97,7 @@ func addFlags(l *lang.Lowering, list []span) {
 		l.Leaf(tree.Name, tree.RoleName, name, start, start+uint32(len(name)))
 		if ok {
 			lowerWord(l, tree.RoleValue, span{s.end - uint32(len(value)), s.end})
+			// A flag without a value, such as --link, is true.
 		} else {
 			l.Flag(l.Leaf(tree.Bool, tree.RoleValue, "true", s.end, s.end), tree.Implied)
 		}
@@ -95,6 +106,8 @@ func addFlags(l *lang.Lowering, list []span) {
 }
 
 // addModifier adds a Keyword that patterns may leave out.
+// Modifiers are the parts that a pattern may leave out: FROM image matches with any tag, "as"
+// or platform.
 func addModifier(l *lang.Lowering, name string, value span) {
 	l.Open(tree.Keyword, tree.RoleModifier, value.start, value.end)
 	l.Flag(l.Leaf(tree.Name, tree.RoleName, name, value.start, value.start), tree.Implied)
@@ -103,6 +116,8 @@ func addModifier(l *lang.Lowering, name string, value span) {
 }
 
 // addForm adds the Modifier that tells shell form and exec form apart.
+// CMD ["a"] runs a, CMD a runs a shell that runs a: signals and variables differ, and rules
+// ask for the form.
 func addForm(l *lang.Lowering, name string, s span) {
 	l.Flag(l.Open(tree.Keyword, tree.RoleModifier, s.start, s.start), tree.Implied)
 	l.Flag(l.Leaf(tree.Name, tree.RoleName, name, s.start, s.start), tree.Implied)
@@ -114,18 +129,21 @@ func addForm(l *lang.Lowering, name string, s span) {
 func lowerFrom(l *lang.Lowering, in instruction, rest span) {
 	list, rest := takeFlags(l, in, rest)
 	ws := splitWords(l, rest, in.escape)
+	// FROM alone is an error of the file.
 	if len(ws) == 0 {
 		l.Unknown(tree.RoleArgument, rest.start, rest.end)
 		return
 	}
 	image, tag, digest := imageParts(l, ws[0])
 	lowerWord(l, tree.RoleArgument, image)
+	// "FROM $IMAGE ..." of a rule leaves open what follows the image.
 	if len(ws) > 1 && lang.Holder(ws[1].sourceText(l)) {
 		for _, w := range ws[1:] {
 			lowerWord(l, tree.RoleArgument, w)
 		}
 	}
 	addFlags(l, list)
+	// Offsets of 0 stand for missing parts, as the instruction begins with its name.
 	if tag.start > 0 {
 		addModifier(l, "tag", tag)
 	}
@@ -139,6 +157,8 @@ func lowerFrom(l *lang.Lowering, in instruction, rest span) {
 
 // imageParts cuts a reference: the tag is behind the colon after the last slash,
 // outside of variables.
+// registry:5000/image:tag@sha256:…: the first colon is that of a port. ${TAG:-latest} contains
+// one as well.
 func imageParts(l *lang.Lowering, s span) (image, tag, digest span) {
 	text := s.sourceText(l)
 	image = s
@@ -154,6 +174,7 @@ func imageParts(l *lang.Lowering, s span) (image, tag, digest span) {
 			depth++
 		case '}':
 			depth--
+		// A slash shows that the colon before it was the port.
 		case '/':
 			colon = -1
 		case ':':
@@ -170,6 +191,7 @@ func imageParts(l *lang.Lowering, s span) (image, tag, digest span) {
 }
 
 // lowerCommandForm lowers a command in exec form or shell form, or a sign for either.
+// RUN --mount=… has flags; the others have none.
 func lowerCommandForm(l *lang.Lowering, in instruction, rest span) {
 	list, rest := takeFlags(l, in, rest)
 	text := rest.sourceText(l)
@@ -180,6 +202,8 @@ func lowerCommandForm(l *lang.Lowering, in instruction, rest span) {
 	}
 	if jsonList(l, rest) {
 		addFlags(l, list)
+		// A list is the exec form only if it is valid JSON: Docker takes ['a'] with single quotes
+		// for shell form.
 		addForm(l, "exec", rest)
 		return
 	}
@@ -200,6 +224,7 @@ func lowerListOrWords(l *lang.Lowering, in instruction, rest span) {
 // them. Docker then takes the text for shell form.
 func splitJSON(l *lang.Lowering, s span) (parts []span, ok bool) {
 	at := skipBlanks(l, s.start+1, s.end)
+	// "[ ]" is an empty list, which removes the command of the base image.
 	if at == s.end-1 {
 		return nil, true
 	}
@@ -215,6 +240,7 @@ func splitJSON(l *lang.Lowering, s span) (parts []span, ok bool) {
 		if l.File.Source[at] != ',' {
 			return nil, false
 		}
+		// A comma is followed by another element; a trailing comma is no JSON.
 		at = skipBlanks(l, at+1, s.end)
 	}
 }
@@ -244,6 +270,7 @@ func jsonList(l *lang.Lowering, s span) bool {
 		var value string
 		if lang.Holder(p.sourceText(l)) {
 			l.Leaf(tree.Name, tree.RoleElement, p.sourceText(l), p.start, p.end)
+			// splitJSON has validated the token, so the text cannot fail here.
 		} else if json.Unmarshal([]byte(p.sourceText(l)), &value) == nil { // element has checked it
 			l.Leaf(tree.String, tree.RoleElement, value, p.start, p.end)
 		}
@@ -254,6 +281,7 @@ func jsonList(l *lang.Lowering, s span) bool {
 
 // jsonTokenLength returns the length of the JSON string or the sign that the text begins
 // with, 0 for anything else.
+// Validity is checked by the JSON package, so that escapes follow its rules.
 func jsonTokenLength(text string) uint32 {
 	if text == "" {
 		return 0
@@ -289,6 +317,7 @@ func lowerFiles(l *lang.Lowering, in instruction, rest span) {
 		lowerPlainWords(l, in, rest)
 	}
 	addFlags(l, list)
+	// COPY <<EOF /file: the text of the here-document is the content of the file.
 	for _, doc := range in.docs {
 		l.Open(tree.Keyword, tree.RoleModifier, doc.start, doc.end)
 		l.Flag(l.Leaf(tree.Name, tree.RoleName, "<<", doc.start, doc.start), tree.Implied)
@@ -305,6 +334,7 @@ func lowerPlainWords(l *lang.Lowering, in instruction, rest span) {
 }
 
 // lowerUser lowers "user:group"; the group is a Modifier.
+// It has the same separator as the tag of an image: user:group.
 func lowerUser(l *lang.Lowering, in instruction, rest span) {
 	name, group, _ := imageParts(l, rest)
 	lowerWord(l, tree.RoleArgument, name)
@@ -314,8 +344,11 @@ func lowerUser(l *lang.Lowering, in instruction, rest span) {
 }
 
 // lowerPairs lowers "a=b c=d", and the old form "a b", whose value is the rest.
+// ENV and LABEL had a form without an equals sign, "ENV key the value", in which everything
+// behind the key is the value.
 func lowerPairs(l *lang.Lowering, in instruction, rest span) {
 	ws := splitWords(l, rest, in.escape)
+	// A sign of a pattern may stand for pairs, so the new form is assumed.
 	equals := len(ws) > 0 && lang.Holder(ws[0].sourceText(l))
 	for _, w := range ws {
 		equals = equals || strings.Contains(w.sourceText(l), "=")
@@ -344,6 +377,7 @@ func addKeyword(l *lang.Lowering, name span, value *span) {
 }
 
 // lowerArgument lowers ARG.
+// ARG name=default; several on one line are allowed by BuildKit.
 func lowerArgument(l *lang.Lowering, in instruction, rest span) {
 	for _, w := range splitWords(l, rest, in.escape) {
 		if name, _, ok := strings.Cut(w.sourceText(l), "="); ok {
@@ -356,6 +390,7 @@ func lowerArgument(l *lang.Lowering, in instruction, rest span) {
 }
 
 // lowerMaintainer lowers a text that is not made of words.
+// The instruction is deprecated in favor of LABEL.
 func lowerMaintainer(l *lang.Lowering, _ instruction, rest span) {
 	lowerWord(l, tree.RoleArgument, rest)
 }
@@ -370,6 +405,7 @@ func lowerHealthcheck(l *lang.Lowering, in instruction, rest span) {
 	switch {
 	case lang.Holder(text) || strings.EqualFold(text, "none"):
 		lowerWord(l, tree.RoleArgument, rest)
+	// The command of a health check has the forms of CMD.
 	default:
 		in.start, in.end = rest.start, rest.end
 		lowerInstruction(l, in, tree.RoleArgument)
@@ -379,10 +415,14 @@ func lowerHealthcheck(l *lang.Lowering, in instruction, rest span) {
 
 // lowerShell lowers shell code: the script of a here-document that stands alone, or the
 // line, with the here-documents that belong to it.
+// The shell code is parsed by the grammar of Bash. SHELL may set another shell; most commands
+// read the same there.
 func lowerShell(l *lang.Lowering, in instruction, rest span) {
 	code := rest
 	if n := len(in.docs); n > 0 {
+		// The code ends behind the last here-document, whose lines the shell reads.
 		code.end = in.docs[n-1].next
+		// RUN <<EOF: the here-document itself is the script.
 		if m := heredocStart.FindString(rest.sourceText(l)); n == 1 && strings.TrimSpace(m) == rest.sourceText(l) {
 			code = span{in.docs[0].start, in.docs[0].end}.trimBlanks(l)
 		}
@@ -392,6 +432,7 @@ func lowerShell(l *lang.Lowering, in instruction, rest span) {
 		l.Unknown(tree.RoleArgument, code.start, code.end)
 		return
 	}
+	// Offsets are moved to those of the Dockerfile, so that findings point into it.
 	for i := range t.Nodes {
 		t.Nodes[i].Start += code.start
 		t.Nodes[i].End += code.start
@@ -402,6 +443,7 @@ func lowerShell(l *lang.Lowering, in instruction, rest span) {
 	for _, u := range script.Unknown {
 		l.File.Missed(u.Start, u.End)
 	}
+	// Statements are unwrapped, as the command is an argument of RUN.
 	var statements []int32
 	for c := range script.Children(tree.Root) {
 		if script.Is(c, tree.ExpressionStatement) {

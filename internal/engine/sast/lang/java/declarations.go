@@ -52,6 +52,7 @@ var declarationRules = map[string]lang.Rule{
 
 // openFile opens the root. Its range is that of the whole source, of which the
 // concrete root leaves out blanks at both ends.
+// Blanks and comments at both ends belong to no node of the grammar.
 func openFile(l *lang.Lowering, i int32) {
 	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
 	lowerStatements(l, i)
@@ -59,6 +60,7 @@ func openFile(l *lang.Lowering, i int32) {
 }
 
 // lowerPackageDeclaration lowers "package a.b;".
+// Annotations of a package occur in package-info.java only.
 func lowerPackageDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	p := l.Begin(tree.Package, r, i)
 	lowerAnnotations(l, i)
@@ -71,6 +73,8 @@ func lowerPackageDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 // lowerImportDeclaration lowers the four forms: a type, the types of a package, a member
 // of a type ("static"), and all members of a type.
 func lowerImportDeclaration(l *lang.Lowering, r tree.Role, i int32) {
+	// import static a.B.c binds the member c of the type a.B: the path is the type, the name the
+	// member.
 	n := l.Begin(tree.Import, r, i)
 	path, name := dottedChild(l, i), l.Find(i, "asterisk")
 	if name < 0 && l.Has(i, "static") && l.Field(path, "scope") >= 0 {
@@ -85,6 +89,7 @@ func lowerImportDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // dottedChild returns the child that is a name, -1 when there is none.
+// The child may be anywhere behind annotations and "static".
 func dottedChild(l *lang.Lowering, i int32) int32 {
 	for c := range l.Children(i) {
 		if k := l.Kind(c); k == "identifier" || k == "scoped_identifier" {
@@ -96,6 +101,7 @@ func dottedChild(l *lang.Lowering, i int32) int32 {
 
 // dottedName returns the source of a name without the blanks and comments that may
 // stand in it.
+// Usually there are none, so the source itself is the name.
 func dottedName(l *lang.Lowering, i int32) string {
 	if i < 0 {
 		return ""
@@ -110,6 +116,7 @@ func dottedName(l *lang.Lowering, i int32) string {
 		case "identifier", "type_identifier":
 			parts = append(parts, l.Source(i))
 		case "scoped_identifier", "scoped_type_identifier", "generic_type":
+			// Type arguments and annotations between the parts are skipped.
 			for c := range l.Children(i) {
 				walk(c)
 			}
@@ -126,9 +133,11 @@ func classRule(text string) lang.Rule {
 		lowerModifiers(l, i)
 		l.Part(tree.RoleName, i, "name")
 		l.Part(tree.RoleTypeParameter, i, "type_parameters")
+		// The components of a record are parameters of the type itself.
 		l.Part(tree.RoleParameter, i, "parameters")
 		lowerBases(l, tree.RoleBase, l.Find(i, "superclass"))
 		interfaces := l.Field(i, "interfaces")
+		// Interfaces extend interfaces in a node of another name.
 		if interfaces < 0 {
 			interfaces = l.Find(i, "extends_interfaces")
 		}
@@ -144,6 +153,7 @@ func lowerBases(l *lang.Lowering, r tree.Role, i int32) {
 	if i < 0 {
 		return
 	}
+	// Several interfaces are wrapped in a list.
 	for c := range l.Children(i) {
 		if l.Kind(c) == "type_list" {
 			l.Nodes(r, c)
@@ -169,6 +179,8 @@ func lowerBody(l *lang.Lowering, r tree.Role, i int32) {
 
 // lowerMembers lowers the members below the node. A block among them initializes an
 // object.
+// Members of an enum are nested below its constants. A block without a name runs for each new
+// object.
 func lowerMembers(l *lang.Lowering, i int32) {
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
@@ -186,12 +198,15 @@ func lowerMembers(l *lang.Lowering, i int32) {
 
 // lowerEnumConstant lowers a constant; one with arguments or members is a New of its
 // enum.
+// RED(255) { … } is an object of the enum's type, or of an anonymous class of it. A constant
+// without either has no value.
 func lowerEnumConstant(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Field, r, "enum", i)
 	lowerModifiers(l, i)
 	name, arguments, body := l.Field(i, "name"), l.Field(i, "arguments"), l.Field(i, "body")
 	l.Need(tree.RoleTarget, i, name)
 	if arguments >= 0 || body >= 0 {
+		// The New begins with the name and ends with the constant, behind annotations.
 		_, end := l.Range(i)
 		start := end
 		if name >= 0 {
@@ -208,6 +223,7 @@ func lowerEnumConstant(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // enumName returns the name of the enum of a constant.
+// Enums nest: the nearest one is the type.
 func enumName(l *lang.Lowering, i int32) string {
 	for ; i >= 0; i = l.CST.Nodes[i].Parent {
 		if l.Kind(i) == "enum_declaration" {
@@ -223,9 +239,11 @@ func functionRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Function, r, text, i)
 		lowerModifiers(l, i)
+		// Annotations may also stand behind the modifiers, beside the type.
 		lowerAnnotations(l, i)
 		l.Part(tree.RoleTypeParameter, i, "type_parameters")
 		parameters := l.Field(i, "parameters")
+		// "void m(A this)" declares the receiver for annotations.
 		l.Node(tree.RoleReceiver, l.Find(parameters, "receiver_parameter"))
 		l.Part(tree.RoleName, i, "name")
 		if parameters >= 0 {
@@ -235,17 +253,21 @@ func functionRule(text string) lang.Rule {
 				}
 			}
 		}
+		// "int f()[]" has its brackets behind the parameters, a form from the first version of
+		// Java.
 		lowerArrayType(l, tree.RoleReturnType, l.Field(i, "type"), l.Field(i, "dimensions"))
 		if throws := l.Find(i, "throws"); throws >= 0 {
 			l.Nodes(tree.RoleThrows, throws)
 		}
 		l.Part(tree.RoleBody, i, "body")
+		// The default of an annotation element: int value() default 1.
 		l.Part(tree.RoleValue, i, "value")
 		l.Close()
 	}
 }
 
 // lowerInitializer lowers "static { … }".
+// Static initializers run when the class is loaded, those of objects with each constructor.
 func lowerInitializer(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Function, r, "initializer", i)
 	if static := l.Find(i, "static"); static >= 0 {
@@ -265,6 +287,7 @@ func lowerParameter(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerSpreadParameter lowers "T... name"; the type is that of one element.
+// The parameter is an array of that type in the method; callers pass single values.
 func lowerSpreadParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Parameter, r, "*", i)
 	lowerModifiers(l, i)
@@ -298,6 +321,7 @@ func lowerReceiverParameter(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // lowerTypeParameter lowers "T extends A & B" of a declaration.
+// "T extends A & B" has several bounds, each of which is a base.
 func lowerTypeParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.TypeParameter, r, i)
 	lowerAnnotations(l, i)
@@ -320,11 +344,13 @@ func variablesRule(k tree.Kind) lang.Rule {
 		for d := range l.Fields(i, "declarator") {
 			last = d
 		}
+		// No declarator: damaged code.
 		if last < 0 {
 			l.Fallback(r, i, l.Node)
 			return
 		}
 		for d := range l.Fields(i, "declarator") {
+			// The ranges together cover the declaration once, without gaps that belong to none.
 			end := l.CST.Nodes[d].End
 			if d == last {
 				end = l.CST.Nodes[i].End
@@ -345,6 +371,7 @@ func variablesRule(k tree.Kind) lang.Rule {
 }
 
 // inferredKeyword returns "var" when it stands in the place of a type, else "".
+// To the grammar "var" is the name of a type (Java 10).
 func inferredKeyword(l *lang.Lowering, typ int32) string {
 	if l.Kind(typ) == "type_identifier" && l.Source(typ) == "var" {
 		return "var"
@@ -361,6 +388,7 @@ func lowerVariableType(l *lang.Lowering, typ, dimensions int32) {
 }
 
 // lowerAnnotation lowers "@A(…)" and "@A", which is the same as "@A()".
+// An annotation is always a Call, so that one pattern, @A(...), matches both forms.
 func lowerAnnotation(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Annotation, r, i)
 	name := l.Field(i, "name")

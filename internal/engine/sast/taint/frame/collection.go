@@ -21,6 +21,8 @@ func (a *Frame) SoleObject(st *State, v *value.Value) *value.Object {
 }
 
 // IndexKey returns the constant key of an index, and whether it is known.
+// The key is an operand, or a constant in the instruction: the position of a destructuring
+// pattern.
 func (a *Frame) IndexKey(st *State, in *ir.Instr) (string, bool) {
 	switch {
 	case in.B != ir.NoVar:
@@ -32,16 +34,19 @@ func (a *Frame) IndexKey(st *State, in *ir.Instr) (string, bool) {
 }
 
 // KeyOf returns the part that a value is the key of.
+// null as a key is a mistake in most languages; it is treated as unknown.
 func (a *Frame) KeyOf(v *value.Value) (string, bool) {
 	if v.IsKnown() && v.Constant.Kind != value.NullConstant {
 		return v.Constant.String(), true
 	}
+	// Callers may know the key.
 	a.Need(v)
 	return value.AnyKey, false
 }
 
 // FromEnd returns the key of an element that is counted from the end of a list; of a
 // map, the key itself.
+// -1 is the last element in Python and Ruby, and an ordinary key of a map.
 func (a *Frame) FromEnd(st *State, base *value.Value, key string) (string, bool) {
 	n, err := strconv.Atoi(key)
 	if err != nil || !a.IsCollection(st, base) {
@@ -54,6 +59,8 @@ func (a *Frame) FromEnd(st *State, base *value.Value, key string) (string, bool)
 }
 
 // StoreKey notes a key that is not known.
+// Only tainted keys are kept: constants are the names of fields already, and other unknown
+// keys do no harm.
 func (a *Frame) StoreKey(st *State, base, key *value.Value) {
 	if len(key.Taint) == 0 {
 		return
@@ -66,6 +73,7 @@ func (a *Frame) StoreKey(st *State, base, key *value.Value) {
 }
 
 // Push adds an element at the end of a list.
+// A position can only be given to the element if the list is one object and exact.
 func (a *Frame) Push(st *State, base, x *value.Value) {
 	for _, id := range base.Objects {
 		o := st.Object(id).Clone()
@@ -83,15 +91,18 @@ func (a *Frame) Push(st *State, base, x *value.Value) {
 func (a *Frame) Slice(st *State, i int32, in *ir.Instr) *value.Value {
 	base := a.Read(st, in.A)
 	low, high := a.ReadOptional(st, in.B), a.ReadOptional(st, in.C)
+	// A slice of a text: s[1:3].
 	if v := value.SliceText(base, low, high); v != nil {
 		return v.WithTaint(base.Taint)
 	}
+	// Without an object the value is not known any better; its part has the same taint.
 	if len(base.Objects) == 0 {
 		return base.WithTaint(base.Taint)
 	}
 	v := a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindList, Complete: true},
 		&value.Object{Size: value.Unsized})
 	id := v.Objects[0]
+	// Exact bounds keep the positions, others join all elements.
 	if list, ok := a.SoleObject(st, base).List(); ok {
 		if part, ok := value.CutList(list, low, high); ok {
 			o := st.Object(id).Clone()
@@ -109,6 +120,8 @@ func (a *Frame) Globals() *value.Value { return a.Input(taintset.Input{Kind: tai
 
 // Allocate makes the object of an instruction. One that is made again while it is
 // there stands for several from then on.
+// The key of the object is the instruction, so that a loop makes the same object in each
+// round. The old object may still be referred to, which is what Weak says.
 func (a *Frame) Allocate(st *State, i int32, sub int32, info value.ObjectInfo, o *value.Object) *value.Value {
 	id := a.ObjectOf(value.ObjectKey{Instruction: i, Sub: sub}, info)
 	if old := st.Object(id); old != nil {
@@ -124,8 +137,11 @@ func (a *Frame) Allocate(st *State, i int32, sub int32, info value.ObjectInfo, o
 func (a *Frame) ElementOf(st *State, i int32, base *value.Value) *value.Value {
 	id, ok := base.SoleObject()
 	if !ok || a.Objects[id].Kind != value.KindMap {
+		// Not a map, or not known to be one: an element is any part.
 		return a.Load(st, base, value.AnyKey)
 	}
+	// "for k, v of map" takes a pair apart, "for k in dict" uses the value as the key: the pair
+	// has the taint of the keys itself.
 	pair := a.Allocate(st, i, 1, value.ObjectInfo{Kind: value.KindList, Complete: true}, &value.Object{})
 	keys := a.KeysOf(st, base)
 	a.Push(st, pair, keys)
@@ -141,8 +157,10 @@ func (a *Frame) KeysOf(st *State, base *value.Value) *value.Value {
 			v = value.Join(v, a.partOf(at, value.KeysPart))
 		}
 		if o := st.Object(id); o != nil {
+			// Tainted keys that are unknown, and the constant names of the fields.
 			v = value.Join(v, o.Keys)
 			for _, f := range o.Fields {
+				// Indexes are no keys of interest, and names with "#" are internal.
 				if !strings.HasPrefix(f.Name, "#") && !value.IsIndex(f.Name) {
 					v = value.Join(v, value.FromString(f.Name))
 				}
@@ -155,6 +173,8 @@ func (a *Frame) KeysOf(st *State, base *value.Value) *value.Value {
 }
 
 // RemoveKey removes a part of an object.
+// Only a certain removal has an effect: with several objects, or a weak one, the part may
+// still be there.
 func (a *Frame) RemoveKey(st *State, base *value.Value, name string) {
 	id, ok := base.SoleObject()
 	if !ok {
@@ -167,6 +187,8 @@ func (a *Frame) RemoveKey(st *State, base *value.Value, name string) {
 	if list, ok := o.List(); ok && value.IsIndex(name) {
 		o.SetList(value.RemoveAt(list, name))
 	} else {
+		// The field stays with an unknown value, so that a later read does not fall back to the
+		// prototype or the caller's part.
 		o.Set(name, value.Unknown, value.MaxFields)
 	}
 	st.Put(id, o)
@@ -186,6 +208,7 @@ func (a *Frame) Spread(st *State, i int32, base, x *value.Value) {
 			a.CopyParts(st, &value.Value{Objects: []value.ObjectID{id}}, x)
 			continue
 		}
+		// With taint of the list as a whole the elements are not exact.
 		if list, ok := a.SoleObject(st, x).List(); ok && len(a.DerivedTaint(x)) == 0 {
 			for _, e := range list {
 				a.Push(st, &value.Value{Objects: []value.ObjectID{id}}, value.OrUnknown(e))
@@ -200,6 +223,8 @@ func (a *Frame) Spread(st *State, i int32, base, x *value.Value) {
 }
 
 // CopyParts copies every known part of an object to another.
+// Object.assign, {...a} and dict(a) copy what is known; unknown parts of an input are copied
+// as taint under any key.
 func (a *Frame) CopyParts(st *State, to, from *value.Value) {
 	if o := a.SoleObject(st, from); o != nil {
 		for _, f := range o.Fields {

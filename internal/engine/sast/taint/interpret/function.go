@@ -1,6 +1,11 @@
 // Package interpret interprets a function over abstract values, block by block, until no
 // state changes. It applies the summaries of functions that are called, and makes the
 // summary of its own.
+//
+// The work on a function has three parts: a fixed point over the blocks, one more round that
+// notes what arrives at sinks, calls and ends, and the summary. What a single function may
+// cost is bounded by maxSteps and maxVisits; the order of functions and the budget of the
+// whole analysis are left to the scheduler.
 package interpret
 
 import (
@@ -19,29 +24,39 @@ import (
 // function over abstract values until nothing changes, and then once more to note
 // what happens at calls and ends.
 type analysis struct {
+	// Reads and writes of values, and what checks prove.
 	*guard.Guards
+	// Matches of the patterns of rules in this function; nil without any.
 	marks *rulematch.Marks
 
 	in     []*frame.State // by block: the state at its start, nil for not reached
 	except []*value.Value // by block: what is thrown into it
 
 	// What the last round notes.
+	// The join of all returned or yielded values; nil when there is none.
 	result *value.Value
+	// The join of what leaves the function as an exception.
 	thrown *value.Value
+	// The state in which it returns; nil while no return was reached.
 	exit   *frame.State
 	failed *frame.State // in which it ends by throwing
 	// approvedFor has the kinds for which each parameter is harmless, by answer.
 	approvedFor [3][]uint64
 
 	children []*summary.Summary // that were applied, in order
-	steps    int
-	over     bool // the budget is gone
+	// Instructions that were interpreted, repetitions included.
+	steps int
+	over  bool // the budget is gone
 }
 
 // maxSteps bounds the instructions that are interpreted for one function.
+// Beyond it the function is given up: its summary is marked as over budget, and the report
+// says so.
 const maxSteps = 300_000
 
 // maxVisits bounds how often a block is interpreted.
+// A state grows with each visit. A real loop is stable after two or three visits; a generated
+// one with thousands of variables may need one per variable.
 const maxVisits = 100
 
 // New returns the analysis of the function of a frame.
@@ -55,6 +70,7 @@ func New(f *frame.Frame, s guard.Summarizer) *analysis {
 
 // Summarize interprets the function and returns what it does.
 func (a *analysis) Summarize() *summary.Summary {
+	// A declaration without a body: an interface method or an external function.
 	if len(a.Function.Blocks) == 0 {
 		return &summary.Summary{Function: a.Function, Context: a.Context}
 	}
@@ -65,6 +81,7 @@ func (a *analysis) Summarize() *summary.Summary {
 	a.Noting = true
 	for b := range a.Function.Blocks {
 		if a.in[b] != nil {
+			// The states do not flow anywhere in this round: they are final.
 			a.interpretBlock(ir.BlockID(b), func(ir.BlockID, *frame.State) {})
 		}
 	}
@@ -78,6 +95,7 @@ func (a *analysis) Summarize() *summary.Summary {
 // recursive strategy of Bourdoncle, Efficient chaotic iteration strategies with
 // widenings, 1993).
 func (a *analysis) reachFixpoint() {
+	// dirty: the state at the start of the block has changed since it was last interpreted.
 	dirty := make([]bool, len(a.Function.Blocks))
 	dirty[0] = true
 	flow := func(to ir.BlockID, st *frame.State) {
@@ -148,6 +166,8 @@ func loopHeads(fn *ir.Function) [][]int32 {
 func (a *analysis) entryState() *frame.State {
 	// The receiver is an object of the class, or of the type that a function is written
 	// for, as the methods of Go and the extensions of Kotlin are.
+	// Parameters are inputs with origins of their own. Whether they are tainted is decided by each
+	// caller.
 	st := &frame.State{Vars: make([]*value.Value, a.Function.Vars)}
 	if a.Function.This != ir.NoVar {
 		v := a.Input(taintset.Input{Kind: taintset.Receiver}, "")
@@ -177,6 +197,7 @@ func (a *analysis) entryState() *frame.State {
 
 // interpretBlock interprets a block and gives the states at its end to its successors.
 func (a *analysis) interpretBlock(id ir.BlockID, flow func(ir.BlockID, *frame.State)) {
+	// The state at the start of the block must stay as it is, for later merges.
 	st := a.Borrow(a.in[id])
 	a.interpretFrom(st, id, flow)
 	a.GiveBack(st)
@@ -185,6 +206,7 @@ func (a *analysis) interpretBlock(id ir.BlockID, flow func(ir.BlockID, *frame.St
 // interpretFrom interprets a block from a state, which it changes.
 func (a *analysis) interpretFrom(st *frame.State, id ir.BlockID, flow func(ir.BlockID, *frame.State)) {
 	b := &a.Function.Blocks[id]
+	// Only handlers of exceptions have an entry here.
 	if a.except[id] != nil {
 		a.bindException(st, id)
 	}
@@ -197,6 +219,7 @@ func (a *analysis) interpretFrom(st *frame.State, id ir.BlockID, flow func(ir.Bl
 		in := &a.Function.Code[i]
 		// A jump is the last instruction of its block; patterns of rules may match it, too.
 		if in.Op.Jumps() {
+			// The marks are applied before the jump, while the operands are still in the state.
 			a.applyMarks(st, i)
 			a.interpretJump(st, i, b, flow)
 			break
@@ -213,6 +236,7 @@ func (a *analysis) interpretFrom(st *frame.State, id ir.BlockID, flow func(ir.Bl
 }
 
 // bindException gives the exception variable of a handler what calls threw.
+// A handler begins with the instruction Catch, which has the variable of the exception.
 func (a *analysis) bindException(st *frame.State, id ir.BlockID) {
 	b := &a.Function.Blocks[id]
 	for i := b.Start; i < b.End; i++ {
@@ -228,6 +252,7 @@ func (a *analysis) interpretJump(st *frame.State, i int32, b *ir.Block, flow fun
 	in := &a.Function.Code[i]
 	switch in.Op {
 	case ir.Return:
+		// Results are collected in the last round only; earlier rounds have preliminary values.
 		if in.A != ir.NoVar && a.Noting {
 			v := a.Read(st, in.A)
 			a.result = value.Join(a.result, v.WithTaint(v.Taint.At(a.Function, in.Node)))
@@ -236,12 +261,14 @@ func (a *analysis) interpretJump(st *frame.State, i int32, b *ir.Block, flow fun
 		a.noteApprovals(st, in)
 		a.noteExit(st)
 	case ir.Throw:
+		// A throw with a successor is caught in the same function.
 		if a.Noting && len(b.Succs) == 0 {
 			a.noteThrown(st, a.Read(st, in.A))
 		}
 	case ir.If:
 		a.interpretBranch(st, in, b, flow)
 		return
+	// Stop is the end of the code without a return statement.
 	case ir.Stop:
 		a.noteExit(st)
 	}
@@ -258,6 +285,8 @@ func (a *analysis) noteThrown(st *frame.State, v *value.Value) {
 
 // endHeap returns the objects that there are when the function ends. Those that only
 // exist where it throws are among them.
+// The caller needs both heaps: objects that exist only in the throwing state may be referred
+// to by the exception.
 func (a *analysis) endHeap() []*value.Object {
 	switch {
 	case a.failed == nil && a.exit == nil:
@@ -272,6 +301,7 @@ func (a *analysis) endHeap() []*value.Object {
 		switch {
 		case i >= len(heap):
 			heap = append(heap, o)
+		// Inputs that only the throwing path has changed keep their state at the return.
 		case heap[i] == nil && a.Objects[i].Input == nil:
 			heap[i] = o
 		}
@@ -296,6 +326,8 @@ func (a *analysis) interpretBranch(st *frame.State, in *ir.Instr, b *ir.Block, f
 		a.Need(v)
 	}
 	if !known || truth {
+		// Each way gets a state of its own, since the assumption of one must not be seen in the
+		// other.
 		then := a.Borrow(st)
 		a.Assume(then, in.A, true, 0)
 		flow(b.Succs[0], then)
@@ -313,9 +345,13 @@ func (a *analysis) executeInstruction(st *frame.State, i int32, b *ir.Block) boo
 	in := &a.Function.Code[i]
 	if in.Op == ir.Invoke {
 		if !a.invokeCall(st, i, b) {
+			// The arguments of a call that ends the program have been computed: a sink on the call
+			// itself still counts.
 			a.applyMarks(st, i) // what it was given has arrived
 			return false
 		}
+		// Approved members are recalled after the call has given its result, and what the call
+		// writes is forgotten.
 		a.Recall(st, in)
 		a.Forget(st, in)
 		a.applyMarks(st, i)
@@ -342,6 +378,7 @@ func (a *analysis) computeResult(st *frame.State, i int32, in *ir.Instr) *value.
 		return a.copyOf(st, i, in)
 	case ir.Await:
 		return a.awaitedValue(st, in)
+	// An argument that was not given: it has no value and no taint.
 	case ir.Missing:
 		return value.Unknown
 	case ir.LoadField:
@@ -363,12 +400,14 @@ func (a *analysis) computeResult(st *frame.State, i int32, in *ir.Instr) *value.
 	case ir.Closure:
 		return a.newClosure(st, i, in)
 	case ir.ClassValue:
+		// The name of a class as a value: it can be called or compared.
 		return &value.Value{API: a.Function.File.Classes[in.X].Qualified, Kind: value.KindFunction}
 	case ir.Unary, ir.Binary, ir.Concat, ir.Cast, ir.TypeTest:
 		return a.applyOperator(st, in)
 	case ir.Iterate:
 		return a.iterateValue(st, i, in)
 	case ir.Next:
+		// Next reads any element: the order of iterations has no meaning here.
 		return a.Load(st, a.Read(st, in.A), value.AnyKey)
 	case ir.Yield:
 		return a.noteYield(st, in)
