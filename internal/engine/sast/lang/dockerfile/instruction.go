@@ -97,8 +97,8 @@ func addFlags(l *lang.Lowering, list []span) {
 		l.Leaf(tree.Name, tree.RoleName, name, start, start+uint32(len(name)))
 		if ok {
 			lowerWord(l, tree.RoleValue, span{s.end - uint32(len(value)), s.end})
-			// A flag without a value, such as --link, is true.
 		} else {
+			// A flag without a value, such as --link, is true.
 			l.Flag(l.Leaf(tree.Bool, tree.RoleValue, "true", s.end, s.end), tree.Implied)
 		}
 		l.Close()
@@ -270,8 +270,8 @@ func jsonList(l *lang.Lowering, s span) bool {
 		var value string
 		if lang.Holder(p.sourceText(l)) {
 			l.Leaf(tree.Name, tree.RoleElement, p.sourceText(l), p.start, p.end)
-			// splitJSON has validated the token, so the text cannot fail here.
 		} else if json.Unmarshal([]byte(p.sourceText(l)), &value) == nil { // element has checked it
+			// splitJSON has validated the token, so the text cannot fail here.
 			l.Leaf(tree.String, tree.RoleElement, value, p.start, p.end)
 		}
 	}
