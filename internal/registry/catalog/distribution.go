@@ -91,6 +91,8 @@ func (d *distribution) getWithToken(ctx context.Context, address, scope string, 
 	if d.a.Kind == credential.JFrog { // which may show something to strangers, and takes a password everywhere
 		return d.c.sendRequest(ctx, call{url: u, user: d.a.User(), secret: d.a.Secret}, out)
 	}
+	// The first request is anonymous: its response says where and how to sign in (RFC 9110, section
+	// 11.6.1).
 	header, err := d.c.sendRequest(ctx, call{url: u}, out)
 	if !errs.Is(err, errs.Forbidden) || header == nil {
 		return header, err

@@ -14,10 +14,12 @@ import (
 
 // fileVersion is what a file holds in one layer.
 type fileVersion struct {
-	layer  int
-	entry  int // its number in the layer; of two entries with one name the later is the file
-	gone   int // the layer that removes or replaces it, or -1
-	items  []imagePackage
+	// the index of the layer with this version
+	layer int
+	entry int // its number in the layer; of two entries with one name the later is the file
+	gone  int // the layer that removes or replaces it, or -1
+	items []imagePackage
+	// secrets; those of hidden versions are reported too, since the layer can be extracted
 	hits   []secretHit
 	text   string // of a file that is read at the end
 	setuid *setuidFile
@@ -41,6 +43,8 @@ func (o *layerOverlay) noteEntry(e *oci.Entry) {
 	_, file := o.held[e.Path]
 	_, folder := o.folders[e.Path]
 	switch {
+	// ".wh..wh..opq" in a folder hides all of the lower layers in it (OCI image layers, "Opaque
+	// whiteout").
 	case e.Kind == oci.Emptied:
 		if folder || e.Path == "." {
 			o.emptied[e.Path] = true

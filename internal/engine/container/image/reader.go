@@ -54,6 +54,7 @@ type packageReader struct {
 // packageReaders are tried in order; the first that matches the name reads the file.
 // Programs are found by their content, not here.
 var packageReaders = []packageReader{
+	// To add a reader, put it before any whose match includes its names.
 	{match: isReleaseFile, keepText: true},
 	{match: isDpkgStatus, system: "deb", large: true, make: dpkg.New},
 	{match: hasName("lib/apk/db/installed", "var/lib/apk/db/installed", "usr/lib/apk/db/installed"), system: "apk",
@@ -208,6 +209,7 @@ func (r *packageReader) runExtractor(ctx context.Context, e oci.Entry,
 		}
 	}()
 	found, err := r.extractor.Extract(ctx, &filesystem.ScanInput{
+		// Readers may open other files by name: an empty file system gives them none.
 		FS: emptyFS{}, Path: e.Path, Reader: c, Info: fileInfo{name: path.Base(e.Path), size: e.Size, mode: e.Mode}})
 	for _, x := range found.Packages {
 		if it, ok := r.toPackage(x); ok {
@@ -233,9 +235,11 @@ func (r *packageReader) toPackage(x *extractor.Package) (imagePackage, bool) {
 		}
 	}
 	if r.ecosystem == "Go" {
+		// Advisories of the Go vulnerability database call the standard library "stdlib".
 		if it.Name == "go" {
 			it.Name = "stdlib"
 		}
+		// The main module of a program that was built from a working copy.
 		if it.Version == "(devel)" {
 			it.Version = ""
 		}
@@ -261,6 +265,7 @@ func (i imagePackage) packageURL(d distribution) string {
 		if d.id != "" && d.version != "" {
 			q["distro"] = d.id + "-" + d.version
 		}
+		// The purl specification of rpm has the epoch as a qualifier.
 		if epoch, rest, ok := strings.Cut(i.Version, ":"); ok && i.system == "rpm" {
 			u.Version, q["epoch"] = rest, epoch
 		}
@@ -387,6 +392,7 @@ func (silentLogger) Debugf(string, ...any) {}
 func (silentLogger) Debug(...any)          {}
 
 // minProgram is the size below which nothing is a program.
+// The header of ELF for 64 bits alone has 64 bytes.
 const minProgram = 64
 
 // isProgram reports whether a file begins like a program: ELF, Windows, macOS.
@@ -414,6 +420,7 @@ func (e *examination) readProgram(entry *oci.Entry, head []byte) error {
 		return e.reportMissed(entry, err)
 	}
 	entry.Content = io.MultiReader(bytes.NewReader(head), entry.Content)
+	// Most programs have no list of packages: they are searched for a mark, and not parsed.
 	marks := &markFinder{marks: [][]byte{goMark, rustMark}, found: make([]bool, 2)}
 	var c contentReader
 	if entry.Size <= maxInMemory {
@@ -455,6 +462,7 @@ type markFinder struct {
 	tail  []byte // of what came before: a mark may lie across two writes
 }
 
+// maxMark is at least the length of the longest mark: so many bytes of the last write are kept.
 const maxMark = 16
 
 // Write looks for the marks in the next part, and across its begin.

@@ -107,6 +107,7 @@ func (c *converter) Parameter(name string) (any, bool) {
 		_, unknown := v.(document.Unknown)
 		return v, !unknown
 	}
+	// An empty text as default asks whoever deploys for a value.
 	if e == nil || e.what != literal && e.what != array && e.what != object || e.value == "" || c.open["="+name] {
 		return nil, false
 	}
@@ -138,6 +139,7 @@ func (c *converter) Variable(name string) (any, bool) {
 	}
 	c.open["="+name] = true
 	defer delete(c.open, "="+name)
+	// Without the names of loops: a variable is declared at the top and cannot use them.
 	k := evaluator{env: c}
 	v, ok := k.evaluate(e)
 	if c.computed[name] = v; !ok {

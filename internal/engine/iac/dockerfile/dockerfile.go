@@ -32,6 +32,7 @@ func Match(name string) bool {
 	switch path.Ext(base) {
 	case ".dockerfile", ".containerfile":
 		return true
+	// Documentation, programs and templates about Dockerfiles, such as "dockerfile.go".
 	case ".md", ".txt", ".go", ".py", ".js", ".ts", ".sh", ".html", ".json", ".yaml", ".yml", ".dockerignore", ".tmpl",
 		".tpl", ".j2":
 		return false
@@ -110,6 +111,7 @@ type decoder struct {
 	argLines *document.Node
 
 	stage string // "" before the first FROM
+	// of stages by their FROM
 	count map[string]int
 
 	global scope            // ARG before the first FROM
@@ -161,9 +163,11 @@ func (d *decoder) beginStage(n *parser.Node, values []string) {
 	}
 	d.lines[d.stage] = &document.Node{Line: n.StartLine}
 	d.scope = scope{}
+	// A stage that builds on another starts with its variables.
 	if len(values) > 0 {
 		d.scope.addAll(d.ends[strings.ToLower(values[0])])
 	}
+	// FROM image AS name
 	if len(values) == 3 {
 		d.ends[strings.ToLower(values[2])] = d.scope // grows with the stage
 	}
@@ -185,6 +189,7 @@ func expandHeredoc(n *parser.Node, values []string) []string {
 			commands = append(commands, l)
 		}
 	}
+	// With "#!" the text is a program of another language.
 	if len(commands) == 0 || strings.HasPrefix(n.Heredocs[0].Content, "#!") {
 		return values
 	}

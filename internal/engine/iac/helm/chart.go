@@ -141,6 +141,7 @@ func (l *loader) readChart(dir string, depth int) (*Chart, error) {
 	}
 	var files []file
 	left := l.readIgnores(dir)
+	// The paths are sorted, so the files of a folder follow each other.
 	for _, p := range l.paths[start:] {
 		if !Within(dir, p) {
 			break
@@ -278,6 +279,7 @@ func decodeYAML(f file, into *map[string]any) error {
 func (l *loader) nameSubcharts(c *Chart, files []file, depth int) {
 	asked := map[string]bool{}
 	for _, f := range files {
+		// requirements.yaml is the form of charts with apiVersion v1.
 		if f.name != "Chart.yaml" && f.name != "requirements.yaml" {
 			continue
 		}
@@ -299,6 +301,7 @@ func (l *loader) nameSubcharts(c *Chart, files []file, depth int) {
 				}
 				continue
 			}
+			// A copy: one chart can be a dependency several times, under different aliases.
 			named := *sub
 			if d.Alias != "" {
 				named.name = d.Alias
@@ -325,6 +328,7 @@ func (l *loader) findSubchart(c *Chart, d dependency, depth int) (*Chart, error)
 		}
 	}
 	if target, ok := strings.CutPrefix(d.Repository, "file://"); ok && c.archive == "" {
+		// A folder that contains the chart would contain itself as a subchart.
 		if dir := path.Join(c.Dir, target); fs.ValidPath(dir) && dir != c.Dir && !Within(dir, c.Dir) {
 			sub, err := l.readChart(dir, depth+1)
 			if err != nil {

@@ -23,6 +23,7 @@ import (
 
 // maxWeight bounds what one call of a function is given: bytes of text and
 // entries of lists and maps.
+// Manifests of large charts have some hundred kilobytes; etcd rejects objects above 1.5 MiB.
 const maxWeight = 4 << 20
 
 // errWeight ends a function whose arguments are too large.
@@ -34,6 +35,8 @@ var fixedNow = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // newFunctions returns what all charts can call.
 func newFunctions() template.FuncMap {
 	all := sprig.TxtFuncMap()
+	// The environment of the scanner contains secrets, and a host name would be a DNS request
+	// (CVE-2023-25165). Helm removes the first two for the same reason.
 	for _, name := range []string{"env", "expandenv", "getHostByName"} {
 		delete(all, name)
 	}
@@ -76,10 +79,11 @@ var fixedFunctions = template.FuncMap{
 		s, err := fixedRandom(n)
 		return strings.Repeat("0", len(s)), err
 	},
-	"randBytes":      fixedRandom,
-	"randInt":        func(low, _ int) int { return low },
-	"shuffle":        func(s string) string { return s },
-	"uuidv4":         func() string { return "00000000-0000-4000-8000-000000000000" },
+	"randBytes": fixedRandom,
+	"randInt":   func(low, _ int) int { return low },
+	"shuffle":   func(s string) string { return s },
+	"uuidv4":    func() string { return "00000000-0000-4000-8000-000000000000" },
+	// Password hashes are slow on purpose: a loop of them would take the time of the scan.
 	"bcrypt":         func(string) string { return "bcrypt" },
 	"htpasswd":       func(user, _ string) string { return user + ":htpasswd" },
 	"derivePassword": func(uint32, string, string, string, string) string { return "derived" },
@@ -116,6 +120,7 @@ func fixedRandom(n int) (string, error) {
 // boundedFunctions are functions whose result can be far larger than their arguments.
 var boundedFunctions = template.FuncMap{
 	"repeat": func(n int, s string) (string, error) {
+		// n is compared alone first, so that the product cannot overflow.
 		if n < 0 || n > maxWeight || n*len(s) > maxWeight {
 			return "", errWeight
 		}
@@ -381,6 +386,8 @@ func boundArguments(f any) any {
 	for i := range in {
 		in[i] = t.In(i)
 	}
+	// Functions of templates return a value, or a value and an error. The wrapped one always has
+	// both.
 	fails := t.NumOut() == 2
 	out := []reflect.Type{t.Out(0), reflect.TypeFor[error]()}
 	return reflect.MakeFunc(reflect.FuncOf(in, out, t.IsVariadic()), func(args []reflect.Value) []reflect.Value {
@@ -406,6 +413,7 @@ func boundArguments(f any) any {
 // remainingWeight returns what is left of the weight without the value; below zero nothing
 // is.
 func remainingWeight(v reflect.Value, left, depth int) int {
+	// A map that contains itself, as set $m "self" $m makes it, ends here.
 	if depth > maxDepth {
 		return -1
 	}
@@ -416,6 +424,7 @@ func remainingWeight(v reflect.Value, left, depth int) int {
 	case reflect.String:
 		return left - v.Len()
 	case reflect.Slice, reflect.Array:
+		// Bytes are weighed by their number, without a visit of each.
 		if left -= v.Len(); left < 0 || v.Type().Elem().Kind() == reflect.Uint8 {
 			return left
 		}

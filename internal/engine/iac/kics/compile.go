@@ -15,7 +15,9 @@ import (
 
 // preparedQuery is a query that can be evaluated, with some of its rules.
 type preparedQuery struct {
-	rules    []bool
+	// those that were compiled, by position
+	rules []bool
+	// shared by the queries of a batch
 	compiler *ast.Compiler
 	body     ast.Body
 }
@@ -35,6 +37,7 @@ func prepareQueries(ctx context.Context, wishes []platformQueries, workers int) 
 	missing := make([][]queryChoice, len(wishes))
 	for i, w := range wishes { // always in the order of the platforms, so no two wait for each other
 		w.platform.mu.Lock()
+		// Held until all are ready: a second scan at the same time waits and then finds them.
 		defer w.platform.mu.Unlock()
 		missing[i] = w.platform.unprepared(w.chosen)
 	}
@@ -173,6 +176,7 @@ func (p *platform) readLibraries(r *module.Reader, m *modules, used map[int]bool
 				}
 				one.Rules = append(one.Rules, made)
 			}
+			// The rules lie one after the other: those that are not used are skipped by their size.
 			at += rule.Size
 		}
 		out = append(out, one)

@@ -46,6 +46,8 @@ func (p *Program) Verdict(pkg *finding.Package, flaw Flaw) *finding.Reach {
 	if language == "go" && (pkg.Name == "stdlib" || pkg.Name == "toolchain") {
 		uses, silent = p.findUses(language, flaw.importPaths()), true // its dependencies use it as well
 	}
+	// The cases go from evidence to doubt: a use decides, and "not found" needs that nothing speaks
+	// against it.
 	if len(uses) > 0 {
 		return p.judgeUses(uses, flaw)
 	}
@@ -253,6 +255,7 @@ var (
 // has to have a function of the name that the program calls.
 func mentionedFunctions(text string) []string {
 	var out []string
+	// At most 200 of each: the text of an advisory is not trusted.
 	for _, pattern := range []*lazyregexp.Regexp{quoted, before} {
 		for _, m := range pattern.FindAllStringSubmatch(text, 200) {
 			name := m[1]
@@ -350,6 +353,7 @@ func (p *Program) modulesInText(language string) map[string]string {
 			if n.Kind != tree.String || len(n.Text) > 100 || !moduleText.MatchString(n.Text) {
 				continue
 			}
+			// A single word is only the name of a module in a list, as in INSTALLED_APPS.
 			if !strings.Contains(n.Text, ".") && !f.Tree.Is(n.Parent, tree.List) && !f.Tree.Is(n.Parent, tree.Tuple) {
 				continue
 			}

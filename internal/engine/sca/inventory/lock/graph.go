@@ -55,6 +55,8 @@ func (g *Graph) Packages() []Found {
 	n := len(g.Nodes)
 	w := graphWalk{g: g, parent: make([]int, n), root: make([]int, n), depth: make([]int, n), early: make([]int, n),
 		ids: make([]string, n)}
+	// The first search leaves out what is for development: what only the second one reaches is for
+	// development alone.
 	w.searchFrom(true)
 	shipped := slices.Clone(w.parent)
 	w.searchFrom(false)
@@ -99,6 +101,7 @@ func (f *Found) mergeFound(o Found) {
 	switch {
 	case o.Scope == finding.Direct:
 		f.Scope, f.Manifest, f.Via, f.Line = o.Scope, o.Manifest, nil, o.Line
+	// The shortest path is shown: it needs the fewest upgrades.
 	case len(o.Via) > 0 && (len(f.Via) == 0 || len(o.Via) < len(f.Via)):
 		f.Via = o.Via
 	}
@@ -132,6 +135,7 @@ func (w *graphWalk) searchFrom(shipped bool) {
 			continue
 		}
 		for _, d := range n.Deps {
+			// Projects of a workspace are roots themselves.
 			if (d.Dev && shipped) || w.g.Nodes[d.To].Local || w.parent[d.To] != unseen {
 				continue
 			}

@@ -46,24 +46,35 @@ func findCalls(content []byte, pattern *lazyregexp.Regexp, comment string) []Req
 	return out
 }
 
+// The patterns of the calls and tuples, by the tool. The groups "name", "group", "version" and
+// "rest" are those of findCalls; a pattern does not cross a line unless the form needs it.
 var (
-	gemCall    = lazyregexp.New(`(?m)^[ \t]*(?:gem|[\w.]+\.add(?:_runtime|_development)?_dependency)[ (]+["'](?P<name>[A-Za-z0-9._-]+)["'](?P<rest>[^\n]*)`)
-	gemOnly    = lazyregexp.New(`^[^"'#]*["']\s*(?:=\s*)?([0-9][0-9A-Za-z.]*)["']`)
-	gemPath    = lazyregexp.New(`\bpath:|:path\s*=>`)
-	gemGroup   = lazyregexp.New(`(?:\bgroups?:|:groups?\s*=>)\s*(\[[^\]]*\]|:\w+)`)
-	mixTuple   = lazyregexp.New(`\{\s*:(?P<name>[a-z0-9_]+)\s*,(?P<rest>[^{}]*)\}`)
-	mixExact   = lazyregexp.New(`^\s*"\s*==?\s*([0-9][^"]*)"`)
-	mixOnly    = lazyregexp.New(`\bonly:\s*(\[[^\]]*\]|:\w+)`)
+	// gem "rails", "~> 7.0" and spec.add_development_dependency "rspec"
+	gemCall = lazyregexp.New(`(?m)^[ \t]*(?:gem|[\w.]+\.add(?:_runtime|_development)?_dependency)[ (]+["'](?P<name>[A-Za-z0-9._-]+)["'](?P<rest>[^\n]*)`)
+	// "7.0.4" or "= 7.0.4" as the only requirement
+	gemOnly  = lazyregexp.New(`^[^"'#]*["']\s*(?:=\s*)?([0-9][0-9A-Za-z.]*)["']`)
+	gemPath  = lazyregexp.New(`\bpath:|:path\s*=>`)
+	gemGroup = lazyregexp.New(`(?:\bgroups?:|:groups?\s*=>)\s*(\[[^\]]*\]|:\w+)`)
+	// {:phoenix, "~> 1.7"}
+	mixTuple = lazyregexp.New(`\{\s*:(?P<name>[a-z0-9_]+)\s*,(?P<rest>[^{}]*)\}`)
+	mixExact = lazyregexp.New(`^\s*"\s*==?\s*([0-9][^"]*)"`)
+	mixOnly  = lazyregexp.New(`\bonly:\s*(\[[^\]]*\]|:\w+)`)
+	// {cowboy, "2.9.0"} and {cowboy, {git, …}}
 	rebarTuple = lazyregexp.New(`\{\s*(?P<name>[a-z0-9_]+)\s*,\s*(?:"(?P<version>[0-9][^"]*)"|"[^"]*"|\{\s*(?:git|pkg|hg)\b)`)
-	swiftCall  = lazyregexp.New(`\.package\((?:[^()]*?,\s*)?url:\s*"(?P<name>[^"]+)"(?:\s*,\s*(?:exact:\s*|\.exact\(\s*)"(?P<version>[^"]+)")?`)
-	podCall    = lazyregexp.New(`(?m)^[ \t]*pod\s+["'](?P<name>[^"'/]+)[^"']*["'](?:\s*,\s*["'](?P<version>[0-9][^"']*)["'])?(?P<rest>[^\n]*)`)
-	conanLine  = lazyregexp.New(`(?m)^[ \t]*(?P<name>[a-z0-9_][a-z0-9_+.-]*)/(?P<version>\[[^\]\n]*\]|[^\s@#]+)`)
-	conanCall  = lazyregexp.New(`["'](?P<name>[a-z0-9_][a-z0-9_+.-]+)/(?P<version>[0-9\[][^"'@#]*)(?:@[^"']*)?(?:#[^"']*)?["']`)
-	sbtText    = lazyregexp.New(`"(?P<group>[A-Za-z0-9_.-]+)"\s*%{1,3}\s*"(?P<name>[A-Za-z0-9_.-]+)"\s*%\s*(?:"(?P<version>[^"]+)")?(?P<rest>[^\n,)]*)`)
-	ednText    = lazyregexp.New(`(?:(?P<group>[A-Za-z0-9_.-]+)/)?(?P<name>[A-Za-z0-9_.-]+)\s*\{[^{}]*:mvn/version\s+"(?P<version>[^"]+)"`)
-	leinText   = lazyregexp.New(`\[\s*(?:(?P<group>[A-Za-z0-9_.-]+)/)?(?P<name>[A-Za-z][A-Za-z0-9_.-]*)\s+"(?P<version>[0-9][^"]*)"`)
-	section    = lazyregexp.New(`(?m)^\s*\[+([^\[\]\n]+)\]+\s*(?:#.*)?$`)
-	cfgKey     = lazyregexp.New(`(?m)^([A-Za-z_.-]+)\s*=[ \t]*`)
+	// .package(url: "https://…", exact: "1.2.3")
+	swiftCall = lazyregexp.New(`\.package\((?:[^()]*?,\s*)?url:\s*"(?P<name>[^"]+)"(?:\s*,\s*(?:exact:\s*|\.exact\(\s*)"(?P<version>[^"]+)")?`)
+	// pod 'AFNetworking/Core', '4.0.1': a part belongs to the pod before the slash
+	podCall   = lazyregexp.New(`(?m)^[ \t]*pod\s+["'](?P<name>[^"'/]+)[^"']*["'](?:\s*,\s*["'](?P<version>[0-9][^"']*)["'])?(?P<rest>[^\n]*)`)
+	conanLine = lazyregexp.New(`(?m)^[ \t]*(?P<name>[a-z0-9_][a-z0-9_+.-]*)/(?P<version>\[[^\]\n]*\]|[^\s@#]+)`)
+	conanCall = lazyregexp.New(`["'](?P<name>[a-z0-9_][a-z0-9_+.-]+)/(?P<version>[0-9\[][^"'@#]*)(?:@[^"']*)?(?:#[^"']*)?["']`)
+	// "org.typelevel" %% "cats-core" % "2.9.0"
+	sbtText = lazyregexp.New(`"(?P<group>[A-Za-z0-9_.-]+)"\s*%{1,3}\s*"(?P<name>[A-Za-z0-9_.-]+)"\s*%\s*(?:"(?P<version>[^"]+)")?(?P<rest>[^\n,)]*)`)
+	// org.clojure/clojure {:mvn/version "1.11.1"}
+	ednText = lazyregexp.New(`(?:(?P<group>[A-Za-z0-9_.-]+)/)?(?P<name>[A-Za-z0-9_.-]+)\s*\{[^{}]*:mvn/version\s+"(?P<version>[^"]+)"`)
+	// [org.clojure/clojure "1.11.1"]
+	leinText = lazyregexp.New(`\[\s*(?:(?P<group>[A-Za-z0-9_.-]+)/)?(?P<name>[A-Za-z][A-Za-z0-9_.-]*)\s+"(?P<version>[0-9][^"]*)"`)
+	section  = lazyregexp.New(`(?m)^\s*\[+([^\[\]\n]+)\]+\s*(?:#.*)?$`)
+	cfgKey   = lazyregexp.New(`(?m)^([A-Za-z_.-]+)\s*=[ \t]*`)
 )
 
 // Gems reads a Gemfile, gems.rb or gemspec.
@@ -97,6 +108,7 @@ func GemsInDevelopment(text string) map[string]bool {
 			if g := gemGroup.FindStringSubmatch(rest); g != nil {
 				dev = onlyDevelopment(g[1])
 			}
+			// A gem that is also outside of such groups is shipped.
 			if known, ok := out[name]; !ok || known {
 				out[name] = dev
 			}
@@ -149,6 +161,7 @@ func onlyDevelopment(groups string) bool {
 	names := symbol.FindAllString(groups, -1)
 	for _, g := range names {
 		switch g {
+		// "group :test, optional: true do": words of the option, not names of groups.
 		case "optional", "true", "false":
 		case "dev", "development", "test", "tests", "docs", "doc", "lint", "ci", "ut", "it":
 		default:

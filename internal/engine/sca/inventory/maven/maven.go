@@ -52,11 +52,14 @@ type pom struct {
 	path                     string
 	group, artifact, version string
 	parent                   *dependency
-	relative                 string
-	properties               map[string]string
-	managed, dependencies    []dependency
-	model                    *model
-	busy                     bool
+	// of the parent; "../pom.xml" unless the file says otherwise
+	relative              string
+	properties            map[string]string
+	managed, dependencies []dependency
+	// nil until it is resolved
+	model *model
+	// being resolved: a pom that is its own ancestor is found by it
+	busy bool
 }
 
 // A model is what a pom is with its parents.
@@ -83,9 +86,11 @@ func (p *Project) readPOM(file string) (*pom, error) {
 	if parent := root.Get("parent"); parent != nil {
 		d := dependencyOf(parent)
 		m.parent = &d
+		// An empty <relativePath/> says that the parent comes from a repository only.
 		if r := parent.Get("relativePath"); r != nil {
 			m.relative = r.Text()
 		}
+		// Group and version are inherited from the parent.
 		if m.group == "" {
 			m.group = d.group
 		}
@@ -249,6 +254,7 @@ func (p *Project) modelOf(m *pom, depth int) *model {
 	for k, v := range m.properties {
 		out.properties[k] = v
 	}
+	// "pom." and the bare names are the forms of Maven 2; both are still interpolated.
 	for _, prefix := range []string{"project.", "pom.", ""} {
 		out.properties[prefix+"version"], out.properties[prefix+"groupId"],
 			out.properties[prefix+"artifactId"] = m.version, m.group, m.artifact
