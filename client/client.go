@@ -47,7 +47,9 @@ func Static(accessToken string) Source {
 // Options say which service a Client talks to, and as whom.
 type Options struct {
 	BaseURL   string // of the region's API, without a slash at the end
+	// Source is nil for calls without sign-in, such as that for the identifiers of applications.
 	Source    Source // nil: only the open calls work
+	// HTTP is nil for a client that all Clients share, with its pool of connections.
 	HTTP      *http.Client
 	UserAgent string        // default "merlon-client"
 	Attempts  int           // of one call; default 5
@@ -82,6 +84,8 @@ func New(o Options) (*Client, error) {
 // checkAddress returns an http or https address without slashes at its end.
 func checkAddress(address string) (string, error) {
 	u, err := url.Parse(address)
+	// A query or user information in the base would become part of every address, and credentials
+	// part of every error message.
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.User != nil {
 		return "", fmt.Errorf("%q is not an http or https address", address)
 	}
@@ -92,6 +96,8 @@ func checkAddress(address string) (string, error) {
 // for each part that has no reason to.
 var sharedHTTP = sync.OnceValue(func() *http.Client {
 	return &http.Client{Transport: &http.Transport{
+		// The timeouts bound what never takes long: connecting, the TLS handshake and the wait
+		// for the head of a response. The body may take as long as the context allows.
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
 		ForceAttemptHTTP2:     true,
@@ -103,9 +109,11 @@ var sharedHTTP = sync.OnceValue(func() *http.Client {
 })
 
 // maxAnswer bounds an answer that is kept in memory, in bytes.
+// A page of findings with code is some megabytes at most.
 const maxAnswer = 64 << 20
 
 // A call is one operation.
+// query and out may be nil.
 type call struct {
 	method string
 	path   []string // parts, escaped here
@@ -125,6 +133,7 @@ func (c *Client) do(ctx context.Context, op call) error {
 		}
 	}
 	address := c.BaseURL
+	// Each part is escaped by itself, so an id with a slash cannot lead to another operation.
 	for _, part := range op.path {
 		address += "/" + url.PathEscape(part)
 	}
@@ -135,10 +144,12 @@ func (c *Client) do(ctx context.Context, op call) error {
 	if op.in != nil {
 		header.Set("Content-Type", "application/json")
 	}
+	// One key for all attempts: the service recognizes a repeated request by it.
 	if op.method == http.MethodPost {
 		header.Set("Idempotency-Key", rand.Text())
 	}
 	return c.repeat(ctx, func(token string) (*http.Request, error) {
+		// A new reader each time: an attempt consumes the body.
 		req, err := http.NewRequestWithContext(ctx, op.method, address, bytes.NewReader(body))
 		if err != nil {
 			return nil, err
@@ -168,6 +179,8 @@ func (c *Client) repeat(ctx context.Context, request func(token string) (*http.R
 			return err
 		}
 		err = c.once(req, out)
+		// Once only: a second 401 with a new token means that the sign-in itself is not valid.
+		// The attempt does not count, since the token may have expired between two calls.
 		if failure := (*Error)(nil); errors.As(err, &failure) && failure.Status == http.StatusUnauthorized &&
 			token != "" && rejected == "" {
 			rejected = token
@@ -177,6 +190,8 @@ func (c *Client) repeat(ctx context.Context, request func(token string) (*http.R
 		if attempt >= c.Attempts || !worthRepeating(err) {
 			return err
 		}
+		// When the context ends during the pause, the error of the last attempt says more than
+		// "context canceled".
 		if wait(ctx, pause(err, c.Pause, attempt)) != nil {
 			return err
 		}
@@ -191,6 +206,7 @@ func (c *Client) once(req *http.Request, out any) error {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }() // was read, or is of no use
+	// One byte more than allowed shows that the response is too large.
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
 		return fmt.Errorf("read the response to %s %s: %w", req.Method, req.URL.Path, err)
@@ -214,6 +230,8 @@ func (c *Client) once(req *http.Request, out any) error {
 func worthRepeating(err error) bool {
 	if failure := (*Error)(nil); errors.As(err, &failure) {
 		switch failure.Status {
+		// Statuses of an overloaded service or of a proxy before it; 500 is a bug and would come
+		// again.
 		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
 			http.StatusGatewayTimeout:
 
@@ -224,6 +242,8 @@ func worthRepeating(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
+	// A *url.Error is a connection that was refused or broken, an unexpected EOF a body that was
+	// cut off.
 	var connection *url.Error
 	return errors.As(err, &connection) || errors.Is(err, io.ErrUnexpectedEOF)
 }
@@ -232,11 +252,13 @@ func worthRepeating(err error) bool {
 // asks for, or twice as long as the last time, with a quarter of chance so that
 // many clients do not come back at once.
 func pause(err error, first time.Duration, attempt int) time.Duration {
+	// 30 seconds between two attempts at most, and a minute if the service asks for more.
 	const longest = 30 * time.Second
 	if failure := (*Error)(nil); errors.As(err, &failure) && failure.RetryAfter > 0 {
 		return min(failure.RetryAfter, 2*longest)
 	}
 	d := min(time.Duration(float64(first)*math.Pow(2, float64(attempt-1))), longest)
+	// Between 7/8 and 9/8 of the duration.
 	return d - d/8 + mathrand.N(d/4+1)
 }
 
@@ -256,6 +278,7 @@ func wait(ctx context.Context, d time.Duration) error {
 // 10.2.3); the form with a date is not used by the service.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
+	// A number above 2^20 seconds (12 days) is taken for an error.
 	if err != nil || seconds < 0 || seconds > 1<<20 {
 		return 0
 	}

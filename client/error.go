@@ -17,6 +17,8 @@ type Error struct {
 	RetryAfter time.Duration // what the service asks for; 0 when it does not
 
 	// With status 421, the addresses of the region that the request belongs to.
+	// Empty for all other statuses. An organization's data is in one region; requests to another
+	// are refused.
 	BaseURL, AuthURL string
 }
 
@@ -45,6 +47,7 @@ func (e *Error) Error() string {
 // shapes), or that of the identity service (RFC 6749, section 5.2).
 func readError(resp *http.Response, body []byte) error {
 	e := &Error{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header)}
+	// The members of all shapes at once: which of them are set tells the shapes apart.
 	var b struct {
 		Message     string   `json:"message"`
 		Detail      string   `json:"detail"`
@@ -57,6 +60,7 @@ func readError(resp *http.Response, body []byte) error {
 	}
 	if json.Unmarshal(body, &b) != nil {
 		// Somebody between us and the service answers.
+		// For example a proxy, which answers with an HTML page.
 		e.Message = fmt.Sprintf("%s answers %s", resp.Request.URL.Host, resp.Status)
 		return e
 	}
@@ -64,6 +68,8 @@ func readError(resp *http.Response, body []byte) error {
 	if e.Message == "" {
 		e.Message = b.Detail
 	}
+	// error_description is set by the identity service only; the API's member error is not used
+	// then.
 	if b.Description != "" || e.Message == "" && b.OAuth != "" {
 		e.Code, e.Message = b.OAuth, strings.TrimSpace(b.Description)
 		if e.Message == "" {

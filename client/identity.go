@@ -20,6 +20,8 @@ import (
 // An Identity is the identity service of a region, as the command line
 // application sees it. Its methods are safe for concurrent use.
 type Identity struct {
+	// It is sent as the resource indicator (RFC 8707), so it has to be equal to the service's own
+	// spelling.
 	BaseURL string // of the API, as the service itself calls it
 	AuthURL string // of the identity service; default BaseURL
 	Vendor  string // in the type of personal access tokens; default "merlon"
@@ -34,6 +36,7 @@ type Tokens struct {
 }
 
 // margin is how long before its end an access token is given up.
+// It covers the time that a request is on its way and small differences of clocks.
 const margin = 30 * time.Second
 
 // Fresh reports whether the access token can still be used at the time.
@@ -41,6 +44,7 @@ func (t Tokens) Fresh(now time.Time) bool { return t.Access != "" && now.Add(mar
 
 const (
 	grantExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+	// offline_access asks for a refresh token (OpenID Connect Core, section 11).
 	grantDevice   = "urn:ietf:params:oauth:grant-type:device_code"
 	scope         = "openid profile email offline_access"
 )
@@ -56,6 +60,7 @@ func (i *Identity) AppID(ctx context.Context) (string, error) {
 		CLI struct {
 			AppID string `json:"appId"`
 		} `json:"cli"`
+	// No Source: the request needs no token.
 	}
 	if err := c.do(ctx, call{method: http.MethodGet, path: []string{"client-apps"}, out: &apps}); err != nil {
 		return "", err
@@ -67,6 +72,7 @@ func (i *Identity) AppID(ctx context.Context) (string, error) {
 }
 
 // Exchange returns an access token for a personal access token.
+// The result has no refresh token; the personal token itself takes that role.
 func (i *Identity) Exchange(ctx context.Context, personalToken string) (Tokens, error) {
 	vendor := i.Vendor
 	if vendor == "" {
@@ -85,6 +91,8 @@ func (i *Identity) PersonalToken(personalToken string) Source {
 	var mu sync.Mutex
 	var tokens Tokens
 	return func(ctx context.Context, rejected string) (string, error) {
+		// The lock is held during the exchange, so concurrent calls make one request and not
+		// many.
 		mu.Lock()
 		defer mu.Unlock()
 		if tokens.Fresh(time.Now()) && tokens.Access != rejected {
@@ -99,6 +107,8 @@ func (i *Identity) PersonalToken(personalToken string) Source {
 // A SignIn is a sign-in by browser that is under way.
 type SignIn struct {
 	Redirect string // loopback address that the browser is sent back to
+	// State protects against login CSRF (RFC 6749, section 10.12), Verifier against an
+	// intercepted code (RFC 7636).
 	State    string // unguessable; the browser must bring it back
 	Verifier string // unguessable, 43 characters or more
 }
@@ -113,6 +123,7 @@ func (i *Identity) SignInAddress(ctx context.Context, s SignIn) (string, error) 
 	if err != nil {
 		return "", err
 	}
+	// Base64url without padding of the SHA-256 of the verifier (RFC 7636, section 4.2).
 	challenge := sha256.Sum256([]byte(s.Verifier))
 	return auth + "/oidc/auth?" + url.Values{
 		"client_id":             {appID},
@@ -135,9 +146,11 @@ func (i *Identity) Redeem(ctx context.Context, s SignIn, answer url.Values) (Tok
 	if err != nil {
 		return Tokens{}, err
 	}
+	// In constant time, as for any secret.
 	if subtle.ConstantTimeCompare([]byte(answer.Get("state")), []byte(s.State)) != 1 {
 		return Tokens{}, errors.New("the browser returned the response to another sign-in")
 	}
+	// A mix-up attack sends the code of one identity service to another (RFC 9207).
 	if iss := answer.Get("iss"); iss != "" && iss != auth+"/oidc" {
 		return Tokens{}, fmt.Errorf("the browser returned the response of another identity service, %s", iss)
 	}
@@ -158,6 +171,7 @@ func (i *Identity) Redeem(ctx context.Context, s SignIn, answer url.Values) (Tok
 func (i *Identity) Refresh(ctx context.Context, refresh string) (Tokens, error) {
 	t, err := i.token(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}})
 	if err == nil && t.Refresh == "" {
+		// RFC 6749, section 6 lets a service keep the old refresh token valid.
 		t.Refresh = refresh // the service does not rotate
 	}
 	return t, err
@@ -169,6 +183,8 @@ func (i *Identity) Revoke(ctx context.Context, refresh string) error {
 }
 
 // A Device is a sign-in by another device that is under way.
+// Code is secret and used for polling, User is short and shown to the person. Seconds is the
+// lifetime of both.
 type Device struct {
 	Code    string `json:"device_code"`
 	User    string `json:"user_code"`        // what the person types
@@ -180,6 +196,7 @@ type Device struct {
 
 // Device begins a sign-in by another device.
 func (i *Identity) Device(ctx context.Context) (Device, error) {
+	// 5 seconds is the default interval (RFC 8628, section 3.2).
 	d := Device{Every: 5}
 	err := i.post(ctx, "device_authorization", url.Values{"scope": {scope}, "resource": {i.BaseURL}}, &d)
 	return d, err
@@ -198,10 +215,12 @@ func (i *Identity) WaitDevice(ctx context.Context, d Device) (Tokens, error) {
 		t, err := i.token(ctx, url.Values{"grant_type": {grantDevice}, "device_code": {d.Code}})
 		failure := (*Error)(nil)
 		switch {
+		// The person has not decided yet.
 		case errors.As(err, &failure) && failure.Code == "authorization_pending":
 		case errors.As(err, &failure) && failure.Code == "slow_down":
 			every += 5 * time.Second // RFC 8628, section 3.5
 		case err != nil && worthRepeating(err):
+			// On a connection error the interval is doubled, as RFC 8628, section 3.5 recommends.
 			every = min(2*every, time.Minute)
 		default:
 			return t, err
@@ -217,6 +236,7 @@ func (i *Identity) token(ctx context.Context, form url.Values) (Tokens, error) {
 		Refresh string `json:"refresh_token"`
 		Seconds int    `json:"expires_in"`
 	}
+	// The time before the request: the token lives at least as long as computed from there.
 	asked := time.Now()
 	if err := i.post(ctx, "token", form, &b); err != nil {
 		return Tokens{}, err
@@ -243,6 +263,8 @@ func (i *Identity) post(ctx context.Context, endpoint string, form url.Values, o
 	if err != nil {
 		return err
 	}
+	// A code or refresh token is used up by a request whose response was lost. Repeated, it would
+	// look stolen and end the sign-in. A token exchange may be repeated.
 	if grant := form.Get("grant_type"); grant != grantExchange {
 		c.Attempts = 1
 	}
@@ -258,6 +280,8 @@ func (i *Identity) post(ctx context.Context, endpoint string, form url.Values, o
 	}, out)
 }
 
+// auth returns the base URL of the identity service, which is that of the API unless it has its
+// own.
 func (i *Identity) auth() (string, error) {
 	if i.AuthURL == "" {
 		return checkAddress(i.BaseURL)

@@ -24,12 +24,15 @@ type adminCommand struct {
 
 // bootstrapCommand creates the first organization, user and token of a deployment. It runs on
 // the server's machine, because nobody can sign in before it.
+// The created token has the rights of the administrator, so that scripts can go on from here.
 type bootstrapCommand struct {
 	config.Store `embed:""`
 	Email        string `required:"" placeholder:"ADDRESS" help:"E-mail address of the administrator."`
 	Organization string `required:"" placeholder:"NAME" help:"Name of the organization."`
 	Team         string `required:"" placeholder:"NAME" help:"Name of the team."`
 	Project      string `required:"" placeholder:"NAME" help:"Name of the project."`
+	// PasswordFile is a file and no option: command lines are visible to other users of the
+	// machine.
 	PasswordFile string `type:"path" placeholder:"FILE" help:"File that contains the administrator's password. Default: a random password, which is printed."`
 	Format       string `default:"table" enum:"table,json" help:"Output format: table or json."`
 }
@@ -43,6 +46,7 @@ func (c bootstrapCommand) Run(ctx context.Context, host Host) error {
 		if err != nil {
 			return fmt.Errorf("password-file: %w", err)
 		}
+		// Editors end a file with a newline, which is not part of the password.
 		if b.Password = strings.TrimRight(string(text), "\r\n"); b.Password == "" {
 			return errs.E(errs.Invalid, "password-file %s is empty", c.PasswordFile)
 		}
@@ -56,6 +60,7 @@ func (c bootstrapCommand) Run(ctx context.Context, host Host) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(made)
 	}
+	// The operator has the password already; printing it would put it in the terminal's history.
 	if made.Password == "" {
 		made.Password = "as in " + c.PasswordFile
 	}
@@ -71,6 +76,7 @@ personal access token  %s
 }
 
 // auditCommand exports the audit log for archives and SIEM systems.
+// Verify is the only command so far.
 type auditCommand struct {
 	Verify verifyCommand `cmd:"" help:"Verify the hash chains of the audit log."`
 }
@@ -87,9 +93,12 @@ func (c verifyCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
+	// Seals are MACs under a key of the deployment. Without them, whoever can write to the database
+	// can recompute a whole chain.
 	seals := "the seals were not checked: there is no master key here, or no server has started since the audit log " +
 		"is sealed"
 	if v.Sealed {
+		// Records after the last seal are protected by the hash chain only.
 		seals = fmt.Sprintf("every chain contains its sealed record (%d records were written after it without "+
 			"the key)", v.Unsealed)
 	}
@@ -113,11 +122,13 @@ type userDisableCommand struct {
 
 // Run disables the user.
 func (c userDisableCommand) Run(ctx context.Context, host Host) error {
+	// EndAccess and SetDisabled write to the audit log, like the same actions in the API.
 	ended, err := server.UserAdmin{Email: c.Address}.SetDisabled(ctx, c.Store, true)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(host.Stdout, "%s is disabled; ended: %d sessions, %d applications or devices\n", c.Address,
+		// Grants are sign-ins of applications and command lines (OAuth 2.0).
 		ended.Sessions, ended.Grants)
 	return err
 }
@@ -165,6 +176,7 @@ func (c userSessionsCommand) Run(ctx context.Context, host Host) error {
 }
 
 // printAccess prints one row for each session, grant and token.
+// IP and user agent let an operator recognize a foreign session.
 func printAccess(host Host, a server.Access) error {
 	state := "active"
 	if !a.User.DisabledAt.IsZero() {
@@ -197,6 +209,7 @@ func printAccess(host Host, a server.Access) error {
 }
 
 // formatTime writes a moment, and - for none.
+// UTC, so that the list can be compared with the log.
 func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return "-"

@@ -35,13 +35,15 @@ type advisoriesCommand struct {
 // without access to a mirror.
 type importCommand struct {
 	config.Store `embed:""`
-	Source       []string `arg:"" name:"path" type:"path" help:"Folder, zip or file of OSV records, EPSS scores, a KEV catalogue, or a bundle (merlon advisories export). Records are added; the newer version of a record wins."`
-	Output       string   `type:"path" placeholder:"FILE" help:"Write a data file for merlon scan --advisories instead of the database. Records in an existing file are kept."`
+	// Source may mix folders, archives and bundles; of two records with the same id the newer one is kept.
+	Source []string `arg:"" name:"path" type:"path" help:"Folder, zip or file of OSV records, EPSS scores, a KEV catalogue, or a bundle (merlon advisories export). Records are added; the newer version of a record wins."`
+	Output string   `type:"path" placeholder:"FILE" help:"Write a data file for merlon scan --advisories instead of the database. Records in an existing file are kept."`
 }
 
 // Run imports records.
 func (c importCommand) Run(ctx context.Context, host Host) error {
 	if c.Output != "" {
+		// Existing data is extended, so a small import does not lose the rest.
 		previous := ""
 		if _, err := os.Stat(c.Output); err == nil {
 			previous = c.Output
@@ -67,11 +69,13 @@ func (c importCommand) Run(ctx context.Context, host Host) error {
 // printReport says what an import did.
 func printReport(w io.Writer, r *advisory.Report) error {
 	p := printer{w: w}
+	// Older are records that are already there in a newer version, which stay.
 	p.printf("Read %d records: %d new, %d newer, %d unchanged, %d older, %d withdrawn or about no package.\n",
 		r.Read, r.Added, r.Updated, r.Unchanged, r.Older, r.Withdrawn)
 	if r.Skipped > 0 {
 		p.printf("Skipped %d JSON files that are no records.\n", r.Skipped)
 	}
+	// A malformed record is not ignored: packages that it names are reported as undecided.
 	if n := len(r.Malformed) + r.MalformedMore; n > 0 {
 		p.printf("%d malformed records; the packages that they name are reported as undecided:\n", n)
 		for _, m := range r.Malformed {
@@ -81,6 +85,8 @@ func printReport(w io.Writer, r *advisory.Report) error {
 			p.printf("  and %d more\n", r.MalformedMore)
 		}
 	}
+	// A feed (EPSS, KEV) older than the one in force is refused: an outdated mirror must not
+	// lower scores.
 	for _, text := range r.OlderFeeds {
 		p.printf("Not taken: %s.\n", text)
 	}
@@ -96,6 +102,8 @@ func printReport(w io.Writer, r *advisory.Report) error {
 }
 
 // printFeeds says what is known of exploitation.
+// EPSS is the probability of exploitation within 30 days (FIRST), KEV the catalogue of known
+// exploited vulnerabilities (CISA). now is the time that ages are relative to.
 func (p *printer) printFeeds(m advisory.Meta, now time.Time) {
 	for _, f := range []struct {
 		name, what string
@@ -119,6 +127,7 @@ func printEcosystems(w io.Writer, m advisory.Meta, now time.Time) error {
 	for _, name := range slices.Sorted(maps.Keys(m.Ecosystems)) {
 		asked := "-"
 		if m.Mirror != nil {
+			// The file of each ecosystem in OSV's export, such as "npm/all.zip".
 			if file, ok := m.Mirror.Files[name+"/all.zip"]; ok {
 				asked = describeAge(file.Checked, now)
 			}
@@ -130,6 +139,7 @@ func printEcosystems(w io.Writer, m advisory.Meta, now time.Time) error {
 }
 
 // A printer keeps the first error of a sequence of writes.
+// It lets a report be written line by line with one check at the end.
 type printer struct {
 	w   io.Writer
 	err error
@@ -157,6 +167,7 @@ type advisoriesStatusCommand struct {
 }
 
 // Run says which records there are.
+// An empty database is an error with the command that fills it, not a table of zeros.
 func (c advisoriesStatusCommand) Run(ctx context.Context, host Host) error {
 	meta, digest, err := c.readMeta(ctx)
 	if err != nil {
@@ -170,6 +181,8 @@ func printStatus(w io.Writer, meta advisory.Meta, digest string, now time.Time) 
 	p := printer{w: w}
 	p.printf("%d records, imported %s, the newest of %s (%s).\nDigest %s.\n", meta.Records,
 		meta.Imported.Format(time.RFC3339), formatDay(meta.Newest), describeAge(meta.Newest, now), digest)
+	// A record that cannot be read names no package, so it is unknown which results it would
+	// change.
 	if n := len(meta.Unreadable) + meta.UnreadableMore; n > 0 {
 		p.printf("%d records could not be read at all; no scan is complete until they are imported again:\n", n)
 		for _, name := range meta.Unreadable {
@@ -185,6 +198,7 @@ func printStatus(w io.Writer, meta advisory.Meta, digest string, now time.Time) 
 }
 
 // describeAge is how long ago a time was, in words.
+// Unix time 0 or before is a missing date.
 func describeAge(t, now time.Time) string {
 	if t.Unix() <= 0 {
 		return "of unknown age"
@@ -192,6 +206,7 @@ func describeAge(t, now time.Time) string {
 	switch hours := int(now.Sub(t).Hours()); {
 	case hours < 1:
 		return "less than an hour ago"
+	// Up to two days in hours, as feeds are updated daily.
 	case hours < 48:
 		return fmt.Sprintf("%d hours ago", hours)
 	default:
@@ -213,6 +228,7 @@ func (c advisoriesStatusCommand) readMeta(ctx context.Context) (advisory.Meta, s
 		return advisory.Meta{}, "", err
 	}
 	s, err := db.LatestAdvisories(ctx)
+	// The error replaces "not found", which does not say what to do.
 	if errs.Is(err, errs.NotFound) {
 		err = errNoAdvisories
 	}
@@ -223,6 +239,7 @@ func (c advisoriesStatusCommand) readMeta(ctx context.Context) (advisory.Meta, s
 var errNoAdvisories = exit{ExitFailed, "no vulnerability records have been imported: merlon advisories import PATH"}
 
 // updateCommand updates the vulnerability records from the configured mirror.
+// Outbound says how other hosts are reached, for example through a proxy.
 type updateCommand struct {
 	config.Store      `embed:""`
 	config.Advisories `embed:""`
@@ -233,6 +250,7 @@ type updateCommand struct {
 // Run updates the data. A part that could not be had makes the command fail after
 // the others were taken.
 func (c updateCommand) Run(ctx context.Context, host Host) error {
+	// Warnings only: the summary of the update is on standard output.
 	log := slog.New(slog.NewTextHandler(host.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	client, err := server.Outbound(c.Outbound, log)
 	if err != nil {
@@ -256,6 +274,8 @@ func (c updateCommand) Run(ctx context.Context, host Host) error {
 }
 
 // printUpdate says what an update did.
+// It fails when a part failed, so that a scheduled job reports it; everything else is updated
+// already.
 func printUpdate(w io.Writer, u *server.Update) error {
 	p := printer{w: w}
 	p.printf("Received %d KiB. Changed: %s. Unchanged: %s.\n", u.Bytes>>10, joinList(u.Changed), joinList(u.Unchanged))
@@ -279,6 +299,8 @@ func joinList(parts []string) string { return cmp.Or(strings.Join(parts, ", "), 
 
 // exportCommand writes the vulnerability records to a data file, for hosts without a connection
 // to the mirror.
+// The digest file has the format of sha256sum, so that "sha256sum -c" verifies it after the
+// transport.
 type exportCommand struct {
 	config.Store `embed:""`
 	Path         string `arg:"" name:"file" type:"path" help:"File to write: records, EPSS, KEV and their digest; also writes FILE.sha256."`
@@ -310,16 +332,19 @@ func exportAdvisories(ctx context.Context, db *store.DB, path string) (advisory.
 	if err != nil {
 		return advisory.Meta{}, err
 	}
+	// The temporary file is beside the target: a rename across file systems is not atomic.
 	f, err := os.CreateTemp(filepath.Dir(path), ".advisories-*")
 	if err != nil {
 		return advisory.Meta{}, fmt.Errorf("write the bundle: %w", err)
 	}
 	defer func() { _ = os.Remove(f.Name()) }() // after the rename there is none
 	h := sha256.New()
+	// The digest is computed while writing, so the file is not read twice.
 	err = db.CopyAdvisories(ctx, s.ID, io.MultiWriter(f, h))
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return advisory.Meta{}, err
 	}
+	// A damaged copy must not reach an offline machine, where nobody can fetch it again.
 	if err := advisory.VerifyFile(f.Name()); err != nil {
 		return advisory.Meta{}, err
 	}

@@ -32,6 +32,8 @@ with the reason.
 }
 
 // Run examines the API and decides the exit code.
+// Descriptions are read here and not by the scan, which has no access to files of this machine.
+// Those behind a URL are fetched by the scan, within its scope and limits.
 func (c *apiCommand) Run(ctx context.Context, host Host) error {
 	target, err := c.readTarget(host)
 	if err != nil {
@@ -44,6 +46,7 @@ func (c *apiCommand) Run(ctx context.Context, host Host) error {
 		}
 		target.Identities = append(target.Identities, identities...)
 	}
+	// All identities are kept: authorization tests compare what they may do.
 	for _, name := range c.OpenAPI {
 		d, err := readDescription(name)
 		if err != nil {
@@ -56,6 +59,7 @@ func (c *apiCommand) Run(ctx context.Context, host Host) error {
 }
 
 // readDescription reads a description, or leaves it to the scan where it is an address.
+// The size is checked before reading; a description above the limit is an error of the user.
 func readDescription(name string) (scan.Description, error) {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
 		return scan.Description{Name: name, URL: name}, nil

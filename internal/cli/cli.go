@@ -19,6 +19,7 @@ import (
 )
 
 // Exit codes of every command. Only scan, fix and rules use ExitFindings.
+// A pipeline relies on them, so they never change their meaning.
 const (
 	ExitOK = 0 // everything was analyzed; nothing at or above the threshold
 	// findings at or above the threshold; invalid rules or failing rule tests; vulnerabilities that remain
@@ -28,6 +29,7 @@ const (
 )
 
 // A Host is the world as a command sees it.
+// Tests give a Host of buffers and maps, so a command is tested without a process.
 type Host struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -40,6 +42,7 @@ func (h Host) printError(text string) {
 }
 
 // commands is the table of commands; each has its file.
+// A new command is a field here and a file with its type.
 type commands struct {
 	ConfigFile settingsFile `name:"config" placeholder:"FILE" help:"Settings file (docs/configuration.md); also MERLON_CONFIG."`
 
@@ -61,6 +64,7 @@ type commands struct {
 
 // An exit is an error that asks for a particular exit code. Its text may be
 // empty: then everything has been said.
+// It carries the decision of a command through kong, which knows only errors.
 type exit struct {
 	code int
 	text string
@@ -70,8 +74,11 @@ type exit struct {
 func (e exit) Error() string { return e.text }
 
 // Main runs the command line of this process and returns its exit code.
+// args are without the name of the program.
 func Main(args []string) int {
 	sandbox.Init() // does not return in a process that is to become a sandboxed program
+	// Inherited file descriptors could be an open database or socket of the parent; a sandboxed
+	// child must not get them.
 	if err := sandbox.CloseInherited(); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "merlon:", err) // nobody is left to tell
 		return ExitFailed
@@ -85,9 +92,11 @@ func Main(args []string) int {
 func Run(ctx context.Context, args []string, host Host) int {
 	var c commands
 	set := &settings{getenv: host.Getenv}
+	// Twice: here for MERLON_CONFIG, and for --config when kong meets the option.
 	if err := set.loadFile(host.Getenv("MERLON_CONFIG")); err != nil {
 		return reportError(host, err)
 	}
+	// No command uses code -1; the value marks the panic that ends the parser.
 	stopped := exit{code: -1}
 	parser, err := kong.New(&c, kong.Name("merlon"),
 		kong.Description("Finds, explains, ranks and tracks security vulnerabilities in software."),
@@ -105,6 +114,7 @@ func Run(ctx context.Context, args []string, host Host) int {
 	func() {
 		defer func() {
 			if r := recover(); r != nil {
+				// Any other panic is a bug and has to be seen.
 				if r != any(stopped) {
 					panic(r)
 				}
@@ -123,6 +133,7 @@ func Run(ctx context.Context, args []string, host Host) int {
 }
 
 // reportError prints the error of a command and returns the exit code for it.
+// errs.Invalid is a mistake of the user (3); all other errors are failures (2).
 func reportError(host Host, err error) int {
 	if err == nil {
 		return ExitOK

@@ -21,6 +21,7 @@ import (
 const easyTotal = 512 << 20
 
 // easyPart is the part of the machine's memory that garbage may be in a larger scan.
+// A twelfth leaves room for several scans at once on one machine.
 const easyPart = 12
 
 // Bounds of the setting, in percent of what is in use: as is usual, with much in use
@@ -32,12 +33,14 @@ const (
 
 	// firstPercent is the setting before the first collection, of the four megabytes that
 	// the runtime counts as in use then: small scans end before there is one.
+	// The runtime treats the heap as at least 4 MiB: 30 times that is the first collection.
 	firstPercent = 3000
 )
 
 // relaxCollector lets the collector rest, unless the user has set it. A limit of the memory
 // (GOMEMLIMIT) counts as before.
 func relaxCollector(getenv func(string) string) {
+	// GOGC is the runtime's own setting: whoever sets it has measured something else.
 	if getenv("GOGC") != "" {
 		return
 	}
@@ -48,6 +51,9 @@ func relaxCollector(getenv func(string) string) {
 // rearmCollector has the setting made anew after each collection, for what is then in use, on a
 // machine with so much memory.
 func rearmCollector(memory uint64) {
+	// A finalizer runs after the collection that finds its object unreachable, so it is called
+	// once for each collection. The setting cannot be computed before, since it depends on the
+	// live heap.
 	runtime.SetFinalizer(&sentinel{}, func(*sentinel) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
@@ -55,6 +61,7 @@ func rearmCollector(memory uint64) {
 			return // the metric is gone: the setting stays
 		}
 		debug.SetGCPercent(collectorPercent(live[0].Value.Uint64(), memory))
+		// A finalizer runs once; the next collection needs a new object.
 		rearmCollector(memory)
 	})
 }
@@ -65,10 +72,12 @@ type sentinel struct{ _ [64]byte }
 
 // collectorPercent returns the setting for what is in use, on a machine with so much memory.
 func collectorPercent(live, memory uint64) int {
+	// 0 live bytes is the time before the first collection.
 	if live == 0 {
 		return firstPercent
 	}
 	if live < easyTotal {
+		// The percentage at which live bytes plus garbage reach easyTotal.
 		return int(min(max((easyTotal-live)*100/live, usualPercent), mostPercent))
 	}
 	return int(max(min(memory/easyPart*100/live, easyPercent), usualPercent))
@@ -78,8 +87,12 @@ func collectorPercent(live, memory uint64) int {
 // the system say: that of the machine (proc(5)), or of the container (cgroups(7), both
 // versions). It is 0 where nothing says so.
 func availableMemory(system fs.FS) uint64 {
+	// The least of all limits counts: a container sees the memory of the machine in
+	// /proc/meminfo.
 	least := uint64(math.MaxUint64)
 	note := func(text, unit string) {
+		// 50 bits, so that kB can be multiplied by 1024 without overflow; cgroup version 1 writes
+		// a number near 2^63 for "no limit", which is refused here.
 		n, err := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(text, unit)), 10, 50)
 		if err != nil {
 			return // "max", or what this file does not know
@@ -89,6 +102,7 @@ func availableMemory(system fs.FS) uint64 {
 		}
 		least = min(least, n)
 	}
+	// The first is cgroup version 2, the second version 1.
 	for _, name := range []string{"sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		if b, err := fs.ReadFile(system, name); err == nil {
 			note(strings.TrimSpace(string(b)), "")

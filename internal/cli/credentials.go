@@ -23,11 +23,15 @@ import (
 
 // credentials is the content of the file.
 type credentials struct {
+	// A server is one deployment or region, so a person may be signed in to several.
 	Default string            `json:"default"` // server of the last sign-in
 	Servers map[string]signIn `json:"servers"` // by address of the API
 }
 
 // A signIn is what a person's sign-in gave.
+// Access is short-lived and sent with each request, Refresh is used once to get the next pair
+// (RFC 6749, section 6), Expires is the end of Access. AuthURL is the base URL of the identity
+// service.
 type signIn struct {
 	AuthURL string    `json:"authUrl"`
 	Email   string    `json:"email"`
@@ -47,10 +51,13 @@ func (s *signIn) setTokens(t client.Tokens) {
 }
 
 // A wallet is the file.
+// The lock is a file beside it, since the file itself is replaced at each change.
 type wallet struct{ path string }
 
 // openWallet finds the file in the user's folder of settings.
 func openWallet(host Host) (wallet, error) {
+	// XDG_CONFIG_HOME has to be absolute (XDG Base Directory Specification); a relative one is
+	// ignored.
 	dir := host.Getenv("XDG_CONFIG_HOME")
 	if home := host.Getenv("HOME"); !filepath.IsAbs(dir) && home != "" {
 		dir = filepath.Join(home, ".config")
@@ -74,9 +81,11 @@ func (w wallet) readCredentials() (credentials, error) {
 	if err != nil {
 		return c, err
 	}
+	// Not overwritten: the user may want to repair it.
 	if err := json.Unmarshal(text, &c); err != nil {
 		return c, fmt.Errorf("%s is damaged; sign in again after removing it: %w", w.path, err)
 	}
+	// JSON null gives a nil map, to which nothing can be added.
 	if c.Servers == nil {
 		c.Servers = map[string]signIn{}
 	}
@@ -84,7 +93,10 @@ func (w wallet) readCredentials() (credentials, error) {
 }
 
 // updateCredentials lets f change what the file holds, while nobody else does.
+// f may contact the server while the lock is held: that is the purpose, see tokenSource. An error
+// of f leaves the file as it is.
 func (w wallet) updateCredentials(f func(*credentials) error) error {
+	// 0700: the folder may contain nothing that others can read.
 	if err := os.MkdirAll(filepath.Dir(w.path), 0o700); err != nil {
 		return err
 	}
@@ -109,12 +121,15 @@ func (w wallet) writeCredentials(c credentials) error {
 	if err != nil {
 		return err
 	}
+	// A rename is atomic: a process that is killed leaves the old or the new file, never half a
+	// file.
 	tmp, err := os.CreateTemp(filepath.Dir(w.path), ".credentials-*") // mode 0600
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }() // it has its name by then
 	_, err = tmp.Write(append(text, '\n'))
+	// Sync before the rename, or a crash of the machine could leave an empty file under the name.
 	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
 		return err
 	}
@@ -123,6 +138,8 @@ func (w wallet) writeCredentials(c credentials) error {
 
 // tokenSource gives the access tokens of the sign-in on a server. The one who finds
 // the access token ended gets a new one for all, under the lock.
+// rejected is the access token that the server has just refused, or "": it is not used again even
+// if its time is not over, since it may have been revoked.
 func (w wallet) tokenSource(id *client.Identity) client.Source {
 	var mu sync.Mutex
 	var tokens client.Tokens
@@ -133,6 +150,9 @@ func (w wallet) tokenSource(id *client.Identity) client.Source {
 		if good() {
 			return tokens.Access, nil
 		}
+		// Another process may have refreshed in the meantime, so the file is read again under the
+		// lock. Two refreshes with one token would look like theft to the server, which then ends
+		// the sign-in.
 		err := w.updateCredentials(func(c *credentials) error {
 			s := c.Servers[id.BaseURL]
 			if tokens = s.currentTokens(); good() {
@@ -160,6 +180,8 @@ func notSignedIn(server string) error {
 }
 
 // explainEndedSession says in words that a sign-in does not hold any more.
+// invalid_grant is the OAuth error for a refresh token that is expired, used or revoked (RFC
+// 6749, section 5.2); other errors, such as a network failure, may pass.
 func explainEndedSession(server string, err error) error {
 	var failure *client.Error
 	if errors.As(err, &failure) && failure.Code == "invalid_grant" {
@@ -186,6 +208,7 @@ func (o serverOptions) openIdentity(host Host) (*client.Identity, wallet, error)
 		return nil, w, err
 	}
 	id := &client.Identity{BaseURL: strings.TrimRight(o.Server, "/"), AuthURL: strings.TrimRight(o.AuthURL, "/")}
+	// The server of the last sign-in is the default, so that --server is rarely needed.
 	if id.BaseURL == "" {
 		id.BaseURL = c.Default
 	}
@@ -195,6 +218,7 @@ func (o serverOptions) openIdentity(host Host) (*client.Identity, wallet, error)
 	if id.AuthURL == "" {
 		id.AuthURL = c.Servers[id.BaseURL].AuthURL
 	}
+	// Only to validate the URL: no request is sent.
 	if _, err := client.New(client.Options{BaseURL: id.BaseURL}); err != nil {
 		return nil, w, errs.Wrap(errs.Invalid, err, "--server")
 	}

@@ -30,8 +30,10 @@ import (
 type liveOptions struct {
 	URL string `arg:"" help:"URL of the application; only addresses below it are scanned."`
 
-	Auth     string        `type:"path" placeholder:"FILE" help:"JSON file with one identity or a list of identities to sign in as (examples below and in docs/dast-sign-in.md). Use {{env:NAME}} for secrets."`
-	Target   string        `type:"path" placeholder:"FILE" help:"JSON file with the whole target (docs/dast-targets.md). Flags override it."`
+	// Auth and Target are files, since credentials on a command line are visible to other users.
+	Auth   string `type:"path" placeholder:"FILE" help:"JSON file with one identity or a list of identities to sign in as (examples below and in docs/dast-sign-in.md). Use {{env:NAME}} for secrets."`
+	Target string `type:"path" placeholder:"FILE" help:"JSON file with the whole target (docs/dast-targets.md). Flags override it."`
+	// Empty means the profile of --target, or standard.
 	Profile  string        `enum:",passive,safe,standard,full" default:"" help:"Scan profile: passive, safe, standard (default) or full."`
 	Check    []string      `placeholder:"NAME" help:"Run only this check (docs/dast-checks.md). May be repeated."`
 	Template []string      `type:"path" placeholder:"FILE" help:"Template in the nuclei format to run, or a folder of templates (docs/dast-checks.md). May be repeated."`
@@ -55,6 +57,7 @@ type liveOptions struct {
 
 // dastCommand scans a running web application.
 type dastCommand struct {
+	// It is not among liveOptions, because an API has no pages that load libraries.
 	Advisories string `type:"path" placeholder:"PATH" help:"Vulnerability records for the libraries that pages load, as for merlon scan."`
 
 	liveOptions `embed:""`
@@ -101,6 +104,7 @@ func (c *dastCommand) Run(ctx context.Context, host Host) error {
 // readTarget reads the options.
 func (c *liveOptions) readTarget(host Host) (scan.Target, error) {
 	var t scan.Target
+	// The file first: flags override single values of it and add to its lists.
 	if c.Target != "" {
 		if err := readJSON(host, c.Target, &t); err != nil {
 			return t, err
@@ -124,6 +128,8 @@ func (c *liveOptions) readTarget(host Host) (scan.Target, error) {
 	if c.Requests > 0 {
 		t.Requests = c.Requests
 	}
+	// The defaults of a passive scan are 10 requests per second and 1,000 requests, one at a
+	// time.
 	if t.Profile == scan.Passive { // it needs no right to the application
 		t.LimitPassive()
 	}
@@ -145,6 +151,7 @@ func (c *liveOptions) readTarget(host Host) (scan.Target, error) {
 }
 
 // Limits of the templates of one scan.
+// The limits bound the memory; public template collections have some ten thousand templates.
 const (
 	maxTemplates     = 50_000
 	maxTemplateBytes = 256 << 20
@@ -161,6 +168,8 @@ func addTemplates(t *scan.Target, name string) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
+		// A file that is named directly is read whatever its ending; in a folder only templates
+		// and word lists.
 		switch ext := filepath.Ext(path); {
 		case path == name, ext == ".yaml", ext == ".yml", ext == ".txt":
 		default:
@@ -179,6 +188,7 @@ func addTemplates(t *scan.Target, name string) error {
 		if err != nil {
 			return err
 		}
+		// The name below the folder, which templates use to refer to word lists.
 		shown, err := filepath.Rel(name, path)
 		if err != nil || shown == "." {
 			shown = filepath.Base(path)
@@ -199,6 +209,7 @@ func readIdentities(host Host, path string) ([]scan.Identity, error) {
 		return nil, err
 	}
 	var list []scan.Identity
+	// The first character decides, so an error message is about the right one of the two forms.
 	if strings.HasPrefix(strings.TrimSpace(string(raw)), "[") {
 		if err := decodeStrict(raw, &list); err != nil {
 			return nil, errs.E(errs.Invalid, "%s: %v", path, err)
@@ -213,6 +224,8 @@ func readIdentities(host Host, path string) ([]scan.Identity, error) {
 }
 
 // decodeStrict reads JSON without members that nobody knows.
+// A misspelled member, such as "pasword", would otherwise be ignored and the sign-in fail without
+// a hint.
 func decodeStrict(text []byte, to any) error {
 	dec := json.NewDecoder(strings.NewReader(string(text)))
 	dec.DisallowUnknownFields()
@@ -220,6 +233,7 @@ func decodeStrict(text []byte, to any) error {
 }
 
 // maxTargetFile bounds a file with a target, in bytes.
+// 64 MiB: a target file may contain whole descriptions of APIs and recorded traffic.
 const maxTargetFile = 64 << 20
 
 // readJSON reads a JSON file in which {{env:NAME}} stands for a variable of the
@@ -248,6 +262,8 @@ func readJSON(host Host, path string, to any) error {
 
 // fillEnvironment puts variables of the environment, as parts of JSON strings, in the
 // place of {{env:NAME}}.
+// The value is escaped as JSON, so a quote in a password cannot change the document. An unset
+// variable is an error: an empty password would only fail at the sign-in.
 func fillEnvironment(text string, getenv func(string) string) (string, error) {
 	var b strings.Builder
 	for {
@@ -274,6 +290,8 @@ func fillEnvironment(text string, getenv func(string) string) (string, error) {
 }
 
 // A liveScan is a scan of a running target.
+// time is 0 for the default limit. browser is a path, "auto" or "none". source, advisories and
+// format are as the options of the same names.
 type liveScan struct {
 	target     scan.Target
 	analysis   finding.Analysis
@@ -301,14 +319,20 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 			return err
 		}
 	}
+	// Allow is the exception to the rule that private addresses are refused; it protects against
+	// SSRF when the target redirects to an internal host.
 	client, err := outbound.New(outbound.Options{Agent: "merlon/" + config.Version,
 		Allow: namedHosts(u, s.target.Identities), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
+	// The first signal stops the scan and lets it report; after it the default handling is
+	// restored, so that a second one ends the process.
 	stop := ctx.Done() // the report is still written
 	ended := context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
 	defer ended()
+	// Requests for the report and the clean-up of created objects still need a context that is
+	// not canceled.
 	ctx = context.WithoutCancel(ctx)
 	live := &scan.Live{Stop: stop, AllowGuest: s.guest, Monitor: monitor, Target: s.target,
 		ID: fmt.Sprintf("cli-%d", time.Now().UnixNano()), Dial: client.Dial}
@@ -328,6 +352,7 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 	if err != nil {
 		return err
 	}
+	// A nil *File in the interface would not compare equal to nil.
 	if advisories != nil {
 		defer func() { _ = advisories.Close() }() // read only
 		options.Advisories = advisories
@@ -342,6 +367,8 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 
 // namedHosts are the hosts that the user names: the target's, and those that identities
 // sign in at.
+// Only identity providers that the user has written down: a host that a page names is not
+// trusted.
 func namedHosts(base *url.URL, identities []scan.Identity) []string {
 	out := []string{base.Hostname()}
 	for _, i := range identities {
@@ -360,6 +387,7 @@ func namedHosts(base *url.URL, identities []scan.Identity) []string {
 // readRoutes analyses source code for the operations that it declares, and the flaws
 // behind them. What of the code could not be looked at is said, and is no error: the
 // application is examined with what is known.
+// A sink of a route is a finding of the static analysis in the code that handles it.
 func readRoutes(ctx context.Context, host Host, folder string) ([]scan.Route, error) {
 	var summary scan.Summary
 	declared := &scan.RouteCollector{Handler: scan.Tee(&summary, newProgressHandler(host.Stderr))}

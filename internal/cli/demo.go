@@ -42,6 +42,8 @@ type demoCommand struct {
 func (c demoCommand) Run(ctx context.Context, host Host) error {
 	path := c.Path(credentialsFile)
 	made, err := readCredentials(path)
+	// The credentials are the last thing that prepareTenant writes before the import, so their
+	// absence means a first start.
 	first := errors.Is(err, fs.ErrNotExist)
 	if first {
 		made, err = c.prepareTenant(ctx, path)
@@ -50,9 +52,12 @@ func (c demoCommand) Run(ctx context.Context, host Host) error {
 		return err
 	}
 	c.LogFile = cmp.Or(c.LogFile, c.Path(logFile))
+	// A failed scan of the sample ends the service, with its error as the cause.
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	err = server.Run(ctx, c.Server, func(at server.Addresses) {
+		// The service calls back when it accepts requests; the scan needs it running, so it gets
+		// its own goroutine.
 		go func() {
 			if err := showDemoScan(ctx, host, at, *made, first); err != nil {
 				stop(err)
@@ -63,6 +68,7 @@ func (c demoCommand) Run(ctx context.Context, host Host) error {
 				signUpText(c.SignUp), at.AuthURL+"/auth/account")
 		}()
 	})
+	// context.Canceled is the end by Ctrl-C, which is no error.
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return errors.Join(cause, err)
 	}
@@ -72,6 +78,7 @@ func (c demoCommand) Run(ctx context.Context, host Host) error {
 // prepareTenant makes the tenant, writes its credentials, and imports the sample's
 // vulnerability records.
 func (c demoCommand) prepareTenant(ctx context.Context, path string) (*server.Bootstrapped, error) {
+	// The domain .local is never delivered to, so no mail leaves the machine.
 	b := server.Bootstrap{Email: "admin@merlon.local", Organization: "Example", Team: "Bookshop", Project: "bookshop"}
 	made, err := b.Run(ctx, c.Store)
 	if err != nil {
@@ -81,6 +88,7 @@ func (c demoCommand) prepareTenant(ctx context.Context, path string) (*server.Bo
 	if err != nil {
 		return nil, err
 	}
+	// Readable by the owner only: it contains a password and a token.
 	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
 		return nil, fmt.Errorf("write the credentials: %w", err)
 	}
@@ -88,6 +96,8 @@ func (c demoCommand) prepareTenant(ctx context.Context, path string) (*server.Bo
 }
 
 // importSample imports the records that concern the sample application.
+// The records are part of the program, so that the demo finds vulnerable packages without a
+// network.
 func (c demoCommand) importSample(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "merlon-sample")
 	if err != nil {
@@ -106,6 +116,7 @@ func (c demoCommand) importSample(ctx context.Context) error {
 }
 
 // readCredentials reads the credentials that an earlier start of the demo has written.
+// fs.ErrNotExist is returned as it is, for a first start.
 func readCredentials(path string) (*server.Bootstrapped, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -120,6 +131,7 @@ func readCredentials(path string) (*server.Bootstrapped, error) {
 
 // showDemoScan scans the sample application, unless that was done before, and prints the
 // project's findings by severity.
+// Later starts print the findings of the first scan.
 func showDemoScan(ctx context.Context, host Host, at server.Addresses, made server.Bootstrapped, first bool) error {
 	id := client.Identity{BaseURL: at.BaseURL, AuthURL: at.AuthURL}
 	c, err := client.New(client.Options{BaseURL: at.BaseURL, Source: id.PersonalToken(made.PersonalAccessToken)})
@@ -136,6 +148,7 @@ func showDemoScan(ctx context.Context, host Host, at server.Addresses, made serv
 }
 
 // scanSample uploads the sample application and waits for the end of its scan.
+// The archive is built in memory: the sample is small.
 func scanSample(ctx context.Context, host Host, c *client.Client, project string) error {
 	dir, err := os.MkdirTemp("", "merlon-sample")
 	if err != nil {
@@ -170,10 +183,12 @@ func scanSample(ctx context.Context, host Host, c *client.Client, project string
 }
 
 // priorities are those of the service, first things first.
+// The order of the names is the order in the list; one that is not in it would come first.
 var priorities = []string{"critical_urgent", "urgent", "normal", "low", "very_low"}
 
 // printFindings prints the project's findings in order of priority, with the path of
 // the data where there is one, and their counts.
+// All analyses are listed one after the other, since the API has a list for each.
 func printFindings(ctx context.Context, host Host, c *client.Client, project string) error {
 	var all []client.Finding
 	for _, a := range server.Analyses() {
@@ -184,6 +199,7 @@ func printFindings(ctx context.Context, host Host, c *client.Client, project str
 			all = append(all, f)
 		}
 	}
+	// Priority first, then severity, then location: what to fix first stands first.
 	slices.SortStableFunc(all, func(a, b client.Finding) int {
 		return cmp.Or(slices.Index(priorities, a.Priority)-slices.Index(priorities, b.Priority),
 			finding.Severity(b.Severity).Rank()-finding.Severity(a.Severity).Rank(),
@@ -231,6 +247,7 @@ func describeFinding(f client.Finding) string {
 
 // flowOf returns the path of the data from its source to its sink, one line of code
 // after the other.
+// Steps on the same line, such as a source inside of a call, are one line here.
 func flowOf(f client.Finding) []string {
 	var out []string
 	last := ""

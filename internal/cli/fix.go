@@ -18,6 +18,7 @@ import (
 )
 
 // fixCommand proposes or applies upgrades that fix vulnerable dependencies.
+// It works without a registry, so it needs no network and no credentials.
 type fixCommand struct {
 	Path string `arg:"" type:"existingdir" help:"Folder to analyze."`
 
@@ -51,13 +52,18 @@ func (c *fixCommand) Run(ctx context.Context, host Host) error {
 	}
 	defer func() { _ = advisories.Close() }() // read only
 	list := &needs{only: c.Only, advisories: map[string]*finding.Advisory{}}
+	// Only packages are analyzed: upgrades need no other findings.
 	options := scan.Options{Root: c.Path, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SCA},
 		Advisories: advisories, Version: config.Version}
 	if err := scan.Run(ctx, options, scan.Tee(list, newProgressHandler(host.Stderr))); err != nil {
 		return fmt.Errorf("scan %s: %w", c.Path, err)
 	}
+	// fixes has one entry for each of list.found, in the same order.
 	fixes := upgrade.Plan(list.found, upgrade.Policy{Level: upgrade.Level(c.Level), Single: c.Single})
+	// Edits of one file are next to each other, with lines as they were before any of them.
 	edits := upgrade.Edits(list.found, fixes)
+	// The files are written before the summary, so that an error is not printed below a list of
+	// changes.
 	if c.Write {
 		if err := writeEdits(c.Path, edits); err != nil {
 			return err
@@ -65,6 +71,7 @@ func (c *fixCommand) Run(ctx context.Context, host Host) error {
 	}
 	stay := explainFixes(host.Stdout, list.found, fixes, edits)
 	switch {
+	// Remaining vulnerabilities come before gaps, as for merlon scan.
 	case stay > 0:
 		return exit{code: ExitFindings}
 	case !list.Complete():
@@ -74,6 +81,7 @@ func (c *fixCommand) Run(ctx context.Context, host Host) error {
 }
 
 // needs is a handler that keeps vulnerable packages.
+// Findings of packages refer to their advisory by the rule, which arrives before them.
 type needs struct {
 	scan.Summary
 	only       []string
@@ -91,6 +99,7 @@ func (n *needs) Rule(r *finding.Rule) error {
 
 // Finding keeps a vulnerable package.
 func (n *needs) Finding(f *finding.Finding) error {
+	// A package of an image layer has no manifest in the folder.
 	if a := n.advisories[f.RuleID]; a != nil && f.Package != nil && f.Package.Package.Layer == nil &&
 		n.addRequirement(f.Package.Package.Name, a) {
 		n.found = append(n.found, upgrade.VulnerablePackages(a.ID, f.Package)...)
@@ -113,6 +122,7 @@ func (n *needs) addRequirement(name string, a *finding.Advisory) bool {
 func explainFixes(w io.Writer, list []upgrade.VulnerablePackage, fixes []upgrade.Fix, edits []upgrade.Edit) int {
 	var out strings.Builder
 	for _, e := range edits {
+		// A minimal diff: the old and the new line, without context.
 		fmt.Fprintf(&out, "%s:%d\n-%s\n+%s\n", e.Path, e.Line, escapeControls(e.Before), escapeControls(e.After))
 	}
 	var remarks, stays []string
@@ -120,8 +130,11 @@ func explainFixes(w io.Writer, list []upgrade.VulnerablePackage, fixes []upgrade
 		f, p := &fixes[i], &list[i].Match.Package
 		what := escapeControls(fmt.Sprintf("%s: %s %s (%s)", p.Path, p.Name, p.Version, list[i].Advisory))
 		switch {
+		// An empty target is a vulnerability that no allowed upgrade fixes.
 		case f.Target == "":
 			stays = append(stays, what+": "+escapeControls(f.Reason))
+		// A target with neither a command nor an edit is for a person, such as a version in a
+		// variable.
 		case f.Reason != "" && f.Command == "" && f.Edit == nil:
 			remarks = append(remarks, what+": take "+f.Target+"; "+escapeControls(f.Reason))
 		}
@@ -141,6 +154,8 @@ func explainFixes(w io.Writer, list []upgrade.VulnerablePackage, fixes []upgrade
 }
 
 // escapeControls makes a text of the tree safe for a terminal.
+// Package names and versions come from the scanned code: escape sequences must not reach the
+// terminal. 0x80 to 0x9f are the C1 controls, of which 0x9b begins a sequence like ESC [.
 func escapeControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' || r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) {
@@ -153,6 +168,8 @@ func escapeControls(text string) string {
 // writeEdits changes files below the folder: all of them are read and changed before
 // the first is written.
 func writeEdits(dir string, edits []upgrade.Edit) error {
+	// A root, so that a symbolic link in the code cannot lead a write outside of the folder
+	// (CWE-59).
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return errs.E(errs.Invalid, "cannot open %s: %v", dir, err)
@@ -160,6 +177,7 @@ func writeEdits(dir string, edits []upgrade.Edit) error {
 	defer func() { _ = root.Close() }() // it was only looked up
 	changed := map[string]string{}
 	var order []string
+	// Edits of one path are applied together: applied one by one, lines would have moved.
 	for start := 0; start < len(edits); {
 		end := start
 		for end < len(edits) && edits[end].Path == edits[start].Path {
@@ -175,6 +193,7 @@ func writeEdits(dir string, edits []upgrade.Edit) error {
 		}
 		order, start = append(order, name), end
 	}
+	// All changes have succeeded in memory; only now files are written.
 	for _, name := range order {
 		if err := replaceFile(root, name, changed[name]); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
@@ -189,6 +208,7 @@ func replaceFile(root *os.Root, name, text string) error {
 	if err != nil {
 		return err
 	}
+	// O_EXCL refuses a file or link that is already there under this name.
 	beside := name + ".merlon"
 	f, err := root.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	if err != nil {

@@ -19,6 +19,7 @@ type keyCommand struct {
 
 // keyAddCommand adds a new master key to the key file without using it, so that the file can be
 // copied to all machines first. It is the first step of a key rotation.
+// Machines that know the key can decrypt with it before any of them encrypts with it.
 type keyAddCommand struct {
 	config.Store `embed:""`
 }

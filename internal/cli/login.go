@@ -33,6 +33,7 @@ user's configuration folder, readable by the user only, until merlon logout.`
 }
 
 // signInTime is how long a person has to sign in with the browser.
+// Long enough for a second factor and a forgotten password; the local port is open for that time.
 const signInTime = 5 * time.Minute
 
 // Run signs in.
@@ -52,6 +53,8 @@ func (c *loginCommand) Run(ctx context.Context, host Host) error {
 	}
 	api, err := newClient(id, client.Static(tokens.Access))
 	if err != nil {
+		// The profile is read before the tokens are stored: a sign-in that does not work is not
+		// kept.
 		return err
 	}
 	profile, err := api.Profile(ctx)
@@ -67,6 +70,7 @@ func (c *loginCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return fmt.Errorf("store the credentials: %w", err)
 	}
+	// An identity service may not issue refresh tokens to this client (scope offline_access).
 	if tokens.Refresh == "" {
 		host.printError("the server issued no refresh token: sign in again when the access token expires")
 	}
@@ -75,6 +79,7 @@ func (c *loginCommand) Run(ctx context.Context, host Host) error {
 }
 
 // byDevice signs in with a code that the person types elsewhere.
+// The code goes to standard error: standard output is for results.
 func byDevice(ctx context.Context, host Host, id *client.Identity) (client.Tokens, error) {
 	d, err := id.Device(ctx)
 	if err != nil {
@@ -89,12 +94,16 @@ func byDevice(ctx context.Context, host Host, id *client.Identity) (client.Token
 // byBrowser signs in with the browser, which is sent back to a port of the
 // loopback interface (RFC 8252, section 7.3).
 func (c *loginCommand) byBrowser(ctx context.Context, host Host, id *client.Identity) (client.Tokens, error) {
+	// Port 0 is a free one: RFC 8252 requires servers to accept any port of a loopback redirect.
+	// The literal address is used since localhost may resolve to another one (section 8.3).
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return client.Tokens{}, err
 	}
 	in := client.SignIn{Redirect: "http://" + listener.Addr().String() + "/callback", State: rand.Text(),
+		// rand.Text has 26 characters; RFC 7636 requires 43 to 128 for a verifier.
 		Verifier: rand.Text() + rand.Text()}
+	// A buffer of one, so the handler never waits.
 	back := &returning{state: in.State, result: make(chan url.Values, 1)}
 	server := &http.Server{Handler: back, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(listener) }() // ends with Shutdown
@@ -113,6 +122,7 @@ func (c *loginCommand) byBrowser(ctx context.Context, host Host, id *client.Iden
 	if c.Browser {
 		openBrowser(page)
 	}
+	// The cause becomes the error message in place of "context deadline exceeded".
 	ctx, cancel := context.WithTimeoutCause(ctx, signInTime, fmt.Errorf("no sign-in within %v", signInTime))
 	defer cancel()
 	select {
@@ -148,6 +158,7 @@ type returning struct {
 // ServeHTTP receives the redirect of the identity service. It compares the state parameter in
 // constant time, so that another site cannot complete the sign-in with a code of its own (login
 // CSRF).
+// A wrong state gets 404, as if nothing were here.
 func (c *returning) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if r.Method != http.MethodGet || r.URL.Path != "/callback" || subtle.ConstantTimeCompare([]byte(query.Get("state")),
@@ -165,6 +176,7 @@ func (c *returning) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			query.Get("error_description")
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	// The page shows texts of the address: with the policy none of it can load or run anything.
 	w.Header().Set("Content-Security-Policy", "default-src 'none'")
 	w.Header().Set("Referrer-Policy", "no-referrer") // the address holds the code
 	w.WriteHeader(status)
@@ -184,6 +196,7 @@ func (c *logoutCommand) Run(ctx context.Context, host Host) error {
 		return err
 	}
 	var revoked error
+	// Under the lock, so no other command refreshes the token that is being revoked.
 	err = w.updateCredentials(func(all *credentials) error {
 		s, ok := all.Servers[id.BaseURL]
 		if !ok {
@@ -192,6 +205,8 @@ func (c *logoutCommand) Run(ctx context.Context, host Host) error {
 		if s.Refresh != "" {
 			revoked = id.Revoke(ctx, s.Refresh)
 		}
+		// The local copy is deleted also when the revocation fails; the user is told that the
+		// token may live on.
 		delete(all.Servers, id.BaseURL)
 		if all.Default == id.BaseURL {
 			all.Default = ""

@@ -24,7 +24,9 @@ type reportOptions struct {
 // writeReport writes the report of what tell tells, and decides the exit code.
 func (o *reportOptions) writeReport(host Host, format string, tell func(scan.Handler) error) error {
 	out := &output{path: o.Output, stdout: host.Stdout}
+	// After commitFile it has nothing to do.
 	defer out.discardFile()
+	// The summary counts beside the report, whatever its format.
 	var summary scan.Summary
 	report := newReport(format, out)
 	if err := tell(scan.Tee(&summary, report)); err != nil {
@@ -33,6 +35,7 @@ func (o *reportOptions) writeReport(host Host, format string, tell func(scan.Han
 	if err := report.Close(); err != nil {
 		return err
 	}
+	// The report is complete before the exit code is decided, so code 1 never comes without one.
 	if err := out.commitFile(); err != nil {
 		return err
 	}
@@ -47,6 +50,7 @@ type output struct {
 	path   string // empty: standard output
 	stdout io.Writer
 	file   *os.File
+	// A pipe such as /dev/stdout or a process substitution cannot be renamed over.
 	direct bool // a pipe or device, which nothing may replace
 }
 
@@ -88,6 +92,7 @@ func (o *output) commitFile() error {
 	if o.path == "" {
 		return nil
 	}
+	// No message was written, for example in an empty stream: the file has to exist all the same.
 	if o.file == nil {
 		if err := o.openFile(); err != nil {
 			return err
@@ -126,12 +131,14 @@ const heartbeatEvery = 30 * time.Second
 // startHeartbeat writes a line about the scan to w every 30 seconds, unless w is a terminal. The
 // function that it returns ends that.
 func startHeartbeat(w io.Writer, m *scan.Monitor) (stop func()) {
+	// A terminal has the progress line of newProgressHandler.
 	if isTerminal(w) {
 		return func() {}
 	}
 	ticker := time.NewTicker(heartbeatEvery)
 	done := make(chan struct{})
 	var writer sync.WaitGroup
+	// The WaitGroup lets stop return after the last line, so no line is written into the report.
 	writer.Go(func() { writeHeartbeats(w, m, ticker.C, done) })
 	return func() {
 		ticker.Stop()
@@ -147,6 +154,8 @@ func writeHeartbeats(w io.Writer, m *scan.Monitor, ticks <-chan time.Time, done 
 		case <-done:
 			return
 		case at := <-ticks:
+			// Before the first request there is no state: routes of --source are analyzed, or the
+			// browser starts.
 			line := "preparing"
 			if s, ok := m.Now(); ok {
 				line = fmt.Sprintf("%s; %d requests, %d operations attacked, %d left, %d findings", s.Phase, s.Requests,
@@ -164,5 +173,6 @@ func isTerminal(w io.Writer) bool {
 		return false
 	}
 	info, err := f.Stat()
+	// Also true for /dev/null, where nothing is lost.
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -32,11 +32,14 @@ type remoteOptions struct {
 }
 
 // openStates are the states of findings that are reported.
+// Resolved and ignored findings are not reported, so that the exit code follows the triage on the
+// server.
 var openStates = []string{"to_verify", "confirmed"}
 
 // checkRemote refuses options that do not go together. Those of how to look are
 // the server's business; --workers is let pass, for serve has a setting of that
 // name in the same file.
+// An option without effect would give a result that the user did not ask for.
 func (c *scanCommand) checkRemote() error {
 	if c.Project == "" {
 		return errs.E(errs.Invalid, "--remote needs --project ID")
@@ -61,6 +64,7 @@ func (c *scanCommand) runRemote(ctx context.Context, host Host, analyses []findi
 	if err != nil {
 		return err
 	}
+	// The branch decides which findings the new ones are compared with.
 	r := &remoteScan{Client: api, project: c.Project, branch: cmp.Or(c.Branch, checkedOut(c.Path), "main"),
 		progress: newProgressHandler(host.Stderr)}
 	if err := r.startScan(ctx, c.Path, c.Git); err != nil {
@@ -71,6 +75,7 @@ func (c *scanCommand) runRemote(ctx context.Context, host Host, analyses []findi
 		return err
 	}
 	s, err := api.WaitScan(ctx, r.project, r.id, func(s client.Scan) {
+		// 100 % clears the line, which must not happen before the end.
 		_ = r.progress.Progress(&scan.Progress{Percent: min(s.Progress, 99), Step: s.Step}) // only a terminal's line
 	})
 	_ = r.progress.Progress(&scan.Progress{Percent: 100}) // the same
@@ -83,6 +88,8 @@ func (c *scanCommand) runRemote(ctx context.Context, host Host, analyses []findi
 	for _, warning := range s.Warnings {
 		host.printError("server warning: " + warning)
 	}
+	// For example an empty folder, or another project: resolved findings would be closed by
+	// mistake.
 	if s.Suspicious {
 		host.printError("this scan resolved so many findings that something else was probably uploaded")
 	}
@@ -92,6 +99,8 @@ func (c *scanCommand) runRemote(ctx context.Context, host Host, analyses []findi
 }
 
 // A remoteScan is a scan at a server.
+// packed is filled while the folder is uploaded and is empty for an archive; the upload is
+// finished before it is read.
 type remoteScan struct {
 	*client.Client
 	project, branch string
@@ -106,6 +115,7 @@ func (r *remoteScan) startScan(ctx context.Context, path string, git bool) error
 	if err != nil {
 		return err
 	}
+	// A tarball or a single file is refused before a scan is started on the server.
 	if !info.IsDir() && !(info.Mode().IsRegular() && strings.EqualFold(filepath.Ext(path), ".zip")) {
 		return errs.E(errs.Invalid, "it is neither a folder nor a .zip archive")
 	}
@@ -121,6 +131,7 @@ func (r *remoteScan) startScan(ctx context.Context, path string, git bool) error
 	}
 	if err != nil {
 		// Nobody waits for the upload any more.
+		// ctx may be canceled already (Ctrl-C), and the cancellation must still be sent.
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		_ = r.CancelScan(ending, r.project, r.id) // the server ends it by itself later
@@ -144,6 +155,8 @@ func (r *remoteScan) uploadFile(ctx context.Context, address, path string) error
 }
 
 // uploadFolder packs and sends at the same time.
+// A pipe, so that neither memory nor disk is needed for an archive of any size; hence its length
+// is unknown.
 func (r *remoteScan) uploadFolder(ctx context.Context, address, path string, git bool) error {
 	out, in := io.Pipe()
 	ctx, cancel := context.WithCancel(ctx)
@@ -153,6 +166,7 @@ func (r *remoteScan) uploadFolder(ctx context.Context, address, path string, git
 	go func() {
 		var err error
 		r.packed, err = client.Pack(ctx, in, path, client.Packing{Git: git, Packed: func(name string, size int64) {
+			// One message for each mebibyte, and one for the first file.
 			if sum += size; sum-told >= 1<<20 || told == 0 {
 				told = sum
 				// only a terminal's line
@@ -163,8 +177,11 @@ func (r *remoteScan) uploadFolder(ctx context.Context, address, path string, git
 		packed <- err
 	}()
 	err := r.Upload(ctx, address, out, -1)
+	// The packer blocks in Write when nobody reads: the error of the pipe or the canceled context
+	// ends it.
 	cancel()                    // a refused upload ends the packing
 	_ = out.CloseWithError(err) // the same, while it writes
+	// The upload's own error is the cause when both fail.
 	if failed := <-packed; failed != nil && err == nil {
 		return failed
 	}
@@ -172,8 +189,10 @@ func (r *remoteScan) uploadFolder(ctx context.Context, address, path string, git
 }
 
 // checkedOut returns the branch that git has checked out in the folder, or "".
+// .git/HEAD is read directly, so git need not be installed.
 func checkedOut(dir string) string {
 	git := filepath.Join(dir, ".git")
+	// In a linked work tree, and in a submodule, .git is a file with the line "gitdir: PATH".
 	if text, err := os.ReadFile(git); err == nil { // of a further work tree
 		link, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
 		if !ok {

@@ -17,9 +17,11 @@ import (
 // This file turns what a server tells of a scan into the messages of a local one.
 
 // uploader is the analyzer that stands for what was not uploaded.
+// It appears in reports beside the analyzers of the server.
 const uploader = "upload"
 
 // replayed says what of a scan is wanted.
+// analyses filters what is shown; the scan on the server ran those of the project.
 type replayed struct {
 	path     string
 	analyses []finding.Analysis // empty: all
@@ -33,6 +35,7 @@ func (r replayed) includes(a finding.Analysis) bool {
 // replayScan gives the scan's messages to h.
 func (r *remoteScan) replayScan(ctx context.Context, s client.Scan, want replayed, h scan.Handler) error {
 	statuses := r.analyzerStatuses(s, want)
+	// The name of the folder and not its path: a report does not depend on where the code was.
 	config := &scan.Config{Tool: "merlon", Root: filepath.Base(want.path), Files: r.packed.Files, Started: s.CreatedAt,
 		Sandbox: s.Warnings}
 	if abs, err := filepath.Abs(want.path); err == nil {
@@ -47,6 +50,7 @@ func (r *remoteScan) replayScan(ctx context.Context, s client.Scan, want replaye
 	if err := h.Config(config); err != nil {
 		return err
 	}
+	// Rules that were sent, by id: a handler expects each once, before its first finding.
 	rules := map[string]bool{}
 	for _, a := range finding.Analyses {
 		if !want.includes(a) || !slices.Contains(config.Analyses, a) {
@@ -54,6 +58,8 @@ func (r *remoteScan) replayScan(ctx context.Context, s client.Scan, want replaye
 		}
 		for f, err := range r.Findings(ctx, r.project, string(a), client.Filter{Branch: r.branch, States: openStates}) {
 			if err != nil {
+				// The findings come page by page, so a large project needs no memory for all of
+				// them.
 				return fmt.Errorf("list the findings: %w", err)
 			}
 			if err := emitFinding(h, a, f, rules); err != nil {
@@ -70,6 +76,8 @@ func (r *remoteScan) replayScan(ctx context.Context, s client.Scan, want replaye
 }
 
 // analyzerStatuses returns how the analyzers ended, and the upload when it was not whole.
+// Files that could not be read locally are a coverage gap of the scan, which the server cannot
+// know.
 func (r *remoteScan) analyzerStatuses(s client.Scan, want replayed) []scan.Status {
 	var out []scan.Status
 	for _, a := range s.Analyzers {
@@ -90,6 +98,7 @@ func (r *remoteScan) analyzerStatuses(s client.Scan, want replayed) []scan.Statu
 	}
 	status := scan.Status{Analyzer: uploader, State: scan.Degraded, Files: r.packed.Files}
 	for _, text := range r.packed.Skipped {
+		// The limit of reasons is that of a local scan.
 		if len(status.Reasons) == scan.MaxReasons {
 			status.Omitted++
 			continue
@@ -108,6 +117,7 @@ func emitFinding(h scan.Handler, a finding.Analysis, f client.Finding, given map
 			return err
 		}
 	}
+	// The severity is that after triage, which may differ from the rule's.
 	out := &finding.Finding{
 		RuleID: rule.ID, Analysis: a, Severity: finding.Severity(strings.ToLower(f.Severity)), Language: f.Language,
 		Message:  cmp.Or(f.Message, rule.ShortDescription, rule.Name),
@@ -138,6 +148,8 @@ func emitFinding(h scan.Handler, a finding.Analysis, f client.Finding, given map
 }
 
 // ruleOf returns the rule of a finding, or what is known of its vulnerability.
+// Findings of dependencies have no rule on the server: one is made from the advisory, with an id
+// of the analysis and the advisory.
 func ruleOf(a finding.Analysis, f client.Finding) *finding.Rule {
 	severity := finding.Severity(strings.ToLower(f.Severity))
 	if r := f.Base.Rule; r != nil {
@@ -145,17 +157,21 @@ func ruleOf(a finding.Analysis, f client.Finding) *finding.Rule {
 			ID: cmp.Or(r.RuleID, r.ID), Analysis: a, Name: r.Name, Link: r.Link, ShortDescription: r.ShortDescription,
 			Description:  r.Description,
 			HowToPrevent: r.HowToPrevent, CWE: r.CWE, OWASP: r.OWASP, Language: r.Language,
-			Severity:   cmp.Or(finding.Severity(strings.ToLower(r.Severity)), severity),
+			Severity: cmp.Or(finding.Severity(strings.ToLower(r.Severity)), severity),
+			// The API has no confidence of rules.
 			Confidence: finding.MediumConfidence,
 		}
 	}
+	// Neither is known: the analysis is the rule, so that the finding is still reported.
 	if f.Advisory == nil {
 		return &finding.Rule{ID: string(a), Analysis: a, Name: string(a), Severity: severity,
 			Confidence: finding.MediumConfidence}
 	}
 	d := f.Advisory
+	// The CVE first, as most tools match by it.
 	id := cmp.Or(d.CVE, d.GHSA, d.Internal)
 	rule := &finding.Rule{
+		// OWASP 2021, category 6: Vulnerable and Outdated Components.
 		ID: string(a) + "/" + id, OWASP: []string{"A06:2021"}, Analysis: a, Name: cmp.Or(d.Summary, id),
 		ShortDescription: cmp.Or(d.Summary, id), Description: d.Details,
 		Severity: severity, Confidence: finding.HighConfidence,

@@ -34,6 +34,7 @@ type rulesValidateCommand struct {
 
 // Run reads the rules and compiles their patterns. It asks for exit code 1 when
 // something is wrong with them.
+// Patterns are compiled as well: a rule file can be valid YAML with an invalid pattern.
 func (c rulesValidateCommand) Run(host Host) error {
 	parser, err := rules.Parser()
 	if err != nil {
@@ -49,6 +50,7 @@ func (c rulesValidateCommand) Run(host Host) error {
 		for _, name := range names {
 			files++
 			loaded, err := parser.Load(name)
+			// A fault of a rule is output; a file that cannot be read ends the command.
 			said, err := faultLines(err)
 			if err != nil {
 				return err
@@ -73,6 +75,7 @@ func (c rulesValidateCommand) Run(host Host) error {
 
 // faultLines returns the faults of rules, one on each line. An error that is something
 // else comes back.
+// rule.Error joins all faults of a file with newlines.
 func faultLines(err error) ([]string, error) {
 	var fault *rule.Error
 	switch {
@@ -111,11 +114,13 @@ func (c rulesTestCommand) Run(ctx context.Context, host Host) error {
 	}
 	if c.Format == "json" {
 		out := json.NewEncoder(host.Stdout)
+		// Patterns are full of <, > and &, which would be unreadable as \u003c.
 		out.SetEscapeHTML(false)
 		err = out.Encode(report)
 	} else {
 		err = printTests(host, report)
 	}
+	// Faults are rules that cannot be tested, which is as bad as a failed test.
 	if err == nil && report.Failed+len(report.Faults) > 0 {
 		return exit{code: ExitFindings}
 	}
@@ -136,6 +141,7 @@ func printTests(host Host, r *ruletest.Report) error {
 		if c.Error != "" {
 			p.printf("  %s\n", strings.ReplaceAll(c.Error, "\n", "\n  "))
 		}
+		// Lines marked todo are expected by the author to fail: found or not, they are right.
 		if missed := subtractLines(c.Expect, slices.Concat(c.Got, c.Todo)); missed != "" {
 			p.printf("  not found on line %s\n", missed)
 		}
@@ -144,6 +150,7 @@ func printTests(host Host, r *ruletest.Report) error {
 		}
 	}
 	p.printf("%s: %d passed, %d failed.\n", countNoun(len(r.Cases), "test"), r.Passed, r.Failed)
+	// No test found is a common mistake of placement, so the rule for annotations is printed.
 	if len(r.Cases) == 0 {
 		p.printf("A test is a file beside the rules with a comment \"ruleid: …\" or \"ok: …\" before a line.\n")
 	}
@@ -163,6 +170,7 @@ func subtractLines(a, b []int) string {
 
 // rulesListCommand lists the built-in rules.
 type rulesListCommand struct {
+	// An empty text matches every rule.
 	Search   string `arg:"" optional:"" help:"Text to search for in ID, title and CWE."`
 	Analysis string `placeholder:"NAME" help:"Analysis of the rules: sast, sca, iac, container, secret, cicd, dast or api."`
 	Format   string `enum:"text,json" default:"text" help:"Output format: text, or json with all texts."`
@@ -178,6 +186,8 @@ func (c rulesListCommand) Run(host Host) error {
 		return err
 	}
 	notes := printer{w: host.Stderr}
+	// A part may be missing from a build without the library of queries; other rules are still
+	// listed.
 	for _, part := range missing {
 		notes.printf("Not complete: %v\n", part)
 	}
@@ -221,6 +231,7 @@ func (c rulesShowCommand) Run(host Host) error {
 		return err
 	}
 	i := slices.IndexFunc(rules, func(r *finding.Rule) bool { return r.ID == c.ID })
+	// The rule may be in the missing part, so its absence is no mistake of the user.
 	if i < 0 && len(missing) > 0 {
 		return fmt.Errorf("unknown rule %q; this build is not complete: %w", c.ID, errors.Join(missing...))
 	} else if i < 0 {
@@ -247,6 +258,7 @@ func (c rulesShowCommand) Run(host Host) error {
 // rulesOf returns the rules of the analyzers, ordered by id, and what the build lacks.
 func rulesOf(analyzers []*scan.Analyzer) (out []*finding.Rule, missing []error, err error) {
 	for _, a := range analyzers {
+		// An analyzer without declared rules makes them while scanning, such as from advisories.
 		if a.Rules == nil {
 			continue
 		}

@@ -85,6 +85,7 @@ given, and reports the open findings of the branch on the server.`
 
 // Run analyzes the path and decides the exit code.
 func (c *scanCommand) Run(ctx context.Context, host Host) error {
+	// Options are checked before anything is opened, so that a mistake costs no time.
 	analyses, err := parseAnalyses(c.Analyses)
 	if err != nil {
 		return err
@@ -102,6 +103,7 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		return c.runRemote(ctx, host, analyses)
 	}
 	if c.ConnFD != 0 {
+		// A hidden option: this process was started by a worker.
 		return c.runLent(ctx, host, analyses)
 	}
 	return c.runLocal(ctx, host, analyses)
@@ -177,10 +179,13 @@ func (c *scanCommand) runLocal(ctx context.Context, host Host, analyses []findin
 	if err != nil {
 		return err
 	}
+	// Otherwise the interface would contain a nil pointer and not be nil.
 	if advisories != nil { // not a nil *File in an interface
 		options.Advisories = advisories
 	}
 	return c.writeReport(host, c.Format, func(h scan.Handler) error {
+		// statements marks findings before the report sees them; the progress line needs no
+		// marks.
 		if err := scan.Run(ctx, options, scan.Tee(statements.Mark(h), newProgressHandler(host.Stderr))); err != nil {
 			return fmt.Errorf("scan %s: %w", cmp.Or(c.Path, c.Image), err)
 		}
@@ -189,6 +194,8 @@ func (c *scanCommand) runLocal(ctx context.Context, host Host, analyses []findin
 }
 
 // newVerifier asks issuers through the guarded client, and logs to standard error.
+// The client refuses private addresses: a credential could name a server of its issuer in a
+// scanned file.
 func newVerifier(host Host) (*verify.Verifier, error) {
 	log := slog.New(slog.NewTextHandler(host.Stderr, nil))
 	client, err := outbound.New(outbound.Options{Agent: "merlon/" + config.Version, Log: log})
@@ -202,6 +209,7 @@ func newVerifier(host Host) (*verify.Verifier, error) {
 func (c *scanCommand) codeOptions(host Host) scan.Code {
 	code := scan.Code{Rules: c.Rules, OnlyRules: c.OnlyRules}
 	if c.Fast {
+		// Less than a second would end before the first file.
 		code.Fast = max(c.FastTime, time.Second)
 	}
 	if !c.NoCache {
@@ -224,6 +232,8 @@ func (c *scanCommand) cacheFolder(host Host) (folder, name string) {
 	if err != nil {
 		return "", ""
 	}
+	// The absolute path names the tree in the shared folder, so two checkouts do not use each
+	// other's entries.
 	if name, err = filepath.Abs(c.Path); err != nil {
 		return "", ""
 	}
@@ -239,6 +249,7 @@ func openAdvisories(path string) (*advisory.File, error) {
 }
 
 // parseAnalyses checks the names of analyses; they may be in any case.
+// An empty list means all.
 func parseAnalyses(names []string) ([]finding.Analysis, error) {
 	var out []finding.Analysis
 	for _, name := range names {
@@ -261,12 +272,14 @@ func analysesText() string {
 }
 
 // A report is a handler that ends its document.
+// Close writes what comes after the last finding; an error of the scan skips it.
 type reportWriter interface {
 	scan.Handler
 	Close() error
 }
 
 // newReport returns the writer of the format.
+// The formats are those of the option --format; table is the default.
 func newReport(format string, w io.Writer) reportWriter {
 	switch format {
 	case "json":
@@ -294,10 +307,12 @@ func (stream) Close() error { return nil }
 // exitError turns what a scan said into an exit code. "none" has rank 0 and asks
 // for none.
 func exitError(s *scan.Summary, failOn finding.Severity) error {
+	// All analyzers failed: that is no result at all, whatever --fail-on says.
 	if failed := s.Incomplete(); len(failed) > 0 && len(failed) == len(s.Statuses) &&
 		!slices.ContainsFunc(failed, func(st scan.Status) bool { return st.State != scan.Failed }) {
 		return exit{ExitFailed, "nothing was analyzed: " + firstReasons(failed)}
 	}
+	// Findings first: an incomplete scan with findings has exit code 1.
 	if failOn.Rank() > 0 && s.AtLeast(failOn) > 0 {
 		return exit{code: ExitFindings}
 	}
@@ -317,6 +332,7 @@ func firstReasons(failed []scan.Status) string {
 	for _, st := range failed {
 		part := fmt.Sprintf("%s %s", st.Analyzer, st.State)
 		if len(st.Reasons) > 0 {
+			// The last reason is the one that ended the analyzer.
 			part += ": " + st.Reasons[len(st.Reasons)-1].Message
 		}
 		parts = append(parts, part)
@@ -328,6 +344,7 @@ func firstReasons(failed []scan.Status) string {
 // does nothing on anything else.
 func newProgressHandler(w io.Writer) scan.Handler {
 	if !isTerminal(w) {
+		// Summary is a handler that counts and writes nothing.
 		return &scan.Summary{}
 	}
 	return &progressLine{w: w}
@@ -344,6 +361,7 @@ type progressLine struct {
 func (p *progressLine) Progress(m *scan.Progress) error {
 	end := ""
 	if m.Percent == 100 {
+		// "\r\033[K" moves to the first column and erases the line (ECMA-48).
 		end = "\r\033[K"
 	}
 	_, err := fmt.Fprintf(p.w, "\r\033[K%3d %% %s%s", m.Percent, m.Step, end)

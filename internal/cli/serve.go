@@ -22,6 +22,7 @@ func (c serveCommand) Run(ctx context.Context, host Host) error {
 }
 
 // signUpText says who can make an account.
+// Open sign-up on a public address is a decision, so the start message names it either way.
 func signUpText(open bool) string {
 	if open {
 		return "Sign-up is open: anybody with an e-mail address can create an account (--no-sign-up closes it)."

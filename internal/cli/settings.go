@@ -17,6 +17,7 @@ import (
 // key an option.
 
 // settings resolves the options that the command line does not give.
+// file is nil without a settings file; its keys are names of options, in lower case with hyphens.
 type settings struct {
 	getenv func(string) string
 	path   string
@@ -27,6 +28,7 @@ type settings struct {
 type settingsFile string
 
 // BeforeResolve reads the file before the other options are resolved.
+// kong calls it when it meets --config, before Resolve is called for the other options.
 func (settingsFile) BeforeResolve(ctx *kong.Context, at *kong.Path, s *settings) error {
 	path, _ := ctx.FlagValue(at.Flag).(settingsFile)
 	return s.loadFile(string(path))
@@ -49,6 +51,7 @@ func (s *settings) loadFile(path string) error {
 }
 
 // Validate refuses keys that are no option of any command.
+// A misspelled key would silently leave a default in force, such as an open sign-up.
 func (s *settings) Validate(app *kong.Application) error {
 	known := map[string]bool{}
 	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error { // the visitor never fails
@@ -75,6 +78,7 @@ func (s *settings) Validate(app *kong.Application) error {
 // Resolve returns the value of an option, or nil when neither the environment
 // nor the file has it.
 func (s *settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	// --help and --config cannot come from the file itself.
 	if flag.Name == "help" || flag.Name == "config" {
 		return nil, nil
 	}
@@ -86,6 +90,7 @@ func (s *settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 	for _, name := range optionNames(flag) {
 		switch v := s.file[name].(type) {
 		case nil:
+		// A list of YAML is joined by the separator of the option, which kong splits again.
 		case []any:
 			parts := make([]string, len(v))
 			for i, item := range v {
@@ -104,6 +109,7 @@ func (s *settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 func optionNames(flag *kong.Flag) []string { return append([]string{flag.Name}, flag.Aliases...) }
 
 // environmentName is the name of the environment variable of an option.
+// For example MERLON_MAX_FILE_SIZE for --max-file-size.
 func environmentName(option string) string {
 	return "MERLON_" + strings.ToUpper(strings.ReplaceAll(option, "-", "_"))
 }

@@ -14,6 +14,7 @@ type versionCommand struct {
 
 // Run prints the version and the commit that the program was built from, or the licences
 // of what is built in.
+// The licences have to be distributed with the program, so the binary contains them.
 func (c versionCommand) Run(host Host) error {
 	switch {
 	case c.Licenses:

@@ -16,6 +16,8 @@ import (
 
 // runLent examines the running application that a worker tells of. The process is in a
 // sandbox, and all of its connections are the worker's.
+// The target comes through the connection and not from the command line, which other users can
+// read.
 func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding.Analysis) error {
 	lender, err := connbroker.Open(c.ConnFD)
 	if err != nil {
@@ -31,6 +33,7 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 	}
 	options := scan.Options{
 		// so that none waits for the other
+		// At least two workers: an analyzer may wait for what another one collects.
 		Analyzers: all.Analyzers, Analyses: analyses, Version: config.Version, Workers: max(c.Parallel, 2),
 		Limits: scan.Limits{LiveTime: job.Limit},
 		Live: &scan.Live{
@@ -42,6 +45,7 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 		defer func() { _ = advisories.Close() }() // read only
 		options.Advisories = advisories
 	}
+	// The worker starts the browser, as the sandbox cannot.
 	if job.Browser {
 		options.Live.Chromium = lender.Chromium
 	}
@@ -58,6 +62,7 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 }
 
 // A workerOAST is the listener of the worker.
+// Tokens make the addresses of payloads; the interactions with them are recorded by the worker.
 type workerOAST struct {
 	oast.Tokens
 	lender *connbroker.Client
@@ -65,6 +70,7 @@ type workerOAST struct {
 
 // Interactions implements scan.OASTListener. A worker that does not answer any more ends the scan
 // by other ways.
+// n is how many interactions the caller has seen already.
 func (c workerOAST) Interactions(n int) []scan.Interaction {
 	calls, err := c.lender.Calls(n)
 	if err != nil {

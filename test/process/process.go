@@ -17,6 +17,7 @@ import (
 )
 
 // A Cost is what one run of a program used.
+// Costs of several runs can be added; Peak is then that of the most expensive run.
 type Cost struct {
 	Wall time.Duration
 	CPU  time.Duration // user and system, of the process and the children it waited for
@@ -31,6 +32,7 @@ func (c *Cost) Add(other Cost) {
 }
 
 // A Command is a program to run.
+// Args begins with the program. Timeout has to be set: zero ends the run at once.
 type Command struct {
 	Dir     string // working folder; empty for the present one
 	Args    []string
@@ -45,6 +47,7 @@ type Output struct {
 }
 
 // sampleEvery is how often the memory of the group is looked at.
+// Short against the seconds of a scan, and rare enough not to cost processor time itself.
 const sampleEvery = 200 * time.Millisecond
 
 // Run runs the command to its end. A program that ends with an exit code is no
@@ -55,8 +58,10 @@ func (c Command) Run(ctx context.Context) (*Output, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	cmd.Dir = c.Dir
+	// A group of its own, so that its children can be measured and ended with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	// After that the pipes are closed, in case a child in another group keeps them open.
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -71,6 +76,7 @@ func (c Command) Run(ctx context.Context) (*Output, error) {
 	close(stop)
 	out := &Output{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Cost: readCost(cmd.ProcessState, wall, <-peak)}
 	var exited *exec.ExitError
+	// The order matters: a process that was killed by the timeout also has an ExitError.
 	switch {
 	case ctx.Err() != nil:
 		return out, fmt.Errorf("%s: stopped after %s: %w", c.Args[0], wall.Round(time.Second), ctx.Err())
@@ -87,6 +93,7 @@ func (c Command) Run(ctx context.Context) (*Output, error) {
 func readCost(state *os.ProcessState, wall time.Duration, peak int64) Cost {
 	out := Cost{Wall: wall, CPU: state.UserTime() + state.SystemTime(), Peak: peak}
 	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
+		// Linux reports Maxrss in kilobytes (getrusage(2)).
 		out.Peak = max(out.Peak, usage.Maxrss<<10)
 	}
 	return out
@@ -95,6 +102,7 @@ func readCost(state *os.ProcessState, wall time.Duration, peak int64) Cost {
 // watchMemory sends the highest sum of the resident memory of the group's processes.
 func watchMemory(group int, stop <-chan struct{}, peak chan<- int64) {
 	tick := time.NewTicker(sampleEvery)
+	// Shared pages are counted once for each process, so the sum is an upper bound.
 	defer tick.Stop()
 	var highest int64
 	for {
@@ -122,6 +130,8 @@ func residentBytes(group int) int64 {
 			continue // it has ended
 		}
 		// The name of the program is in parentheses and may hold spaces.
+		// In proc(5) the fields are numbered from 1 and the name is field 2, so rest begins with
+		// field 3.
 		_, rest, _ := strings.Cut(string(b), ") ")
 		fields := strings.Fields(rest)
 		if len(fields) < 22 || fields[2] != strconv.Itoa(group) {
@@ -136,6 +146,7 @@ func residentBytes(group int) int64 {
 }
 
 // Tail returns the end of what a program wrote, for an error.
+// 400 bytes are the last lines, which have the error in most programs.
 func Tail(b []byte) string {
 	const most = 400
 	s := strings.TrimSpace(string(b))

@@ -16,7 +16,9 @@ import (
 	"merlon/test/table"
 )
 
-// Floors, as shares.
+// Floors, as shares: below one of them, or above one that begins with most, the row of the table
+// shows that the goal is not met. floorPackages is a number of npm packages, mostNoise the mean
+// number of findings in one of them.
 const (
 	floorJava, mostJavaFPR    = .75, .12
 	floorPython               = .50
@@ -51,6 +53,8 @@ func benchPython(ctx context.Context, b *bench) ([]table.Row, error) {
 
 // scanOWASP scans an OWASP Benchmark and returns its category average and the mean
 // false positive rate.
+// The score of an OWASP Benchmark is the true positive rate minus the false positive rate, the mean
+// over categories of the same weight: a tool that reports everything gets 0, a random one too.
 func (b *bench) scanOWASP(ctx context.Context, name, expected string) (average, fpr float64, note string, err error) {
 	dir, err := b.corpusPath(name)
 	if err != nil {
@@ -74,6 +78,7 @@ func (b *bench) scanOWASP(ctx context.Context, name, expected string) (average, 
 }
 
 // judgeOwasp returns what judges findings by the expected results of a benchmark.
+// The file has one line a test case, such as "BenchmarkTest00001,pathtraver,true,22".
 func judgeOwasp(name, expected string) func(*bench, []score.Finding) ([]score.Case, error) {
 	return func(b *bench, findings []score.Finding) ([]score.Case, error) {
 		path, err := b.corpusPath(name, expected)
@@ -112,12 +117,16 @@ func exactLine(truth []score.Label, findings []score.Finding) []score.Case {
 }
 
 // measureXAST has a floor for each language that is followed to full depth.
+// xAST has a folder per language, and a file for each case: a finding anywhere in the file counts,
+// because the cases differ in one feature of the language and not in the line of the sink.
 func measureXAST(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	for _, set := range []struct{ title, langs string }{
 		{"Java", "java"}, {"JS", "js"}, {"Python", "python2 python3"}, {"Go", "go"}, {"PHP", "php"}} {
 		var n score.Counts
 		var notes []string
+		// Python has two folders, for the cases that exist for both major versions; their counts
+		// are added before the share is taken.
 		for _, lang := range strings.Fields(set.langs) {
 			got, note, err := b.scanLabelled(ctx, labelled{truth: "xast-dev.jsonl", corpus: "xast", lang: lang,
 				dir: "sast-" + lang, judge: score.Files})
@@ -129,6 +138,8 @@ func measureXAST(ctx context.Context, b *bench) ([]table.Row, error) {
 		}
 		r := table.Row{Measure: "xAST " + set.title + ", cases right", Measured: table.Percent(n.Accuracy()),
 			Note: fmt.Sprintf("TP %d FN %d TN %d FP %d; %s", n.TP, n.FN, n.TN, n.FP, strings.Join(notes, "; "))}
+		// PHP is searched with patterns and not followed by data flow, so it has a number without a
+		// floor.
 		if set.title != "PHP" { // search only
 			r.Floor, r.Met = "≥ 75 %", table.Verdict(n.Accuracy() >= floorXAST)
 		}
@@ -157,11 +168,13 @@ func measureTPatterns(ctx context.Context, b *bench) ([]table.Row, error) {
 
 // A labelled measure scans a folder of a corpus and judges the labels of a truth
 // whose files are in that folder.
+// truth is the name of a JSON Lines file of labels, corpus the folder that is scanned.
 type labelled struct {
 	truth, corpus string
 	lang          string // only labels of this language, if not empty
 	dir           string // the scanned folder of the corpus; its root if empty
-	judge         func([]score.Label, []score.Finding) []score.Case
+	// judge decides which labels were found: by exact line, or by file.
+	judge func([]score.Label, []score.Finding) []score.Case
 }
 
 // scanLabelled scans a labelled corpus and counts right and wrong cases.
@@ -174,7 +187,9 @@ func (b *bench) scanLabelled(ctx context.Context, m labelled) (score.Counts, str
 	if err != nil {
 		return score.Counts{}, "", err
 	}
+	// Labels of the other languages would count as missed: they are not below the scanned folder.
 	truth = slices.DeleteFunc(truth, func(l score.Label) bool { return m.lang != "" && l.Lang != m.lang })
+	// Findings have paths relative to the scanned folder, labels relative to the corpus.
 	for i := range truth {
 		truth[i].File = strings.TrimPrefix(truth[i].File, m.dir+"/")
 	}
@@ -198,6 +213,7 @@ func (b *bench) readLabels(name string) ([]score.Label, error) {
 }
 
 // truthOf reads the labels of a corpus.
+// A line that does not decode is an error: a label that is dropped would improve the score.
 func truthOf[T any](b *bench, name string) ([]T, error) {
 	path, err := b.corpusPath("yardsticks", name)
 	if err != nil {
@@ -228,12 +244,16 @@ func measureQueries(ctx context.Context, b *bench) ([]table.Row, error) {
 	}
 	byLang := map[string]map[string][]score.Label{}
 	for _, l := range truth {
+		// Other languages of the corpus have no rows in the table.
 		if !slices.Contains([]string{"java", "javascript", "python", "go"}, l.Lang) {
 			continue
 		}
 		if byLang[l.Lang] == nil {
 			byLang[l.Lang] = map[string][]score.Label{}
 		}
+		// A line of the expected results is a vulnerability by definition; there are no labels of
+		// safe lines. The groups are the queries, so that the groups file shows which query is
+		// missed most.
 		l.Vuln, l.Group = true, l.Query
 		byLang[l.Lang][l.Dir] = append(byLang[l.Lang][l.Dir], l)
 	}
@@ -254,7 +274,9 @@ func measureQueries(ctx context.Context, b *bench) ([]table.Row, error) {
 		n, _ := score.Tally(all)
 		rows = append(rows, table.Row{Measure: "query tests " + lang + ", labelled lines found",
 			Measured: table.Percent(n.Recall()),
-			Note:     fmt.Sprintf("%d of %d in %d folders", n.TP, n.TP+n.FN, len(dirs))})
+			// Precision is not reported: most folders test one query, and other rules are right to
+			// report what that query does not.
+			Note: fmt.Sprintf("%d of %d in %d folders", n.TP, n.TP+n.FN, len(dirs))})
 		if err := b.writeCases("queries-"+lang, all); err != nil {
 			return rows, err
 		}
@@ -270,6 +292,8 @@ func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 		return nil, err
 	}
 	var truth []score.Label
+	// The labels come from comments in the code, such as "// vuln-code-snippet vuln-line
+	// loginChallenge", which the application uses for its own coding challenges.
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".ts" {
 			return err
@@ -296,6 +320,7 @@ func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Neutral lines are those that the authors marked as beside the fault but not at fault.
 	cases := exactLine(truth, scan.Findings)
 	n, _ := score.Tally(cases)
 	return []table.Row{{Measure: "juice-shop, exact line", Measured: fmt.Sprintf("%d of %d lines, %d of %d "+
@@ -305,6 +330,7 @@ func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 
 // forEachItem does work for every item, several at once, and returns what came of it in
 // the order of the items.
+// The first error in the order of the items is returned, so that two runs report the same one.
 func forEachItem[T, R any](jobs int, items []T, work func(T) (R, error)) ([]R, error) {
 	out := make([]R, len(items))
 	errs := make([]error, len(items))
@@ -316,6 +342,7 @@ func forEachItem[T, R any](jobs int, items []T, work func(T) (R, error)) ([]R, e
 			out[i], errs[i] = work(item)
 		}()
 	}
+	// Filling all slots waits for the goroutines that still have one.
 	for range cap(slots) {
 		slots <- struct{}{}
 	}
@@ -328,6 +355,8 @@ func forEachItem[T, R any](jobs int, items []T, work func(T) (R, error)) ([]R, e
 }
 
 // costNote sums what scans cost and counts those that could not look at everything.
+// A scan that fails counts as silent: the corpus needs a result for every case, and a crash on
+// hostile input must not improve precision. The note reports how many there were.
 func costNote(scans []*tool.Scan) string {
 	var cost process.Cost
 	degraded, failed := 0, 0

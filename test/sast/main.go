@@ -33,16 +33,24 @@ func main() {
 }
 
 // A bench is what the measures share.
+// A bench is passed to each measure; nothing in it changes after prepareFolders.
 type bench struct {
 	corpora string
-	out     string // folder of results by case
-	jobs    int    // scans at once, where time is not measured
-	merlon  tool.Merlon
-	gosec   tool.Gosec
-	bearer  tool.Bearer
+	// Files of results by case, named after the measure. They are for developers: the table has
+	// only sums.
+	out string // folder of results by case
+	// Measures of time ignore jobs and run one scan alone.
+	jobs int // scans at once, where time is not measured
+	// Binary and Timeout of the tools are filled by the flags; the same Timeout holds for all of
+	// them.
+	merlon tool.Merlon
+	gosec  tool.Gosec
+	bearer tool.Bearer
 }
 
 // measures are all measures by name, in the order of the table.
+// A name is what -only selects. The order is that of docs/benchmarks.md, accuracy first; a new
+// measure needs a line here and a function that returns its rows.
 var measures = []table.Measure[*bench]{
 	{Name: "benchjava", Run: benchJava},
 	{Name: "benchpython", Run: benchPython},
@@ -67,6 +75,7 @@ func runMeasures(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("sast", flag.ContinueOnError)
 	b := &bench{}
 	var only string
+	// There is no default folder: a wrong one would measure nothing and still print a table.
 	flags.StringVar(&b.corpora, "corpora", "", "folder of the corpora")
 	flags.StringVar(&b.out, "out", "", "folder for the results by case; a temporary one if empty")
 	flags.StringVar(&b.merlon.Binary, "merlon", "bin/merlon", "the program to measure")
@@ -80,6 +89,7 @@ func runMeasures(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	b.gosec.Timeout, b.bearer.Timeout = b.merlon.Timeout, b.merlon.Timeout
+	// Unknown names are an error before the first scan, which may take minutes.
 	chosen, err := table.Choose(measures, only)
 	if err != nil {
 		return err
@@ -99,6 +109,7 @@ func (b *bench) prepareFolders() (err error) {
 	if _, err := os.Stat(b.corpora); err != nil {
 		return err
 	}
+	// A temporary folder is kept after the run, so that the results by case can be read.
 	if b.out == "" {
 		if b.out, err = os.MkdirTemp("", "merlon-sast"); err != nil {
 			return err
@@ -112,11 +123,13 @@ func (b *bench) prepareFolders() (err error) {
 			return err
 		}
 	}
+	// A missing program would otherwise fail once for each scan of each measure.
 	_, err = os.Stat(b.merlon.Binary)
 	return err
 }
 
 // corpusPath returns the path of a corpus, and an error if it is not there.
+// The error wraps fs.ErrNotExist, which the table shows as "not measured" and not as a failure.
 func (b *bench) corpusPath(elements ...string) (string, error) {
 	path := filepath.Join(append([]string{b.corpora}, elements...)...)
 	if _, err := os.Stat(path); err != nil {

@@ -19,35 +19,45 @@ import (
 )
 
 // atLeastCheaper is how many times less processor time must be used than a peer.
+// It is a factor of processor time and not of wall time, since the scanners use different numbers
+// of threads.
 const atLeastCheaper = 10
 
 // A contest is one tree on which a peer is run side by side.
+// The title of its row is the peer and the path of the tree.
 type contest struct {
 	peer string
 	tree []string // elements of its path below the corpora
+	// scan runs the peer on the absolute path of the tree.
 	scan func(context.Context, string) (*tool.Scan, error)
 	// judge tells what is right; nil for a tree without labels.
 	judge func(*bench, []score.Finding) ([]score.Case, error)
 }
 
 // measurePeers runs other scanners on the same trees in the same run.
+// To add a peer: a type with a Scan method in package tool, a line in available, and its contests.
 func measurePeers(ctx context.Context, b *bench) ([]table.Row, error) {
 	contests := []contest{
+		// Trees with test cases that have expected results, as the measures of ours alone use them.
 		{"Bearer", []string{"BenchmarkJava"}, b.bearer.Scan, judgeOwasp("BenchmarkJava", "expectedresults-1.2.csv")},
 		{"Bearer", []string{"BenchmarkPython"}, b.bearer.Scan,
 			judgeOwasp("BenchmarkPython", "expectedresults-0.1.csv")},
 		{"Bearer", []string{"securibench-micro"}, b.bearer.Scan, judgeSecuribench},
 		{"Bearer", []string{"xast", "sast-go"}, b.bearer.Scan, judgeXAST("go")},
 		{"Bearer", []string{"xast", "sast-js"}, b.bearer.Scan, judgeXAST("js")},
+		// Query tests have labels of real flaws only; findings beside them count against precision,
+		// see queryTests.
 		queryTests("Bearer", "java", b.bearer.Scan),
 		queryTests("Bearer", "javascript", b.bearer.Scan),
 		queryTests("Bearer", "python", b.bearer.Scan),
 		queryTests("Bearer", "go", b.bearer.Scan),
 		queryTests("gosec", "go", b.gosec.Scan),
 		{"gosec", []string{"xast", "sast-go"}, b.gosec.Scan, judgeXAST("go")},
+		// Open source projects without labels: only the time is compared.
 		{"gosec", []string{"noise", "go", "gorm"}, b.gosec.Scan, nil},
 		{"gosec", []string{"apps", "go", "gotify"}, b.gosec.Scan, nil},
 	}
+	// A peer that is not installed gives rows with "not measured"; the other contests still run.
 	available := map[string]error{"Bearer": b.bearerReady(), "gosec": checkProgram(b.gosec.Binary)}
 	var rows []table.Row
 	sums := map[string]*duel{}
@@ -68,6 +78,8 @@ func measurePeers(ctx context.Context, b *bench) ([]table.Row, error) {
 		}
 		sums[c.peer].addDuel(d)
 	}
+	// The sum of all trees of a peer is a row of its own: single trees are small, and one of them
+	// can be won or lost by the start of a process.
 	for _, peer := range slices.Sorted(maps.Keys(sums)) {
 		rows = append(rows, sums[peer].judgeDuel(peer+" on all of its trees together"))
 	}
@@ -75,6 +87,7 @@ func measurePeers(ctx context.Context, b *bench) ([]table.Row, error) {
 }
 
 // A side is what one of two scanners needed and found.
+// cases is nil for a tree without labels.
 type side struct {
 	cpu      time.Duration
 	findings int
@@ -82,6 +95,7 @@ type side struct {
 }
 
 // A duel is both scanners on one tree, or on several.
+// note is appended to the note of the row; it is empty for sums.
 type duel struct {
 	ours, theirs side
 	note         string
@@ -98,11 +112,14 @@ func (d *duel) addDuel(other *duel) {
 
 // judgeDuel judges the duel: by time alone where nothing is labelled.
 func (d *duel) judgeDuel(title string) table.Row {
+	// At least a millisecond, so that a scan below the resolution of the clock does not divide by
+	// zero.
 	times := d.theirs.cpu.Seconds() / max(d.ours.cpu.Seconds(), 1e-3)
 	out := table.Row{Measure: title, Floor: "≥ 10 × fewer CPU s", Measured: fmt.Sprintf("%.1f ×", times),
 		Met: table.Verdict(times >= atLeastCheaper),
 		Note: fmt.Sprintf("ours %.1f CPU s, %d findings; theirs %.1f CPU s, %d findings%s",
 			d.ours.cpu.Seconds(), d.ours.findings, d.theirs.cpu.Seconds(), d.theirs.findings, d.note)}
+	// Equal recall or precision is not enough below: the goal is to be better in both.
 	if d.ours.cases == nil {
 		return out
 	}
@@ -117,6 +134,7 @@ func (d *duel) judgeDuel(title string) table.Row {
 
 // runContest runs both scanners on the same trees, one after the other, so that they do not
 // compete for the processors.
+// Ours runs first: a warm file cache can only help the peer.
 func (c contest) runContest(ctx context.Context, b *bench) (*duel, error) {
 	dir, err := b.corpusPath(c.tree...)
 	if err != nil {
@@ -156,6 +174,7 @@ func (b *bench) bearerReady() error {
 }
 
 // checkProgram reports whether a program is there.
+// The error wraps fs.ErrNotExist, so that the row says "not measured".
 func checkProgram(program string) error {
 	if _, err := exec.LookPath(program); err != nil {
 		return fmt.Errorf("%s: %w", program, fs.ErrNotExist)
@@ -170,6 +189,7 @@ func judgeSecuribench(b *bench, findings []score.Finding) ([]score.Case, error) 
 }
 
 // judgeXAST judges findings by the labels of xAST for a language.
+// The labels have the folder of the language in their path; the scan began below that folder.
 func judgeXAST(lang string) func(*bench, []score.Finding) ([]score.Case, error) {
 	return func(b *bench, findings []score.Finding) ([]score.Case, error) {
 		truth, err := b.readLabels("xast-dev.jsonl")
@@ -197,11 +217,15 @@ func queryTests(peer, lang string, scan func(context.Context, string) (*tool.Sca
 			all, err := b.readLabels("codeql-tests-dev.jsonl")
 			var truth []score.Label
 			for _, l := range all {
+				// The slash at the end keeps out siblings that begin with the same name, such as
+				// "Security2".
 				if dir, ok := strings.CutPrefix(l.Dir+"/", root+"/"); ok {
 					l.File, l.Vuln, l.Group = path.Join(dir, l.File), true, l.Query
 					truth = append(truth, l)
 				}
 			}
+			// Queries contributes the labels, found or missed, and Claims the findings that no
+			// label explains.
 			return append(score.Queries(truth, findings), score.Claims(truth, findings)...), err
 		}}
 }

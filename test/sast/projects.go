@@ -16,6 +16,8 @@ import (
 )
 
 // measureVulcan scans each published package by itself.
+// Packages are the versions with a known vulnerability, each labelled with its advisory. A package
+// counts as found when a finding of the same class of weakness is near the labelled sink.
 func measureVulcan(ctx context.Context, b *bench) ([]table.Row, error) {
 	truth, err := truthOf[score.Package](b, "vulcan-dev.jsonl")
 	if err != nil {
@@ -27,6 +29,8 @@ func measureVulcan(ctx context.Context, b *bench) ([]table.Row, error) {
 	}
 	scans, err := forEachItem(b.jobs, truth, func(p score.Package) (*tool.Scan, error) {
 		scan, err := b.merlon.Scan(ctx, filepath.Join(root, p.ID))
+		// One crash must not end a measure of hundreds of packages. ctx.Err() is nil unless the run
+		// was stopped.
 		if err != nil { // of hundreds; it counts as one that found nothing
 			return &tool.Scan{Failed: err.Error()}, ctx.Err()
 		}
@@ -39,6 +43,7 @@ func measureVulcan(ctx context.Context, b *bench) ([]table.Row, error) {
 	var cases []score.Case
 	var kept []packageResult
 	total, peer := 0, 0
+	// scans has the order of truth, see forEachItem.
 	for i, p := range truth {
 		p.Locate(filepath.Join(root, p.ID))
 		c := score.Vulcan(p, scans[i].Findings)
@@ -46,6 +51,8 @@ func measureVulcan(ctx context.Context, b *bench) ([]table.Row, error) {
 		kept = append(kept, packageResult{c, p.Sinks(), len(scans[i].Findings), scans[i].Degraded, scans[i].Failed,
 			scans[i].Findings})
 		total += len(scans[i].Findings)
+		// The grades of the other tools are in the truth: "A" means that the tool detected the
+		// flaw.
 		if p.Peers["codeql"] == "A" {
 			peer++
 		}
@@ -63,6 +70,8 @@ func measureVulcan(ctx context.Context, b *bench) ([]table.Row, error) {
 }
 
 // A packageResult is what a developer wants to know of one package.
+// Sinks are the labelled lines as "file:line". Findings contains all findings of the package, so
+// that a missed label can be compared with what was reported instead.
 type packageResult struct {
 	score.Case
 	Sinks    []string        `json:"sinks"`
@@ -73,6 +82,8 @@ type packageResult struct {
 }
 
 // realVuln scans the applications of the RealVuln benchmark that are there.
+// Each application is judged twice: by the classes that an expression in the code shows, which has
+// the floors, and by all classes, which is only reported.
 func realVuln(ctx context.Context, b *bench) ([]table.Row, error) {
 	root, err := b.corpusPath("real-vuln", "ground-truth")
 	if err != nil {
@@ -84,6 +95,7 @@ func realVuln(ctx context.Context, b *bench) ([]table.Row, error) {
 	}
 	var cases, all []score.Case
 	var scans []*tool.Scan
+	// The folders of the truth are named "realvuln-APP", those of the sources "APP".
 	for _, folder := range folders {
 		text, err := os.ReadFile(filepath.Join(root, folder.Name(), "ground-truth.json"))
 		if err != nil {
@@ -98,6 +110,7 @@ func realVuln(ctx context.Context, b *bench) ([]table.Row, error) {
 			return nil, err
 		}
 		scan, err := b.merlon.Scan(ctx, dir)
+		// A stopped run must not count the remaining applications as silent.
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -126,6 +139,7 @@ func realVuln(ctx context.Context, b *bench) ([]table.Row, error) {
 
 // sources are the endings of files whose lines count, by folder of the corpus of
 // well-kept projects.
+// Test data, templates and configuration do not count: more of them would lower the rate.
 var sources = map[string][]string{
 	"java":   {".java"},
 	"js":     {".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"},
@@ -134,9 +148,12 @@ var sources = map[string][]string{
 }
 
 // mostNoisy is the highest number of findings of high confidence in 1,000 lines.
+// Findings of lower confidence are in the note and have no floor, since users can filter them out.
 const mostNoisy = .3
 
 // measureNoise counts what is said of well-kept public projects.
+// Well-kept projects are expected to be clean, so findings of high confidence are taken for false
+// positives without a label for each.
 func measureNoise(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	for _, lang := range []string{"java", "js", "python", "go"} {
@@ -162,6 +179,8 @@ func measureNoise(ctx context.Context, b *bench) ([]table.Row, error) {
 			if err != nil {
 				return rows, err
 			}
+			// Findings have the confidence of their rule unless they have one of their own, see
+			// tool.Merlon.
 			certain := 0
 			for _, f := range scan.Findings {
 				if f.Confidence == "high" {
@@ -171,6 +190,7 @@ func measureNoise(ctx context.Context, b *bench) ([]table.Row, error) {
 			high, all, lines = high+certain, all+len(scan.Findings), lines+n
 			parts = append(parts, fmt.Sprintf("%s %d of %d", p.Name(), certain, len(scan.Findings)))
 		}
+		// At least one line, so that an empty folder does not divide by zero.
 		thousands := float64(max(1, lines)) / 1000
 		rate := float64(high) / thousands
 		rows = append(rows, table.Row{Measure: "noise, " + lang + ", findings of high confidence in " +
@@ -182,6 +202,7 @@ func measureNoise(ctx context.Context, b *bench) ([]table.Row, error) {
 }
 
 // countLines counts the lines of the files with one of the endings.
+// Comments and blank lines count as well: the rate is per line of a file, as a reader sees it.
 func countLines(dir string, endings []string) (int, error) {
 	total := 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

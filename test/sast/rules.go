@@ -15,6 +15,8 @@ import (
 )
 
 // A ruleCase is what one rule of a corpus did in one file.
+// Rules is the path of the file of rules, ID the rule in it, and Target the annotated file. Mode is
+// the kind of rule, such as taint, and empty for pattern tests. Expect and Got are line numbers.
 type ruleCase struct {
 	Rules  string `json:"rules"`
 	ID     string `json:"id"`
@@ -28,6 +30,8 @@ type ruleCase struct {
 }
 
 // ruleConformance runs public rules on their annotated tests in one process.
+// The expected lines come from the truth and not from the report of the program under test, which
+// could be wrong about both in the same way.
 func ruleConformance(ctx context.Context, b *bench) ([]table.Row, error) {
 	truth, err := truthOf[score.RuleTest](b, "opengrep-rules-dev.jsonl")
 	if err != nil {
@@ -41,6 +45,7 @@ func ruleConformance(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Results by rule and target: one rule may have several annotated files.
 	got := map[string]tool.RuleResult{}
 	for _, r := range results {
 		got[ruleKey(r.Rules, r.ID, r.Target)] = r
@@ -55,10 +60,13 @@ func ruleConformance(ctx context.Context, b *bench) ([]table.Row, error) {
 		c := ruleCase{Rules: t.Rules, ID: t.ID, Target: t.Target, Lang: lang, Mode: t.Mode, Expect: t.Expect}
 		r, ran := got[ruleKey(t.Rules, t.ID, t.Target)]
 		c.Got, c.Error = r.Got, r.Error
+		// A test that is in the truth and not in the report counts as failed.
 		if !ran {
 			c.Error = "not run"
 		}
 		c.Pass = c.Error == "" && score.Conforms(t.Expect, r.Got)
+		// Lines marked todo are those that the authors of a rule want found and their own engine
+		// misses; the note counts a test that finds them as right.
 		if c.Error == "" && score.Conforms(t.Expect, score.Without(r.Got, t.Todo)) {
 			lenient++
 		}
@@ -76,6 +84,7 @@ func ruleConformance(ctx context.Context, b *bench) ([]table.Row, error) {
 }
 
 // ruleKey names a test; reports may write paths from another root.
+// NUL cannot be part of a path, so two different tests never have the same key.
 func ruleKey(rules, id, target string) string {
 	return strings.TrimPrefix(rules, "./") + "\x00" + id + "\x00" + strings.TrimPrefix(target, "./")
 }
@@ -86,10 +95,14 @@ func (b *bench) keepRules(name string, cases []ruleCase) (int, error) {
 	var judged []score.Case
 	right := 0
 	for _, c := range cases {
+		// Tests that could not be run are a group of their own: they need other work than wrong
+		// lines do.
 		group := strings.TrimSpace(c.Lang + " " + c.Mode)
 		if c.Error != "" {
 			group += " error"
 		}
+		// Each test is a case that is real, so that a failed one counts as a false negative of its
+		// group.
 		judged = append(judged, score.Case{ID: c.ID, Group: group, Real: true, Found: c.Pass})
 		if c.Pass {
 			right++
@@ -103,6 +116,7 @@ func (b *bench) keepRules(name string, cases []ruleCase) (int, error) {
 
 // patternFolders are the folders of the pattern tests whose languages must run,
 // with the ending of their files and the name of the language in rules.
+// Languages that the engine searches by patterns only are included. A new language is a row here.
 var patternFolders = []struct{ dir, ending, lang string }{
 	{"java", ".java", "java"}, {"js", ".js", "js"}, {"ts", ".ts", "ts"}, {"python", ".py", "python"},
 	{"go", ".go", "go"},
@@ -117,6 +131,8 @@ var patternFolders = []struct{ dir, ending, lang string }{
 // measurePatterns runs the pattern tests of the engine that defines the syntax: a pattern
 // and a file whose marked lines it must match. The tests of a language run in one
 // process, each rule on its own file.
+// The folder is the language's name in that test suite, ending selects the targets, and lang is the
+// name that rule files use.
 func measurePatterns(ctx context.Context, b *bench) ([]table.Row, error) {
 	root, err := b.corpusPath("opengrep-tests", "patterns")
 	if err != nil {
@@ -129,6 +145,7 @@ func measurePatterns(ctx context.Context, b *bench) ([]table.Row, error) {
 		if err != nil {
 			return nil, err
 		}
+		// A folder that has no targets is one that a newer or older checkout does not have.
 		if len(targets) == 0 {
 			continue
 		}
@@ -151,6 +168,8 @@ func measurePatterns(ctx context.Context, b *bench) ([]table.Row, error) {
 
 // patternsOf runs the tests of one language on copies of their targets, so that
 // only targets with a pattern are looked at.
+// Without copies each scan would read the whole folder again, with the files of tests that another
+// rule is for.
 func (b *bench) patternsOf(ctx context.Context, root, lang string, targets []string) ([]ruleCase, process.Cost, error) {
 	temp, err := os.MkdirTemp("", "merlon-patterns")
 	if err != nil {
@@ -175,6 +194,7 @@ func (b *bench) patternsOf(ctx context.Context, root, lang string, targets []str
 		if err := os.WriteFile(filepath.Join(code, filepath.Base(target)), text, 0o644); err != nil {
 			return nil, process.Cost{}, err
 		}
+		// The targets mark the lines that must match with "ERROR:" or "MATCH:" on the line before.
 		c.Expect = score.Marked(string(text))
 		cases, rules = append(cases, c), append(rules, rule)
 	}
@@ -184,6 +204,8 @@ func (b *bench) patternsOf(ctx context.Context, root, lang string, targets []str
 
 // runRules runs the rules of the cases together, or, when one of them is refused and
 // all with it, halves of them, down to the one that is at fault.
+// One invalid pattern makes the whole file of rules invalid. Halving costs 2·log2(n) more runs per
+// invalid rule, against n runs when each rule had a process of its own.
 func (b *bench) runRules(ctx context.Context, code string, cases []ruleCase, rules []any) (process.Cost, error) {
 	file, err := json.Marshal(map[string]any{"rules": rules}) // JSON is YAML
 	if err != nil {
@@ -200,6 +222,7 @@ func (b *bench) runRules(ctx context.Context, code string, cases []ruleCase, rul
 		}
 		return scan.Cost, nil
 	}
+	// A canceled context is the error of the run; anything else is the result of this one case.
 	if len(cases) == 1 {
 		cases[0].Error = err.Error()
 		return process.Cost{}, ctx.Err()
@@ -217,6 +240,7 @@ func (b *bench) runRules(ctx context.Context, code string, cases []ruleCase, rul
 // patternTest returns the test of a target, and the rule of its pattern: that has
 // the same name with the ending .sgrep, beside it or in the folder of patterns
 // that languages share.
+// The folder POLYGLOT has patterns such as "foo(...)" that mean the same in many languages.
 func patternTest(root, lang, target string) (ruleCase, any, error) {
 	name := strings.TrimSuffix(filepath.Base(target), filepath.Ext(target))
 	source := strings.TrimSuffix(target, filepath.Ext(target)) + ".sgrep"
@@ -230,6 +254,7 @@ func patternTest(root, lang, target string) (ruleCase, any, error) {
 	c := ruleCase{Rules: source, ID: lang + "." + name, Target: target, Lang: lang}
 	return c, map[string]any{
 		"id": c.ID, "message": c.ID, "severity": "ERROR", "languages": []string{lang}, "pattern": string(pattern),
+		// Limits the rule to its own target: the others are in the same folder.
 		"paths": map[string]any{"include": []string{filepath.Base(target)}},
 	}, nil
 }
@@ -241,6 +266,7 @@ func (c *ruleCase) readResults(scan *tool.Scan) {
 			c.Got = append(c.Got, f.Line)
 		}
 	}
+	// A rule that the engine could not run is recorded as a coverage gap that begins with its id.
 	for _, reason := range scan.Degraded {
 		if strings.Contains(reason, c.ID+":") {
 			c.Error = reason

@@ -14,6 +14,8 @@ import (
 
 // writeCases writes what each case got, and the groups of a measure with the most
 // wrong cases first.
+// The groups are categories, queries or rules, as the measure has set them in its cases. The TSV
+// file is read by people: the first lines show where work pays most.
 func (b *bench) writeCases(name string, cases []score.Case) error {
 	if err := table.Keep(filepath.Join(b.out, name+".jsonl"), cases); err != nil {
 		return err
@@ -30,6 +32,7 @@ func (b *bench) writeCases(name string, cases []score.Case) error {
 
 // saveReport keeps the report of a scan as name.json, and says in a note
 // what it cost and what could not be looked at whole.
+// Only the first gap is in the note: the report file contains all of them.
 func (b *bench) saveReport(name string, scan *tool.Scan) (string, error) {
 	note := table.Spent(scan.Cost)
 	if n := len(scan.Degraded); n > 0 {

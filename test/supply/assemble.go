@@ -21,12 +21,16 @@ import (
 // meets real files in real numbers and nothing is fetched.
 
 // An assembly is an image that is being written, as a tarball of docker save.
+// Layers are written one after the other; writeImage has to come last, since the manifest names
+// them.
 type assembly struct {
 	file   *os.File
 	out    *tar.Writer
 	layers []string // names in the tarball
-	diffs  []string
-	steps  []string
+	// diffs are the digests of the uncompressed layers ("sha256:…"), which the configuration
+	// lists. steps are the instructions that made them, for the history.
+	diffs []string
+	steps []string
 }
 
 // newAssembly creates the folder of an OCI image layout.
@@ -39,25 +43,34 @@ func newAssembly(at string) (*assembly, error) {
 }
 
 // A layerWriter takes the files of one layer, up to a number of bytes.
+// Writer takes tar entries; what is written goes to zip, compressed, and to diff, which computes
+// the digest of the uncompressed layer.
 type layerWriter struct {
 	*tar.Writer
 	zip  *gzip.Writer
 	diff hash.Hash
+	// Bytes that addTree may still add. The limit keeps the image at about the same size on every
+	// machine.
 	left int64
 }
 
 // writeLayer writes a layer with what fill puts into it.
+// The layer goes to a temporary file first: a tar header needs the compressed size, which is
+// known at the end only.
 func (a *assembly) writeLayer(step string, room int64, fill func(*layerWriter) error) error {
 	temp, err := os.CreateTemp(filepath.Dir(a.file.Name()), "layer")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = errors.Join(temp.Close(), os.Remove(temp.Name())) }() // what it held is in the image
+	// The size of the tarball does not matter here, the time to write gigabytes does.
 	zip, err := gzip.NewWriterLevel(temp, gzip.BestSpeed)
 	if err != nil {
 		return err
 	}
 	l := &layerWriter{zip: zip, diff: sha256.New(), left: room}
+	// The digest is of the tar stream before compression, as the OCI image specification defines
+	// diff_ids.
 	l.Writer = tar.NewWriter(io.MultiWriter(l.zip, l.diff))
 	if err := fill(l); err != nil {
 		return err
@@ -83,6 +96,8 @@ func (a *assembly) writeLayer(step string, room int64, fill func(*layerWriter) e
 }
 
 // writeImage writes the documents of the image.
+// The configuration and manifest.json are those of docker save. One history entry a layer, no
+// empty ones.
 func (a *assembly) writeImage(name string) error {
 	type step struct {
 		By string `json:"created_by"`
@@ -92,6 +107,7 @@ func (a *assembly) writeImage(name string) error {
 		history = append(history, step{s})
 	}
 	config, err := json.Marshal(map[string]any{"architecture": "amd64", "os": "linux", "history": history,
+		// A user other than root, so that the scan does not report the image for running as root.
 		"config": map[string]any{"User": "app"}, "rootfs": map[string]any{"type": "layers", "diff_ids": a.diffs}})
 	if err != nil {
 		return err
@@ -113,6 +129,7 @@ func (a *assembly) writeImage(name string) error {
 }
 
 // addText adds a file with the content.
+// addText does not count towards left: such files are small.
 func (l *layerWriter) addText(name, content string) error {
 	if err := l.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}); err != nil {
 		return err
@@ -122,6 +139,7 @@ func (l *layerWriter) addText(name, content string) error {
 }
 
 // addFile adds a file of this machine under the name.
+// Links are followed, and owner and time are left out.
 func (l *layerWriter) addFile(name, at string) error {
 	info, err := os.Stat(at)
 	if err != nil {
@@ -144,6 +162,7 @@ func (l *layerWriter) addFile(name, at string) error {
 // Files are taken in the order of their paths; unreadable ones are left out.
 func (l *layerWriter) addTree(root string, skip ...string) error {
 	return filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
+		// Some folders of a system belong to root; the run must work without its rights.
 		switch {
 		case err != nil && errors.Is(err, fs.ErrPermission):
 			return nil
@@ -151,10 +170,12 @@ func (l *layerWriter) addTree(root string, skip ...string) error {
 			return err
 		case d.IsDir() && slices.Contains(skip, at):
 			return fs.SkipDir
+		// Links, devices and sockets carry no packages and cannot be read as files.
 		case !d.Type().IsRegular():
 			return nil
 		}
 		info, err := d.Info()
+		// A file above the remaining room is left out and smaller ones after it are still taken.
 		if err != nil || info.Size() > l.left {
 			return err
 		}

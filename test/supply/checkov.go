@@ -24,6 +24,7 @@ import (
 const checkovFloor = 0.40
 
 // An example is one folder, and whether it is covered.
+// Folder is relative to the examples, as in aws/example_S3Encryption.
 type example struct {
 	Folder  string   `json:"folder"`
 	Aside   bool     `json:"aside"` // kept aside when the rules were written
@@ -33,6 +34,7 @@ type example struct {
 }
 
 // labelled is a resource of an example: the lines of its block.
+// first and last are line numbers of the block, both inclusive.
 type labelled struct {
 	first, last int
 	fail        bool
@@ -46,15 +48,19 @@ func measureCheckov(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	// One scan of all examples: rules that relate resources to each other stay within a folder.
 	r, cost, err := b.scanTarget(ctx, root, "--analyses", "iac")
 	if err != nil {
 		return nil, err
 	}
+	// told records whether a rule reported a failing and a passing resource of a folder.
 	type told struct{ pass, fail bool }
 	rules := map[string]map[string]*told{} // by folder and rule
 	for _, f := range r.Findings {
 		folder := filepath.ToSlash(filepath.Dir(f.Location.Path))
 		for _, l := range files[f.Location.Path] {
+			// A finding counts for the resource whose block contains its line. One outside of all
+			// labelled blocks, such as at a provider, is not judged.
 			if f.Location.StartLine < l.first || f.Location.StartLine > l.last {
 				continue
 			}
@@ -72,6 +78,8 @@ func measureCheckov(ctx context.Context, b *bench) ([]table.Row, error) {
 	for _, e := range examples {
 		for id, t := range rules[e.Folder] {
 			switch {
+			// A rule that reports a passing resource as well does not tell the two apart: it may
+			// be about something else that both have.
 			case t.fail && !t.pass:
 				e.Covered, e.By = true, append(e.By, id)
 			case t.fail:
@@ -84,6 +92,7 @@ func measureCheckov(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err := writeCases(b, "checkov", examples); err != nil {
 		return nil, err
 	}
+	// The half kept aside shows whether the rules fit the examples or the flaws.
 	all, seen, aside := shareCovered(examples, nil), shareCovered(examples, new(false)),
 		shareCovered(examples, new(true))
 	return []table.Row{{Measure: "labelled Terraform examples, covered", Floor: "≥ " + table.Percent(checkovFloor),
@@ -95,6 +104,7 @@ func measureCheckov(ctx context.Context, b *bench) ([]table.Row, error) {
 }
 
 // shareCovered returns the covered part of the examples, of one half if one is named.
+// aside is nil for all examples.
 func shareCovered(examples []*example, aside *bool) float64 {
 	n, covered := 0, 0
 	for _, e := range examples {
@@ -112,6 +122,7 @@ func shareCovered(examples []*example, aside *bool) float64 {
 func describeProviders(examples []*example) string {
 	counts := map[string][2]int{}
 	for _, e := range examples {
+		// The first folder of the path is the provider, such as aws or azure.
 		name, _, _ := strings.Cut(e.Folder, "/")
 		c := counts[name]
 		c[1]++
@@ -136,11 +147,13 @@ var labelledResource = regexp.MustCompile(`^resource\s+"?[a-z0-9_]+"?\s+"?([A-Za
 func scanLabels(root string) ([]*example, map[string][]labelled, error) {
 	files := map[string][]labelled{}
 	has := map[string][2]bool{}
+	// has[folder] is whether it has passing and failing resources.
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		rel, err := filepath.Rel(root, path)
+		// Only the folders example_NAME are examples; others have the tests in Python.
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".tf" || !strings.Contains(rel, "example_") {
 			return err
 		}
@@ -160,6 +173,8 @@ func scanLabels(root string) ([]*example, map[string][]labelled, error) {
 	var out []*example
 	for folder, h := range has {
 		if h[0] && h[1] {
+			// The halves are divided by a hash of the name, so that they are the same in each
+			// checkout and no choice is involved.
 			sum := sha256.Sum256([]byte(filepath.Base(folder)))
 			out = append(out, &example{Folder: folder, Aside: sum[0] >= 0x80})
 		}
@@ -170,6 +185,7 @@ func scanLabels(root string) ([]*example, map[string][]labelled, error) {
 
 // parseResources returns the labelled resources of a file. A block ends where the next
 // line with a closing brace in the first column is.
+// Formatted Terraform closes a block in the first column, so no parser is needed.
 func parseResources(text string) []labelled {
 	var out []labelled
 	var open *labelled
@@ -177,6 +193,7 @@ func parseResources(text string) []labelled {
 		if m := labelledResource.FindStringSubmatch(line); m != nil {
 			name := strings.ToLower(m[1])
 			fail := strings.HasPrefix(name, "fail")
+			// A resource with another name ends the labelled one that has no end of its own.
 			open = nil
 			if fail || strings.HasPrefix(name, "pass") {
 				open = &labelled{first: i + 1, last: i + 1, fail: fail}

@@ -22,6 +22,7 @@ import (
 // is in the file of cases, to be read.
 
 // A flaw is one rule that one scanner reports in one place.
+// Block is 0 until locateResources has set it, and for a file without resources.
 type flaw struct {
 	Scanner string `json:"scanner"`
 	File    string `json:"file"`
@@ -34,6 +35,7 @@ type flaw struct {
 // goatNames are trees of flawed infrastructure code, by their folders.
 var goatNames = []string{"terragoat", "cfngoat", "kustomizegoat", "bicepgoat", "kubernetes-goat"}
 
+// A factor, as wall time of the other scanner divided by ours.
 const (
 	// Floors: how many times faster the scan must be than the other scanners.
 	fasterThanTrivy = 3
@@ -42,12 +44,15 @@ const (
 )
 
 // An iacScanner runs on a folder and tells the flaws.
+// run returns the flaws with paths relative to the folder, and the cost of the process.
 type iacScanner struct {
 	name string
 	run  func(context.Context, *bench, string) ([]flaw, process.Cost, error)
 }
 
 // iacScanners are the compared scanners of infrastructure code.
+// The order is that of the file of cases. To add a scanner: a function, its program in the folder
+// of peers, and its name in the row.
 var iacScanners = []iacScanner{{"merlon", merlonIaC}, {"trivy", trivyIaC}, {"kics", kicsIaC}}
 
 // measureGoats scans intentionally vulnerable infrastructure ("goats"), and compares the share
@@ -72,12 +77,14 @@ func measureGoat(ctx context.Context, b *bench, name string) ([]table.Row, error
 	}
 	var flaws []flaw
 	costs := map[string]process.Cost{}
+	// Each run is a process of its own, as a user starts it; nothing is cached.
 	for _, s := range iacScanners {
 		for i := range speedRuns {
 			found, cost, err := s.run(ctx, b, dir)
 			if err != nil {
 				return nil, err
 			}
+			// The flaws are those of the first run: all runs find the same.
 			if i == 0 {
 				flaws = append(flaws, found...)
 			}
@@ -111,11 +118,15 @@ func measureGoat(ctx context.Context, b *bench, name string) ([]table.Row, error
 }
 
 // recallByScanner returns each scanner's share of what there is.
+// A resource with k different rules by the best scanner counts k flaws: that two scanners mean
+// the same flaw by two rules cannot be decided by a program, but k of them certainly exist if all
+// are right. Only numbers are compared, so a scanner can reach all of it with other flaws.
 func recallByScanner(flaws []flaw) map[string]float64 {
 	type block struct {
 		file string
 		line int
 	}
+	// Rules by resource and scanner; the same rule twice in a resource counts once.
 	rules := map[block]map[string]map[string]bool{}
 	for _, f := range flaws {
 		at := block{f.File, f.Block}
@@ -159,6 +170,7 @@ func locateResources(dir string, flaws []flaw) {
 		if _, ok := starts[f.File]; !ok {
 			starts[f.File] = resourceLines(filepath.Join(dir, f.File))
 		}
+		// Starts are in ascending order: the last one that is not after the finding wins.
 		for _, line := range starts[f.File] {
 			if line <= f.Line {
 				f.Block = line
@@ -177,6 +189,7 @@ func resourceLines(path string) []int {
 	}
 	text := string(content)
 	var out []int
+	// CloudFormation has all resources in one document, as keys below "Resources:".
 	template := strings.Contains(text, "\nResources:")
 	for i, line := range strings.Split(text, "\n") {
 		begins := false
@@ -205,6 +218,7 @@ func merlonIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost,
 	var out []flaw
 	for _, f := range r.Findings {
 		// What several rules say of one place is one finding, which names them all.
+		// Other scanners report one result a rule, so ours are counted by rule too.
 		for _, id := range append([]string{f.RuleID}, f.Same...) {
 			out = append(out, flaw{Scanner: "merlon", File: f.Location.Path, Line: f.Location.StartLine, Rule: id,
 				Text: f.Message})
@@ -214,6 +228,7 @@ func merlonIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost,
 }
 
 // trivyIaC scans infrastructure code with Trivy.
+// --skip-check-update keeps it from the network: the checks are those built into the program.
 func trivyIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost, error) {
 	out, err := b.runPeer(ctx, "trivy", "config", "--format", "json", "--skip-check-update", "--skip-version-check",
 		"--quiet", dir)
@@ -237,6 +252,7 @@ func trivyIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost, 
 	var flaws []flaw
 	for _, result := range r.Results {
 		for _, m := range result.Misconfigurations {
+			// Trivy lists passed checks too, when it is told to.
 			if m.Status == "FAIL" {
 				flaws = append(flaws, flaw{Scanner: "trivy", File: result.Target, Line: m.CauseMetadata.StartLine,
 					Rule: m.ID, Text: m.Title})
@@ -248,6 +264,7 @@ func trivyIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost, 
 
 // kicsIaC runs KICS with the queries and libraries of the folder kics among the
 // corpora, which is the folder assets of its module.
+// --ignore-on-exit leaves other exit codes for errors; secrets are a measure of their own.
 func kicsIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost, error) {
 	assets := filepath.Join(b.corpora, "kics", "assets")
 	results, err := os.MkdirTemp(b.out, "kics")
@@ -289,6 +306,7 @@ func kicsIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost, e
 				Rule: q.ID, Text: q.Name})
 		}
 	}
+	// Sorted by location, so that two runs write the same file of cases.
 	slices.SortFunc(flaws, func(x, y flaw) int {
 		return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Rule, y.Rule))
 	})

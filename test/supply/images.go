@@ -22,6 +22,8 @@ import (
 // beside another scanner's, what it costs, and the memory for a large image.
 
 // Sizes of the images' layers before compression.
+// systemBytes bounds each of the layers of the image that both scanners get; largeBytes leaves
+// room for all files of the system.
 const (
 	systemBytes = 330 << 20
 	largeBytes  = 5 << 30
@@ -34,11 +36,13 @@ func measureImages(ctx context.Context, b *bench) ([]table.Row, error) {
 		return nil, err
 	}
 	app := filepath.Join(dir, "app.tar")
+	// An image of an earlier run with the same folder of results is taken again.
 	if _, err := os.Stat(app); err != nil {
 		if err := b.applicationImage(app); err != nil {
 			return nil, fmt.Errorf("assemble an image: %w", err)
 		}
 	}
+	// From here on b.merlon is the copy.
 	if err := b.installProgram(dir); err != nil {
 		return nil, err
 	}
@@ -51,6 +55,7 @@ func measureImages(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err := largeImage(large); err != nil {
 		return rows, fmt.Errorf("assemble a large image: %w", err)
 	}
+	// A layer must be read as a stream: memory that grows with the image fails the floor.
 	_, cost, err := b.scanImage(ctx, large)
 	if err != nil {
 		return rows, err
@@ -84,6 +89,7 @@ func (b *bench) installProgram(dir string) error {
 }
 
 // scanImage scans an image for packages and everything else that it holds.
+// All analyses of images run, so the cost includes secrets and the configuration.
 func (b *bench) scanImage(ctx context.Context, at string) (*report, process.Cost, error) {
 	args := []string{b.merlon, "scan", "--image", at, "--format", "json", "--fail-on", "none"}
 	out, err := process.Command{Args: args, Timeout: b.timeout}.Run(ctx)
@@ -103,6 +109,8 @@ func (b *bench) scanImage(ctx context.Context, at string) (*report, process.Cost
 
 // applicationImage writes an image of three layers: the system, Node packages, and
 // programs.
+// The files come from the machine of the run, so two machines give different numbers; both
+// scanners get the same image.
 func (b *bench) applicationImage(at string) error {
 	lock := filepath.Join(b.corpora, "repos", "nodejs-goof", "package-lock.json")
 	packages, err := lockedPackages(lock)
@@ -117,6 +125,8 @@ func (b *bench) applicationImage(at string) error {
 		if err := l.addFile("etc/os-release", "/etc/os-release"); err != nil {
 			return err
 		}
+		// The dpkg database, Python packages, programs and libraries: packages by different
+		// evidence.
 		for _, root := range []string{"/var/lib/dpkg/status", "/usr/lib/python3", "/usr/bin", "/usr/share/doc",
 			"/usr/lib/x86_64-linux-gnu"} {
 			if err := l.addTree(root); err != nil {
@@ -128,6 +138,8 @@ func (b *bench) applicationImage(at string) error {
 		return err
 	}
 	if err := a.writeLayer("RUN npm ci", systemBytes, func(l *layerWriter) error {
+		// Only the package.json of each package is written, which is what scanners read; nothing
+		// is installed.
 		for _, p := range packages {
 			if err := l.addText(path.Join("app", p.at, "package.json"), p.lockDocument()); err != nil {
 				return err
@@ -143,6 +155,7 @@ func (b *bench) applicationImage(at string) error {
 				return err
 			}
 		}
+		// A whiteout: the file of the lower layer is deleted (OCI image layer specification).
 		return l.addText("usr/bin/.wh.perl", "")
 	}); err != nil {
 		return err
@@ -151,11 +164,14 @@ func (b *bench) applicationImage(at string) error {
 }
 
 // A lockedPackage is an entry of package-lock.json.
+// at is the folder, as in node_modules/a/node_modules/b, name the package, Version the locked
+// version.
 type lockedPackage struct {
 	at, name, Version string
 }
 
 // lockDocument returns a lock file that contains the package.
+// It is the package.json that npm would unpack into the folder.
 func (p lockedPackage) lockDocument() string {
 	return fmt.Sprintf("{\n  \"name\": %q,\n  \"version\": %q,\n  \"license\": \"MIT\",\n  \"main\": \"index.js\"\n}\n",
 		p.name, p.Version)
@@ -167,6 +183,7 @@ func lockedPackages(file string) ([]lockedPackage, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Version 2 and 3 have packages with their folders as keys, version 1 nested dependencies.
 	var lock struct {
 		Packages     map[string]lockedPackage
 		Dependencies map[string]json.RawMessage
@@ -176,6 +193,8 @@ func lockedPackages(file string) ([]lockedPackage, error) {
 	}
 	var out []lockedPackage
 	for at, p := range lock.Packages {
+		// The last node_modules/ begins the name, which may have a scope:
+		// node_modules/@babel/core. The key "" is the project itself.
 		if i := strings.LastIndex(at, "node_modules/"); i >= 0 && p.Version != "" {
 			out = append(out, lockedPackage{at, at[i+len("node_modules/"):], p.Version})
 		}
@@ -226,6 +245,8 @@ func largeImage(at string) error {
 }
 
 // A seen is a package of an image, as two scanners can agree on it.
+// The kind is in lower case, the version has no leading v; Version is "" when a scanner does not
+// know it.
 type seen struct{ Kind, Name, Version string }
 
 // besideSyft compares the packages and the cost of both programs on one image.
@@ -244,6 +265,7 @@ func (b *bench) besideSyft(ctx context.Context, at string) ([]table.Row, error) 
 	}
 	found := map[seen]bool{}
 	for _, p := range ours.Packages {
+		// An ecosystem of a distribution has its release behind a colon, such as "Debian:12".
 		kind, _, _ := strings.Cut(p.Ecosystem, ":")
 		found[seen{strings.ToLower(kind), canonicalName(kind, p.Name), strings.TrimPrefix(p.Version, "v")}] = true
 	}
@@ -255,6 +277,8 @@ func (b *bench) besideSyft(ctx context.Context, at string) ([]table.Row, error) 
 			cases = append(cases, map[string]any{"missing": p})
 		}
 	}
+	// Packages that only we report are counted and do not fail the floor: each is in the file of
+	// cases.
 	for p := range found {
 		if !expected[p] {
 			more++
@@ -284,6 +308,7 @@ func (b *bench) besideSyft(ctx context.Context, at string) ([]table.Row, error) 
 
 // canonicalName returns the one spelling of a name where there are several: those of Python
 // are equal without case and with any of "-", "_" and "." (PEP 503).
+// The names of other ecosystems are case-sensitive or are written in one way only.
 func canonicalName(kind, name string) string {
 	if strings.EqualFold(kind, "pypi") {
 		return strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(name))
@@ -292,6 +317,8 @@ func canonicalName(kind, name string) string {
 }
 
 // syftKinds gives the ecosystems of the kinds of packages.
+// A kind that is not in the table is not compared. To add one: Syft's type, and our ecosystem in
+// lower case.
 var syftKinds = map[string]string{"deb": "debian", "npm": "npm", "python": "pypi", "go-module": "go",
 	"java-archive": "maven", "gem": "rubygems", "php-composer": "packagist", "rust-crate": "crates.io",
 	"dotnet": "nuget"}
@@ -311,7 +338,9 @@ func syftPackages(b []byte) (map[seen]bool, error) {
 		if !ok {
 			continue
 		}
+		// Syft writes the version of the Go standard library as "go1.22.1".
 		version := strings.TrimPrefix(strings.TrimPrefix(a.Version, "v"), "go")
+		// A module that was built from its own folder has no version.
 		if version == "(devel)" || version == "UNKNOWN" {
 			version = ""
 		}

@@ -21,10 +21,12 @@ import (
 // it must find something in, with the lines, and files in which it must be silent.
 
 // kicsFloor is the share of the expected results to be found on the exact line.
+// The rest are lines on which our decoder and that of KICS differ.
 const kicsFloor = 0.97
 
 // A kicsCase is one line on which a query must find something, or one on which it
 // found something and must not.
+// Name is the query's name as a result shows it, Query the folder of the test.
 type kicsCase struct {
 	Platform string `json:"platform"`
 	Query    string `json:"query"`
@@ -36,6 +38,7 @@ type kicsCase struct {
 }
 
 // kicsExpected is an entry of positive_expected_result.json.
+// The file is a JSON list. FileName is missing in older ones.
 type kicsExpected struct {
 	QueryName string `json:"queryName"`
 	Line      int    `json:"line"`
@@ -43,6 +46,7 @@ type kicsExpected struct {
 }
 
 // kicsQuery is one folder of a query.
+// dir is the folder with query.rego, metadata.json and the folder test.
 type kicsQuery struct {
 	platform, name string // the folder below the platform's
 	dir            string
@@ -50,6 +54,7 @@ type kicsQuery struct {
 
 // kicsTests scans the positive and negative test files of every KICS query, and compares the
 // reported lines with the expected ones.
+// There is one row for each platform, such as terraform, k8s or dockerfile.
 func kicsTests(ctx context.Context, b *bench) ([]table.Row, error) {
 	root := filepath.Join(b.kics, "assets", "queries")
 	platforms, err := os.ReadDir(root)
@@ -63,6 +68,7 @@ func kicsTests(ctx context.Context, b *bench) ([]table.Row, error) {
 		if err != nil {
 			return nil, err
 		}
+		// A folder without queries, such as common, has no row.
 		if len(queries) == 0 {
 			continue
 		}
@@ -83,6 +89,8 @@ func kicsQueries(root, platform string) ([]kicsQuery, error) {
 		if err != nil {
 			return err
 		}
+		// The queries *_bom list resources for a bill of materials. The folders test contain
+		// other files with the name metadata.json.
 		if d.IsDir() && (d.Name() == "test" || strings.HasSuffix(d.Name(), "_bom")) {
 			return filepath.SkipDir
 		}
@@ -93,6 +101,7 @@ func kicsQueries(root, platform string) ([]kicsQuery, error) {
 		if err != nil {
 			return err
 		}
+		// Experimental is written as text in metadata.json.
 		var about struct{ Experimental, Severity string }
 		if err := json.Unmarshal(raw, &about); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -112,6 +121,7 @@ func kicsQueries(root, platform string) ([]kicsQuery, error) {
 // kicsPlatform scans the tests of a platform: what must be found in one tree, what
 // must be silent in another, each query's in a folder of its own, and in it each
 // folder of the tests.
+// All queries of a platform are scanned in one run, since each process reads and compiles all rules first.
 func (b *bench) kicsPlatform(ctx context.Context, platform string, queries []kicsQuery) ([]kicsCase, error) {
 	work, err := os.MkdirTemp("", "merlon-kics")
 	if err != nil {
@@ -130,12 +140,15 @@ func (b *bench) kicsPlatform(ctx context.Context, platform string, queries []kic
 	if err != nil {
 		return nil, err
 	}
+	// Findings of all queries in one map; the key says whose test it was found in.
 	at := map[string]map[int]bool{} // lines by folder, rule name and file
 	for _, kind := range []string{"positive", "negative"} {
 		dir := filepath.Join(work, kind)
 		if _, err := os.Stat(dir); err != nil {
 			continue
 		}
+		// The workflows of the platform cicd are analyzed by rules of ours, hence the second
+		// analysis.
 		r, _, err := b.scanTarget(ctx, dir, "--analyses", "iac,cicd")
 		if err != nil {
 			return nil, err
@@ -149,6 +162,8 @@ func (b *bench) kicsPlatform(ctx context.Context, platform string, queries []kic
 // there every rule counts for every query.
 func kicsLines(r *report, kind, platform string, at map[string]map[int]bool, byID map[string]string) {
 	names := map[string]string{}
+	// A finding that several rules report at one location names the others in Same; they are not
+	// in the list of rules, so their names come from the ids.
 	for _, f := range r.Findings {
 		for _, id := range f.Same { // rules that are told of nowhere else
 			names[id] = byID[path.Base(id)]
@@ -173,6 +188,7 @@ func kicsLines(r *report, kind, platform string, at map[string]map[int]bool, byI
 }
 
 // kicsNames returns the names of the queries by the ends of our rules' ids.
+// The ids of the imported queries are made in the same way, from the folder of the query.
 func kicsNames(queries []kicsQuery) (map[string]string, error) {
 	out := map[string]string{}
 	for _, q := range queries {
@@ -193,10 +209,15 @@ func kicsNames(queries []kicsQuery) (map[string]string, error) {
 }
 
 // kicsKey is the key of the expected findings of a rule in a file.
+// NUL cannot be part of a path or a name.
 func kicsKey(dir, rule, file string) string { return dir + "\x00" + rule + "\x00" + file }
 
 // kicsCopy copies the test files of one kind, and all that belong to no kind.
+// Shared files, such as modules or variables, belong to both kinds. Names begin with "positive"
+// or "negative".
 func kicsCopy(work string, q kicsQuery, kind string, expected map[string][]kicsExpected) error {
+	// The other kind's files are left out: one of them beside a negative test would be found
+	// there.
 	other := map[string]string{"positive": "negative", "negative": "positive"}[kind]
 	tests := filepath.Join(q.dir, "test")
 	return filepath.WalkDir(tests, func(path string, d fs.DirEntry, err error) error {
@@ -243,6 +264,8 @@ func kicsCopy(work string, q kicsQuery, kind string, expected map[string][]kicsE
 }
 
 // kicsJudge compares.
+// A result found on another line is missing, with the lines in Near: the exact line is what an
+// editor marks.
 func kicsJudge(work, platform string, queries []kicsQuery, expected map[string][]kicsExpected,
 	at map[string]map[int]bool) []kicsCase {
 	var cases []kicsCase
@@ -259,6 +282,7 @@ func kicsJudge(work, platform string, queries []kicsQuery, expected map[string][
 			if wanted[key] == nil {
 				wanted[key] = map[int]bool{}
 			}
+			// Some lists name a line twice, for two keys of it.
 			if wanted[key][e.Line] {
 				continue // the same expectation again
 			}
@@ -276,6 +300,8 @@ func kicsJudge(work, platform string, queries []kicsQuery, expected map[string][
 
 // kicsWithin reports whether one of the lines is in the block that begins on the
 // line: our rules of pipelines tell the line of a script, not that of its key.
+// A block ends at the next line that is indented no deeper; blank lines do not end it. Line
+// numbers are from 1, so text[line] is the line after the first.
 func kicsWithin(file string, line int, lines map[int]bool) bool {
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -296,6 +322,7 @@ func kicsWithin(file string, line int, lines map[int]bool) bool {
 
 // kicsFind returns the key of the expectation. An older one names no file: then it
 // is the one in which something is found on the line.
+// Of several files the first by name, so that each run judges the same one.
 func kicsFind(at map[string]map[int]bool, folder, name string, e kicsExpected) string {
 	if e.FileName != "" {
 		return kicsKey(folder, name, e.FileName)
@@ -311,6 +338,8 @@ func kicsFind(at map[string]map[int]bool, folder, name string, e kicsExpected) s
 }
 
 // kicsExtra lists what a query found where it must be silent: in its negative files.
+// A query folder may have results of several names, and other queries may be right about its
+// files: only its own names count.
 func kicsExtra(platform string, queries []kicsQuery, expected map[string][]kicsExpected,
 	at map[string]map[int]bool) []kicsCase {
 	mine := map[string]map[string]bool{} // names of a query's results
@@ -331,6 +360,8 @@ func kicsExtra(platform string, queries []kicsQuery, expected map[string][]kicsE
 	for key, lines := range at {
 		part := strings.Split(key, "\x00")
 		in, negative := strings.CutPrefix(filepath.ToSlash(part[0]), "negative/")
+		// The negative files of pipelines are not judged: our rules know more kinds of flaws than
+		// the query.
 		if !negative || platform == "cicd" {
 			continue
 		}
@@ -356,6 +387,7 @@ func kicsRow(platform string, queries int, cases []kicsCase) table.Row {
 		count[c.Got]++
 	}
 	all := count["found"] + count["missing"]
+	// A platform without expected results meets the floor.
 	share := 1.0
 	if all > 0 {
 		share = float64(count["found"]) / float64(all)

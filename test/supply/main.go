@@ -45,6 +45,8 @@ type bench struct {
 }
 
 // measures lists them in the order of the table.
+// A new measure needs a line here and a function that returns its rows; its cases go to
+// writeCases.
 var measures = []table.Measure[*bench]{
 	{Name: "goats", Run: measureGoats},
 	{Name: "packages", Run: measurePackages},
@@ -90,6 +92,7 @@ func parseArguments(args []string) (*bench, []table.Measure[*bench], error) {
 		return nil, nil, err
 	}
 	if b.peers == "" {
+		// The folder has the programs under their own names: trivy, syft, gitleaks, and so on.
 		b.peers = filepath.Join(b.corpora, "peers")
 	}
 	if b.out == "" {
@@ -104,6 +107,7 @@ func parseArguments(args []string) (*bench, []table.Measure[*bench], error) {
 			return nil, nil, err
 		}
 	}
+	// Unknown names are an error before anything runs.
 	chosen, err := table.Choose(measures, only)
 	if err != nil {
 		return nil, nil, err
@@ -112,11 +116,13 @@ func parseArguments(args []string) (*bench, []table.Measure[*bench], error) {
 }
 
 // kicsModule is where the module cache holds the module once it was downloaded.
+// An upper case letter in a module path is written as "!" and the lower case one in the cache.
 func kicsModule() string {
 	return filepath.Join(build.Default.GOPATH, "pkg", "mod", "github.com", "!checkmarx", "kics", "v2@v2.2.0")
 }
 
 // writeCases writes the cases of a measure as name.jsonl, one JSON value a line.
+// The file is made also without cases, so that an old one is not taken for the result.
 func writeCases[T any](b *bench, name string, cases []T) error {
 	return table.Keep(filepath.Join(b.out, name+".jsonl"), cases)
 }

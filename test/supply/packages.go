@@ -27,9 +27,11 @@ import (
 // does not fix, counts as found when the package is listed without one.
 
 // pkg is a package, with its name and version as OSV compares them.
+// Version is never empty here: entries without one are compared by name only.
 type pkg struct{ Ecosystem, Name, Version string }
 
 // A packageCase is one package of one repository, with who found it.
+// Found has the names of the scanners, sorted.
 type packageCase struct {
 	Repository string   `json:"repository"`
 	Package    pkg      `json:"package"`
@@ -38,10 +40,14 @@ type packageCase struct {
 }
 
 // An explained entry of another scanner is no package of the repository.
+// repository is the folder of the checkout, name the package as the other scanner reports it, why
+// the reason, as the end of a sentence that begins with the package.
 type explained struct{ repository, name, why string }
 
 // explanations are the known differences between the inventories, each with its reason. A
 // difference without one fails the measure.
+// To add one, open the file of the repository that the other scanner names as evidence, and state
+// what it shows there.
 var explanations = []explained{
 	{"livebook", "eini", "is the application's name; the package that the lock file names is eini_beam"},
 	{"core", "actions/checkout", "has the version of the action two lines above it"},
@@ -79,6 +85,7 @@ func measurePackages(ctx context.Context, b *bench) ([]table.Row, error) {
 }
 
 // packageRow sums one repository up.
+// Met needs the recall of the better of the two scanners, and no doubtful line.
 func packageRow(name string, cases []packageCase, doubtful []string) table.Row {
 	found, total := map[string]int{}, 0
 	for _, c := range cases {
@@ -94,6 +101,7 @@ func packageRow(name string, cases []packageCase, doubtful []string) table.Row {
 		return table.Row{Measure: "packages of " + name, Measured: "none"}
 	}
 	share := func(scanner string) float64 { return float64(found[scanner]) / float64(total) }
+	// An invented package is worse than a missing one: its vulnerabilities are false positives.
 	met := found["merlon"] >= max(found["osv-scanner"], found["syft"]) && len(doubtful) == 0
 	return table.Row{
 		Measure: "packages of " + name, Floor: "recall of the better scanner; none invented",
@@ -111,6 +119,8 @@ func (b *bench) collectInventories(ctx context.Context, dir string) ([]packageCa
 	if err != nil {
 		return nil, nil, err
 	}
+	// asked are packages whose version the manifest leaves open, such as "^1.2": they are listed
+	// without one.
 	ours, asked := map[pkg]bool{}, map[pkg]bool{}
 	for _, p := range r.Packages {
 		n := normalizePackage(p.Ecosystem, p.Name, p.Version)
@@ -128,6 +138,7 @@ func (b *bench) collectInventories(ctx context.Context, dir string) ([]packageCa
 	if err != nil {
 		return nil, nil, err
 	}
+	// Names of the repository's own modules, by ecosystem: a module is no dependency of itself.
 	own, err := ownParts(dir)
 	if err != nil {
 		return nil, nil, err
@@ -139,6 +150,7 @@ func (b *bench) collectInventories(ctx context.Context, dir string) ([]packageCa
 	var cases []packageCase
 	for p := range all {
 		c := packageCase{Repository: repository, Package: p}
+		// A package without a version matches every version of that name.
 		if ours[p] || asked[pkg{p.Ecosystem, p.Name, ""}] {
 			c.Found = append(c.Found, "merlon")
 		}
@@ -148,6 +160,7 @@ func (b *bench) collectInventories(ctx context.Context, dir string) ([]packageCa
 			}
 		}
 		slices.Sort(c.Found)
+		// What we report ourselves is never explained away.
 		if !ours[p] {
 			c.Not = notAPackage(repository, p, own)
 		}
@@ -170,6 +183,7 @@ func notAPackage(repository string, p pkg, own map[string]bool) string {
 	switch {
 	case own[p.Ecosystem+" "+p.Name]:
 		return "is a part of the repository"
+	// Yarn writes "workspace:^" and "0.0.0-use.local" for packages of the same repository.
 	case strings.HasPrefix(p.Version, "workspace:"), p.Version == "0.0.0-use.local":
 		return "is a workspace"
 	}
@@ -179,10 +193,12 @@ func notAPackage(repository string, p pkg, own map[string]bool) string {
 // doubtfulLines returns the packages whose line does not hold the last part of their
 // name. A version catalog of Gradle gives libraries other names, and of a component
 // of a bill of materials the line is that where it begins.
+// It finds invented packages without labels: the text of the line has to contain the name.
 func doubtfulLines(dir string, r *report) []string {
 	lines := map[string][]string{}
 	var out []string
 	for _, p := range r.Packages {
+		// stdlib is the standard library of Go, whose line is the version of Go.
 		if strings.HasSuffix(p.Path, ".gradle") || strings.HasSuffix(p.Path, ".gradle.kts") ||
 			strings.HasSuffix(p.Path, ".cdx.json") || p.Name == "stdlib" {
 			continue
@@ -192,8 +208,11 @@ func doubtfulLines(dir string, r *report) []string {
 			text = readLines(filepath.Join(dir, filepath.FromSlash(p.Path)))
 			lines[p.Path] = text
 		}
+		// The last part of "group:artifact" or "@scope/name": manifests often write the parts
+		// apart.
 		name := strings.ToLower(p.Name[strings.LastIndexAny(p.Name, "/:")+1:])
 		if p.Line < 1 || p.Line > len(text) ||
+			// Underscores, dots and hyphens are equal, as in names of Python.
 			!strings.Contains(separators.ReplaceAllString(strings.ToLower(text[p.Line-1]), "-"),
 				separators.ReplaceAllString(name, "-")) {
 			out = append(out, fmt.Sprintf("%s:%d %s", p.Path, p.Line, p.Name))
@@ -211,6 +230,7 @@ func readLines(file string) []string {
 	defer func() { _ = f.Close() }() // it was only read from
 	var out []string
 	s := bufio.NewScanner(f)
+	// A lock file may be one line of megabytes.
 	s.Buffer(nil, 64<<20)
 	for s.Scan() {
 		out = append(out, s.Text())
@@ -220,6 +240,8 @@ func readLines(file string) []string {
 
 // osvPackages runs osv-scanner.
 func (b *bench) osvPackages(ctx context.Context, dir string) (map[pkg]bool, error) {
+	// --offline, since only the inventory is compared; --all-packages lists those without
+	// vulnerabilities too.
 	out, err := b.runPeer(ctx, "osv-scanner", "scan", "source", "-r", "--offline", "--all-packages", "--format", "json",
 		dir)
 	if err != nil {
@@ -251,6 +273,7 @@ func (b *bench) osvPackages(ctx context.Context, dir string) (map[pkg]bool, erro
 
 // syftPackages runs syft. A package without a package URL, or of an archive inside
 // of the repository, is not compared.
+// PURL is a package URL, FoundBy the cataloger of Syft.
 func (b *bench) syftPackages(ctx context.Context, dir string) (map[pkg]bool, error) {
 	out, err := b.runPeer(ctx, "syft", "scan", "dir:"+dir, "-o", "json", "-q")
 	if err != nil {
@@ -264,6 +287,7 @@ func (b *bench) syftPackages(ctx context.Context, dir string) (map[pkg]bool, err
 	}
 	found := map[pkg]bool{}
 	for _, a := range r.Artifacts {
+		// Packages inside of jar files are part of a dependency and not of the manifest.
 		if p, ok := fromPURL(a.PURL); ok && a.Version != "" && a.Version != "UNKNOWN" &&
 			a.FoundBy != "java-archive-cataloger" {
 			found[p] = true
@@ -282,10 +306,12 @@ var purlEcosystems = map[string]string{
 
 // fromPURL reads a package URL; false for an ecosystem without records.
 func fromPURL(text string) (pkg, bool) {
+	// Qualifiers ("?arch=…") and the subpath ("#…") do not name the package.
 	text, _, _ = strings.Cut(text, "?")
 	text, _, _ = strings.Cut(text, "#")
 	kind, rest, ok := strings.Cut(strings.TrimPrefix(text, "pkg:"), "/")
 	ecosystem := purlEcosystems[kind]
+	// The last @ is before the version: a scope of npm begins with one, encoded or not.
 	at := strings.LastIndexByte(rest, '@')
 	if !ok || ecosystem == "" || at < 0 {
 		return pkg{}, false
@@ -295,6 +321,7 @@ func fromPURL(text string) (pkg, bool) {
 	if err != nil || err2 != nil {
 		return pkg{}, false
 	}
+	// The group and the artifact of Maven are separate segments in a package URL.
 	if ecosystem == "Maven" {
 		name = strings.ReplaceAll(name, "/", ":")
 	}
@@ -314,8 +341,10 @@ func normalizePackage(ecosystem, name, version string) pkg {
 	case "NuGet", "Packagist", "SwiftURL", "GitHub Actions":
 		name = strings.ToLower(name)
 	case "CocoaPods":
+		// "Firebase/Auth" is a subspec of the pod Firebase, which is released as one.
 		name, _, _ = strings.Cut(name, "/")
 	case "RubyGems":
+		// "1.15.4-x86_64-linux" is the build of a gem for a platform.
 		version, _, _ = strings.Cut(version, "-")
 	}
 	switch ecosystem {
@@ -329,6 +358,8 @@ func normalizePackage(ecosystem, name, version string) pkg {
 
 // makers match where a manifest says which package it makes, or that a package is a
 // place in the file system or a part of a kit.
+// To add one: the name of the file as a pattern, the ecosystem, and an expression whose first
+// group is the name.
 var makers = []struct {
 	file      string // pattern of the name
 	ecosystem string
@@ -347,6 +378,7 @@ var makers = []struct {
 }
 
 // ownParts returns the names of what the repository itself makes.
+// The keys are "ecosystem name", with the name normalized.
 func ownParts(dir string) (map[string]bool, error) {
 	out := map[string]bool{}
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
@@ -374,6 +406,7 @@ func ownParts(dir string) (map[string]bool, error) {
 }
 
 // ownPOM adds the package that a pom.xml makes.
+// A module without a group of its own inherits that of its parent.
 func ownPOM(file string, into map[string]bool) error {
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -33,6 +33,8 @@ import (
 // The files are divided by a hash of their names. Rules are made on one half only.
 
 // kinds names the rules of merlon that speak of the same thing as an audit.
+// An audit without an entry counts as missed. To add a rule, append its id, without the prefix,
+// to its audit.
 var kinds = map[string][]string{
 	"template-injection": {"template-injection", "expression-in-script"}, "dangerous-triggers": {"dangerous-trigger"},
 	"excessive-permissions": {"excessive-permissions", "missing-permissions"}, "artipacked": {"persisted-credentials"},
@@ -59,6 +61,7 @@ var kinds = map[string][]string{
 }
 
 // A spot is a finding of any scanner in a case.
+// Rule is the last part of the id for merlon, and the id as reported for the others.
 type spot struct {
 	Rule string `json:"rule"`
 	Path string `json:"path"` // below the case's input; "" when that is a file
@@ -68,6 +71,7 @@ type spot struct {
 
 // measurePipelines scans the workflows of zizmor's test suite, whose snapshots state the
 // expected findings of each audit.
+// The snapshots are read and not run: zizmor itself is not needed.
 func measurePipelines(ctx context.Context, b *bench) ([]table.Row, error) {
 	tests := filepath.Join(b.corpora, "zizmor", "crates", "zizmor", "tests", "integration")
 	if _, err := os.Stat(tests); err != nil {
@@ -77,6 +81,7 @@ func measurePipelines(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	// One file is used by several tests; it is scanned once.
 	all := joinRuns(snapshots)
 	tree := filepath.Join(b.out, "pipelines")
 	layout, err := layOut(filepath.Join(tests, "test-data"), tree, all)
@@ -96,6 +101,8 @@ func measurePipelines(ctx context.Context, b *bench) ([]table.Row, error) {
 
 // layOut copies the cases below tree, each a repository of its own for merlon,
 // and all of them in one for the others. It returns the case by path of each file.
+// A folder of a test is copied with its structure. The old tree is removed, so that a file of
+// another version of the tests is not scanned.
 func layOut(from, tree string, all []*workflowCase) (map[string]spotAt, error) {
 	layout := map[string]spotAt{}
 	if err := os.RemoveAll(tree); err != nil {
@@ -113,6 +120,7 @@ func layOut(from, tree string, all []*workflowCase) (map[string]spotAt, error) {
 			}
 			at := spotAt{c: c, path: filepath.ToSlash(rel)}
 			base := path.Base(filepath.ToSlash(name))
+			// rel is "." where the test has a single file.
 			if rel == "." {
 				at.path = ""
 			}
@@ -120,6 +128,7 @@ func layOut(from, tree string, all []*workflowCase) (map[string]spotAt, error) {
 			if err != nil {
 				return err
 			}
+			// One case for each folder keeps merlon from relating workflows of different cases.
 			for _, to := range []string{merlonPath(n, at.path, base), peerPath(n, at.path, base)} {
 				layout[to] = at
 				if err := writeFile(filepath.Join(tree, filepath.FromSlash(to)), text); err != nil {
@@ -142,6 +151,8 @@ type spotAt struct {
 }
 
 // merlonPath is the path of a workflow in the tree that merlon scans.
+// The kind of a file follows from its path and name: actions and pre-commit files at the root of
+// a repository, settings of Dependabot in .github, all others as workflows.
 func merlonPath(n int, rel, base string) string {
 	root := fmt.Sprintf("merlon/%03d/", n)
 	switch {
@@ -164,6 +175,7 @@ func peerPath(n int, rel, base string) string {
 
 		return fmt.Sprintf("peers/%03d/%s", n, base)
 	}
+	// The number of the case keeps files of the same name apart.
 	return fmt.Sprintf("peers/.github/workflows/%03d-%s", n, strings.ReplaceAll(path.Join(path.Dir(rel), base), "/",
 		"-"))
 }
@@ -188,6 +200,8 @@ func merlonSpots(ctx context.Context, b *bench, tree string,
 	for _, rule := range r.Rules {
 		confidence[rule.ID] = rule.Confidence
 	}
+	// Findings in files that are not laid out, such as the repository as a whole, are not
+	// counted.
 	for _, f := range r.Findings {
 		if at, ok := layout["merlon/"+f.Location.Path]; ok {
 			out[at.c] = append(out[at.c], spot{Rule: path.Base(f.RuleID), Path: at.path, Line: f.Location.StartLine,
@@ -201,12 +215,15 @@ func merlonSpots(ctx context.Context, b *bench, tree string,
 func peerSpots(ctx context.Context, b *bench, tree string,
 	layout map[string]spotAt) (map[string]map[*workflowCase][]spot, error) {
 	dir := filepath.Join(tree, "peers")
+	// actionlint is a linter and poutine a scanner; both read a git repository.
 	out := map[string]map[*workflowCase][]spot{"actionlint": {}, "poutine": {}}
 	add := func(scanner, rule, file string, line int) {
 		if at, ok := layout["peers/"+filepath.ToSlash(file)]; ok {
 			out[scanner][at.c] = append(out[scanner][at.c], spot{Rule: rule, Path: at.path, Line: line})
 		}
 	}
+	// Author and e-mail are given on the command line, so that no configuration of the machine is
+	// needed.
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A", "-f"},
 		{"-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-q", "-m", "cases"}} {
 		got, err := process.Command{Args: append([]string{"git"}, args...), Dir: dir, Timeout: b.timeout}.Run(ctx)
@@ -217,6 +234,8 @@ func peerSpots(ctx context.Context, b *bench, tree string,
 			return nil, fmt.Errorf("git %s: %s", args[0], process.Tail(got.Stderr))
 		}
 	}
+	// Without shellcheck and pyflakes, which would find errors in scripts that are no security
+	// flaws.
 	lint, err := process.Command{Args: []string{filepath.Join(b.peers, "actionlint"), "-shellcheck=", "-pyflakes=",
 		"-format", "{{json .}}"}, Dir: dir, Timeout: b.timeout}.Run(ctx)
 	if err != nil {
@@ -247,6 +266,7 @@ func peerSpots(ctx context.Context, b *bench, tree string,
 			} `json:"meta"`
 		} `json:"findings"`
 	}
+	// A decoder reads the first JSON value only: poutine writes text after it.
 	if err := json.NewDecoder(bytes.NewReader(pou.Stdout)).Decode(&report); err != nil {
 		return nil, fmt.Errorf("poutine: decode report: %w: %s", err, process.Tail(pou.Stderr))
 	}
@@ -257,6 +277,7 @@ func peerSpots(ctx context.Context, b *bench, tree string,
 }
 
 // A pipelineResult is what one case got, for a developer to read.
+// Each entry of Found, Missed and Wrong is "audit path:first-last", for Wrong with the rule.
 type pipelineResult struct {
 	File    string   `json:"file"`
 	Half    string   `json:"half"` // "develop" or "test"
@@ -268,6 +289,8 @@ type pipelineResult struct {
 }
 
 // A tally counts expected findings, who found them, and negative cases.
+// joined counts findings that at least one of the other scanners reports. negatives are audits
+// with a negative case, broken those of them with a finding.
 type tally struct {
 	expected, ours, lint, poutine, joined, negatives, broken int
 }
@@ -280,6 +303,7 @@ func pipelineRows(b *bench, data string, all []*workflowCase, ours map[*workflow
 	byKind := map[string]*tally{}
 	var results []pipelineResult
 	for _, c := range all {
+		// The half "develop" was used to write rules; only "test" is an unbiased number.
 		half := "test"
 		if c.isDevelopment() {
 			half = "develop"
@@ -293,6 +317,7 @@ func pipelineRows(b *bench, data string, all []*workflowCase, ours map[*workflow
 				byKind[e.audit] = k
 			}
 			lint, pou := anyAt(peers["actionlint"][c], e), anyAt(peers["poutine"][c], e)
+			// The kind has to match for us, and only the line for the others, in their favour.
 			found := slices.ContainsFunc(ours[c], func(s spot) bool {
 				return slices.Contains(kinds[e.audit], s.Rule) && withinSpot(s, e)
 			})
@@ -357,6 +382,8 @@ func (t *tally) tallyRow(half string) table.Row {
 }
 
 // anyAt reports whether another scanner says anything there.
+// A missing permissions block has no line in other scanners, so a finding for the file counts
+// there.
 func anyAt(spots []spot, e expected) bool {
 	return slices.ContainsFunc(spots, func(s spot) bool {
 		return withinSpot(s, e) || s.Line == 0 && s.Path == e.path && e.audit == "excessive-permissions"
@@ -377,6 +404,7 @@ func falsePositives(data string, c *workflowCase, ours []spot) (map[string][]spo
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(data, filepath.FromSlash(c.file)))
+		// A folder has no text of its own, and no comment that leaves an audit out.
 		if err != nil { // a folder
 			text = nil
 		}
@@ -385,6 +413,8 @@ func falsePositives(data string, c *workflowCase, ours []spot) (map[string][]spo
 		}
 		out[m] = nil
 		for _, s := range ours {
+			// A regular run of zizmor does not show its own findings of low confidence, so ours
+			// do not count there.
 			if slices.Contains(kinds[m], s.Rule) && (!s.Low || c.runs["pedantic"] || c.runs["auditor"]) {
 				out[m] = append(out[m], s)
 			}

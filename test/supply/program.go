@@ -11,6 +11,7 @@ import (
 )
 
 // A report is the part of merlon's JSON report that measures need.
+// Fields that no measure uses are not decoded. Findings of all analyses have the same form.
 type report struct {
 	Findings []struct {
 		RuleID     string   `json:"ruleId"`
@@ -52,9 +53,11 @@ type report struct {
 }
 
 // Exit codes of merlon scan with which there is a report.
+// A scan is complete with 0, has findings above the threshold with 1, and coverage gaps with 2.
 var reported = []int{0, 1, 2}
 
 // scanTarget runs merlon scan with the options, without a cache, and reads its report.
+// Findings do not change the exit code (--fail-on none): the corpora are vulnerable by design.
 func (b *bench) scanTarget(ctx context.Context, target string, options ...string) (*report, process.Cost, error) {
 	args := append([]string{b.merlon, "scan", target, "--format", "json", "--fail-on", "none", "--no-cache"},
 		options...)
@@ -76,6 +79,7 @@ func (b *bench) scanTarget(ctx context.Context, target string, options ...string
 
 // runPeer runs another scanner of the folder of peers. Its exit codes are its own
 // matter; an error is a program that does not start or does not end.
+// The output of the peer is judged by whether it can be decoded.
 func (b *bench) runPeer(ctx context.Context, name string, args ...string) (*process.Output, error) {
 	return process.Command{Args: append([]string{filepath.Join(b.peers, name)}, args...), Timeout: b.timeout}.Run(ctx)
 }

@@ -21,10 +21,14 @@ import (
 const (
 	// leakyFloor is the least share of the labelled secrets that must be found.
 	leakyFloor = 0.70
+	// The process includes the start and the compilation of the rules, which count more in small
+	// trees.
 	secretRate = 6.0 // MB per CPU second, of the whole process
 )
 
 // leaks are the different lines of each file on which a scanner told something.
+// Keys are paths below the scanned folder. Two findings on a line count once, since scanners
+// split a connection string differently.
 type leaks map[string]map[int]bool
 
 // addLine records a reported line.
@@ -37,6 +41,8 @@ func (l leaks) addLine(file string, line int) {
 
 // A label says how many lines of a file are a risk, and how many more tell
 // something about it.
+// Risk and Informative are from the file of labels; Merlon and Gitleaks are numbers of reported
+// lines.
 type label struct {
 	File        string `json:"file"`
 	Risk        int    `json:"risk"`
@@ -47,6 +53,8 @@ type label struct {
 
 // measureSecrets measures secret detection: recall on a labelled repository, and the number of
 // findings in trees with few secrets.
+// The trees with few secrets are those of the noise measure and the Juice Shop: their findings
+// are compared in number only, since they have no labels.
 func measureSecrets(ctx context.Context, b *bench) ([]table.Row, error) {
 	rows, err := measureLeaky(ctx, b)
 	if err != nil {
@@ -70,6 +78,8 @@ func measureSecrets(ctx context.Context, b *bench) ([]table.Row, error) {
 
 // measureLeaky counts the labelled lines that are found. A file counts at most as many
 // lines as are labelled as a risk.
+// The labels have a number a file and no line numbers, so a scanner can reach it with other
+// lines.
 func measureLeaky(ctx context.Context, b *bench) ([]table.Row, error) {
 	dir := filepath.Join(b.corpora, "leaky-repo")
 	labels, err := readLabels(filepath.Join(dir, ".leaky-meta", "secrets.csv"))
@@ -92,6 +102,7 @@ func measureLeaky(ctx context.Context, b *bench) ([]table.Row, error) {
 		risk += l.Risk
 		found += min(l.Merlon, l.Risk)
 		other += min(l.Gitleaks, l.Risk)
+		// Lines beyond both labels are false positives, or secrets that nobody has labelled.
 		beyond += max(0, l.Merlon-l.Risk-l.Informative)
 	}
 	if err := writeCases(b, "leaky", labels); err != nil {
@@ -121,6 +132,7 @@ func readLabels(name string) ([]label, error) {
 		}
 		risk, err := strconv.Atoi(parts[1])
 		informative, err2 := strconv.Atoi(parts[2])
+		// The header of the file and comments are not numbers.
 		if err != nil || err2 != nil {
 			continue // a comment with commas
 		}
@@ -142,10 +154,12 @@ func linesOf(r *report) leaks {
 
 // runGitleaks runs the other scanner on the folder.
 func runGitleaks(ctx context.Context, b *bench, dir string) (leaks, error) {
+	// The error is returned after the loop, which has nothing to do then.
 	list, err := gitleaksFindings(ctx, b, dir)
 	out := leaks{}
 	for _, f := range list {
 		rel, relErr := filepath.Rel(dir, f.File)
+		// Gitleaks writes absolute or relative paths, depending on how it was called.
 		if relErr != nil || !filepath.IsAbs(f.File) {
 			rel = f.File
 		}
@@ -162,6 +176,7 @@ type gitleak struct {
 
 // gitleaksFindings runs Gitleaks and reads its report.
 func gitleaksFindings(ctx context.Context, b *bench, dir string) ([]gitleak, error) {
+	// The report of the run before is replaced.
 	report := filepath.Join(b.out, "gitleaks.json")
 	out, err := b.runPeer(ctx, "gitleaks", "dir", dir, "--no-banner", "--log-level", "error", "--exit-code", "0",
 		"--report-format", "json", "--report-path", report)
@@ -180,6 +195,7 @@ func gitleaksFindings(ctx context.Context, b *bench, dir string) ([]gitleak, err
 }
 
 // measureQuietness compares how much is told about a tree in which little is to be found.
+// Both numbers are of all findings, whatever their confidence.
 func measureQuietness(ctx context.Context, b *bench, dir string) (table.Row, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return table.Row{}, err
@@ -206,6 +222,7 @@ func secretSpeed(ctx context.Context, b *bench, dir string) (table.Row, error) {
 	if err != nil {
 		return table.Row{}, err
 	}
+	// CPU time is compared and not wall time, so that the number of cores does not count.
 	var best process.Cost
 	for i := range speedRuns {
 		_, cost, err := b.scanTarget(ctx, dir, "--analyses", "secret")
@@ -224,6 +241,7 @@ func secretSpeed(ctx context.Context, b *bench, dir string) (table.Row, error) {
 }
 
 // sizeOf returns the bytes of the files in the folder, .git left out.
+// The folder .git is left out since the scan skips it.
 func sizeOf(dir string) (int64, error) {
 	var size int64
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {

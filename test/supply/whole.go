@@ -15,10 +15,13 @@ import (
 // data, infrastructure code, secrets and pipelines.
 
 // wholeTree is a repository of more than 100,000 lines and 1,500 packages.
+// It is an application of microservices in several languages, so each analysis has something to
+// do.
 const wholeTree = "crAPI"
 
 const (
 	// Floors for a complete scan: time, memory, and the time of a first scan of one file.
+	// The limits are for a whole run of the process, the load of the rules included.
 	mostWholeTime   = 15 * time.Second
 	mostWholeMemory = 800_000_000
 	mostFirst       = time.Second
@@ -30,6 +33,7 @@ func measureWhole(ctx context.Context, b *bench) ([]table.Row, error) {
 	if _, err := os.Stat(tree); err != nil {
 		return nil, err
 	}
+	// The import is not part of the measured time: it is done once for many scans.
 	data, err := b.importAdvisories(ctx)
 	if err != nil {
 		return nil, err
@@ -65,6 +69,7 @@ func (b *bench) importAdvisories(ctx context.Context) (string, error) {
 
 // measureFirstScan measures the time from the start of the process to the end of a scan of one
 // small file of infrastructure code, for several formats.
+// A short scan is mostly start-up: parsing of rules and opening of the data.
 func (b *bench) measureFirstScan(ctx context.Context) ([]table.Row, error) {
 	files := map[string]string{
 		"main.tf": "resource \"aws_s3_bucket\" \"b\" {\n  bucket = \"b\"\n  acl    = \"public-read\"\n}\n",
@@ -85,6 +90,7 @@ func (b *bench) measureFirstScan(ctx context.Context) ([]table.Row, error) {
 		if err != nil {
 			return nil, err
 		}
+		// A scan that finds nothing is fast for the wrong reason.
 		if len(r.Findings) == 0 {
 			met, measured = false, name+": nothing was found"
 		}

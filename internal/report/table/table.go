@@ -17,18 +17,25 @@ import (
 
 // New returns a handler that writes a line to w when the scan begins, and the
 // rest at Close.
+// The header line is written at once, since a scan may take minutes; findings are sorted, so they
+// wait for the end.
 func New(w io.Writer) *Report { return &Report{out: w, rules: map[string]string{}} }
 
 // A Report is a scan.Handler.
+// Summary counts findings, statuses and operations as they arrive.
 type Report struct {
 	scan.Summary
-	out   io.Writer
-	page  strings.Builder
+	out io.Writer
+	// page is the text that is not yet written; flushPage empties it.
+	page strings.Builder
+	// A rule arrives before its first finding.
 	rules map[string]string // names, by id
 	rows  []row
 }
 
 // row is what is shown of a finding.
+// severity is the finding's own, which may differ from its rule's; line is 0 for a finding about a
+// whole file.
 type row struct {
 	severity finding.Severity
 	rule     string
@@ -44,12 +51,14 @@ func (r *Report) Config(m *scan.Config) error {
 	}
 	what := countNoun(m.Files, "file")
 	if i := m.Image; i != nil {
+		// A local image has no digest of a registry: then its id names it.
 		what = fmt.Sprintf("%s %s, %s", stripControls(i.Platform), stripControls(cmp.Or(i.Digest, i.ID)),
 			countNoun(i.Layers, "layer"))
 		if i.Base != "" {
 			what += ", built from " + stripControls(i.Base)
 		}
 	}
+	// The number of files means nothing for a running application.
 	if m.Target != "" {
 		what = "running application"
 	}
@@ -58,6 +67,7 @@ func (r *Report) Config(m *scan.Config) error {
 }
 
 // flushPage writes what is on the page.
+// The page is emptied also after an error: a broken pipe must not repeat the text at Close.
 func (r *Report) flushPage() error {
 	_, err := io.WriteString(r.out, r.page.String())
 	r.page.Reset()
@@ -70,6 +80,8 @@ func (r *Report) flushPage() error {
 // Rule keeps the name of a rule.
 func (r *Report) Rule(m *finding.Rule) error {
 	r.rules[m.ID] = cmp.Or(m.Name, m.ID)
+	// Known exploited vulnerabilities (CISA's KEV catalog) are fixed first, whatever their
+	// severity.
 	if a := m.Advisory; a != nil && a.KEV != nil {
 		r.rules[m.ID] += " (known exploited)"
 	}
@@ -83,11 +95,14 @@ func (r *Report) Finding(m *finding.Finding) error {
 }
 
 // describeEvidence returns what tells a finding from others of its rule.
+// For an image the layer shows which instruction of the Dockerfile brought it; layers count from 0.
 func describeEvidence(f *finding.Finding) string {
 	if f.Layer != nil {
 		inner := *f
 		inner.Layer = nil
 		text := fmt.Sprintf("%s, in layer %d", describeEvidence(&inner), f.Layer.Index)
+		// The file is in the image all the same: anyone who pulls the image can read it, for
+		// example a secret that a later RUN removes.
 		if f.Layer.Deleted {
 			text += " (a later layer hides the file)"
 		}
@@ -98,11 +113,14 @@ func describeEvidence(f *finding.Finding) string {
 		p := f.Package.Package
 		text := p.Name + " " + p.Version
 		if f.Package.Upgrade != "" {
+			// The version that fixes this advisory may still have other vulnerabilities; the second
+			// is shown only when it differs.
 			text += ", fixed in " + f.Package.Upgrade
 		}
 		if all := f.Package.UpgradeAll; all != "" && all != f.Package.Upgrade {
 			text += ", all of its vulnerabilities in " + all
 		}
+		// Unknown reachability is the default and would be noise on every line.
 		if r := f.Package.Reach; r != nil && r.Verdict != finding.UnknownReach {
 			text += ", " + string(r.Verdict)
 		}
@@ -111,8 +129,10 @@ func describeEvidence(f *finding.Finding) string {
 		}
 		return text
 	case f.Secret != nil:
+		// Never the value: output of a pipeline is stored and read by others.
 		return f.Secret.Redacted
 	}
+	// A live finding names the source only when routes of the code were matched to the URL.
 	if l := f.Live; l != nil {
 		return f.Message + describeCode(l.Code)
 	}
@@ -124,6 +144,7 @@ func describeCode(c *finding.Code) string {
 	switch {
 	case c == nil:
 		return ""
+	// A static finding for the same flaw is the better hint than the handler of the route.
 	case c.Flaw != nil:
 		return fmt.Sprintf("; in the code at %s:%d (%s)", c.Flaw.Location.Path, c.Flaw.Location.StartLine,
 			c.Flaw.RuleID)
@@ -133,10 +154,14 @@ func describeCode(c *finding.Code) string {
 
 // Close writes the table.
 func (r *Report) Close() error {
+	// The order is total, so that two scans of the same code give the same text and can be
+	// compared.
 	slices.SortStableFunc(r.rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(b.severity.Rank(), a.severity.Rank()), cmp.Compare(a.rule, b.rule),
 			cmp.Compare(a.path, b.path), cmp.Compare(a.line, b.line), cmp.Compare(a.text, b.text))
 	})
+	// The first real finding differs from the zero row in its severity, which writes the first
+	// heading.
 	var before row
 	for _, f := range r.rows {
 		if f.severity != before.severity {
@@ -157,6 +182,7 @@ func (r *Report) Close() error {
 // describeLocation formats the location of a finding as path:line, which terminals and editors
 // open.
 func describeLocation(f row) string {
+	// Line 0 is a file as a whole.
 	if f.line == 0 {
 		return f.path
 	}
@@ -164,10 +190,12 @@ func describeLocation(f row) string {
 }
 
 // shown bounds the reasons that are listed for one analyzer.
+// More lines push the totals, which are at the end, out of the terminal; JSON has all reasons.
 const shown = 20
 
 // writeIncomplete lists what was not looked at.
 func (r *Report) writeIncomplete() {
+	// A weaker sandbox is not a coverage gap, but the operator has to know about it.
 	for _, warning := range r.Setup.Sandbox {
 		fmt.Fprintf(&r.page, "\nWARNING: %s\n", stripControls(warning))
 	}
@@ -178,6 +206,7 @@ func (r *Report) writeIncomplete() {
 	fmt.Fprint(&r.page, "\nINCOMPLETE: the code below was not analyzed and may have more findings.\n")
 	for _, st := range missing {
 		fmt.Fprintf(&r.page, "  %s %s\n", st.Analyzer, st.State)
+		// Skipped reasons are listed by writeSkipped: they are decisions, not failures.
 		reasons := slices.DeleteFunc(slices.Clone(st.Reasons), func(reason scan.Reason) bool { return reason.Skipped })
 		for _, reason := range reasons[:min(shown, len(reasons))] {
 			at := ""
@@ -186,6 +215,7 @@ func (r *Report) writeIncomplete() {
 			}
 			fmt.Fprintf(&r.page, "    %s%s (%s)\n", at, stripControls(reason.Message), reason.Code)
 		}
+		// Omitted are reasons beyond the limit of the report, which are counted and not kept.
 		if more := max(len(reasons)-shown, 0) + st.Omitted; more > 0 {
 			fmt.Fprintf(&r.page, "    and %d more\n", more)
 		}
@@ -193,6 +223,7 @@ func (r *Report) writeIncomplete() {
 }
 
 // writeSkipped lists what was passed over by design.
+// Examples are vendored packages, minified bundles and generated code.
 func (r *Report) writeSkipped() {
 	reasons := r.Skipped()
 	if len(reasons) == 0 {
@@ -209,6 +240,8 @@ func (r *Report) writeSkipped() {
 
 // writeTotals writes the counts.
 func (r *Report) writeTotals() {
+	// All severities are listed, also those with no findings, so that the line has the same shape
+	// each time.
 	parts := make([]string, 0, len(finding.Severities))
 	for _, s := range finding.Severities {
 		parts = append(parts, fmt.Sprintf("%d %s", r.Findings[s], s))
@@ -219,6 +252,7 @@ func (r *Report) writeTotals() {
 			fmt.Fprintf(&r.page, " %s suppressed %s.", scan.IgnoreFile, countNoun(st.Ignored, "finding"))
 		}
 		// Analyzers that had nothing to look at are not listed.
+		// For a running application files are not counted either.
 		if st.State != scan.Failed && st.Files > 0 && r.Setup.Target == "" {
 			fmt.Fprintf(&r.page, " %s: %s.", st.Analyzer, countNoun(st.Files, "file"))
 		}
@@ -248,6 +282,8 @@ func (r *Report) writeAdvisoryAge() {
 	if a == nil {
 		return
 	}
+	// Ages are relative to the start of the scan and not to now, so that a stored report does not
+	// change.
 	ages := a.Freshness(r.Setup.Started)
 	fmt.Fprintf(&r.page, "\nVulnerability data: %s %s", countNoun(a.Records, "record"),
 		upTo(a.Newest, ages.Records))
@@ -256,6 +292,8 @@ func (r *Report) writeAdvisoryAge() {
 		data *scan.FeedData
 		age  *int
 	}{{"EPSS", a.EPSS, ages.EPSS}, {"KEV", a.KEV, ages.KEV}} {
+		// A missing feed is stated: without it no finding is marked as likely or known to be
+		// exploited.
 		if f.data == nil {
 			fmt.Fprintf(&r.page, "; no %s", f.name)
 		} else {
@@ -268,18 +306,21 @@ func (r *Report) writeAdvisoryAge() {
 // writeNothingAnalyzed writes that no file was analyzed, so that an empty report is not taken for
 // a clean one.
 func (r *Report) writeNothingAnalyzed() {
+	// An image without files and a target without code are normal.
 	if r.Setup.Image != nil || r.Setup.Target != "" {
 		return
 	}
 	switch {
 	case r.Setup.Files == 0:
 		fmt.Fprint(&r.page, " There were no files to analyze.")
+	// For example a folder with documents only.
 	case !slices.ContainsFunc(r.Statuses, func(st scan.Status) bool { return st.Files > 0 || st.State == scan.Failed }):
 		fmt.Fprint(&r.page, " No analyzer supports files of these types.")
 	}
 }
 
 // writeCreated lists the objects that the scan has created in the application.
+// The marks let the owner of the application search for what is left.
 func (r *Report) writeCreated() {
 	for _, o := range r.Created {
 		left := 0
@@ -306,6 +347,7 @@ const maxUntested = 10
 
 // writeAuthorization says for how many operations of an API it was tested that other users are kept
 // out, and why not for the others.
+// The key "" of Authorization is the number of tested operations; all other keys are reasons.
 func (r *Report) writeAuthorization() {
 	if len(r.Authorization) == 0 {
 		return
@@ -321,6 +363,7 @@ func (r *Report) writeAuthorization() {
 	fmt.Fprintf(&r.page, "\nAccess of other users: %s tested, %d "+
 		"not tested", countNoun(r.Authorization[""], "operation"),
 		untested)
+	// The most frequent reason first, then by text, since the order of a map is random.
 	slices.SortFunc(reasons, func(a, b string) int {
 		return cmp.Or(r.Authorization[b]-r.Authorization[a], strings.Compare(a, b))
 	})
@@ -334,6 +377,7 @@ func (r *Report) writeAuthorization() {
 }
 
 // upTo says how old data is.
+// age is in days; nil when the date of the data or of the scan is unknown.
 func upTo(newest time.Time, age *int) string {
 	switch {
 	case newest.IsZero():
@@ -353,6 +397,10 @@ func countNoun(n int, noun string) string {
 }
 
 // stripControls removes what a terminal would act on: a file's name is somebody else's.
+// Escape sequences in a file name could clear the screen, forge lines of the report, or set the
+// title of the terminal. The format characters of Unicode (class Cf) include the bidirectional
+// overrides with which text can be shown in another order than it has ("Trojan Source",
+// CVE-2021-42574).
 func stripControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' || r == '\n' {

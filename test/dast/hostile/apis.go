@@ -12,6 +12,8 @@ import (
 // This file holds traps that lie in descriptions of APIs.
 
 // serveDescription serves a description, and answers everything else with a small object.
+// path is where the description is. text is called on the first request only: some descriptions
+// have megabytes.
 func serveDescription(path string, text func() string) func(*Site) http.Handler {
 	return func(*Site) http.Handler {
 		text := sync.OnceValue(text)
@@ -28,6 +30,7 @@ func serveDescription(path string, text func() string) func(*Site) http.Handler 
 }
 
 // openapi is the beginning of an API description.
+// It has no closing brace: each description appends its paths and ends the object.
 const openapi = `{"openapi":"3.0.0","info":{"title":"t","version":"1"},`
 
 var (
@@ -39,6 +42,8 @@ var (
 // descriptions are targets with API descriptions that exhaust a parser: deep, cyclic or huge
 // ones, and YAML alias bombs.
 var descriptions = []Trap{
+	// References in a circle, in parameters, responses and schemas, with required properties: an
+	// example of A never ends, and minItems asks for a billion of them.
 	{Name: "schemas that hold themselves", API: true, Whole: true, Descriptions: []string{"/openapi.json"},
 		build: serveDescription("/openapi.json", func() string {
 			return openapi + `"paths":{"/a/{id}":{"parameters":[{"$ref":"#/components/parameters/P"}],"get":{"responses":{"200":{"$ref":"#/components/responses/R"}}},"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}},"responses":{"200":{"description":"d","content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}}}}},"/b":{"$ref":"#/paths/~1b"}},
@@ -46,6 +51,7 @@ var descriptions = []Trap{
 "schemas":{"A":{"type":"object","required":["a","b","c"],"properties":{"a":{"$ref":"#/components/schemas/A"},"b":{"type":"array","minItems":1000000000,"items":{"$ref":"#/components/schemas/B"}},"c":{"type":"string","minLength":2000000000,"pattern":"(a+)+$"}}},
 "B":{"allOf":[{"$ref":"#/components/schemas/A"},{"$ref":"#/components/schemas/B"}],"oneOf":[{"$ref":"#/components/schemas/B"}]}}}}`
 		})},
+	// Schema n needs two of schema n+1: without sharing, an example has 2^40 values.
 	{Name: "schemas that double forty times", API: true, Whole: true, Descriptions: []string{"/openapi.json"},
 		build: serveDescription("/openapi.json", func() string {
 			var b strings.Builder
@@ -57,10 +63,13 @@ var descriptions = []Trap{
 			}
 			return b.String() + `"S40":{"type":"string"}}}}`
 		})},
+	// 20,000 operations are within the limit and must be scanned; the trap below is beyond it.
 	{Name: "20,000 operations", API: true, Whole: true, Descriptions: []string{"/openapi.json"},
 		build: serveDescription("/openapi.json", func() string { return manyOperations(20_000) })},
 	{Name: "100,000 operations", API: true, Says: tooLarge, Descriptions: []string{"/openapi.json"},
 		build: serveDescription("/openapi.json", func() string { return manyOperations(100_000) })},
+	// The YAML variant of the billion laughs: each anchor is a list of ten aliases of the one
+	// before, 10^13 values in a file of a kilobyte.
 	{Name: "aliases that multiply", API: true, Says: deep, Descriptions: []string{"/openapi.yaml"},
 		build: serveDescription("/openapi.yaml", func() string {
 			var b strings.Builder
@@ -71,14 +80,18 @@ var descriptions = []Trap{
 			}
 			return b.String() + "paths: {/a: {get: {responses: {'200': {description: d}}, x: *a12}}}\n"
 		})},
+	// A recursive parser runs out of stack, which ends a Go process and cannot be recovered from.
 	{Name: "a description 1,000,000 lists deep", API: true, Says: regexp.MustCompile(`not read`),
 		Descriptions: []string{"/openapi.json"}, build: serveDescription("/openapi.json", func() string {
 			return openapi + `"paths":` + strings.Repeat(`{"a":`, 500_000)
 		})},
+	// Each type has fields of the others, so a query that selects every field never ends.
 	{Name: "GraphQL, types that hold each other", API: true, Whole: true, Descriptions: []string{"/graphql"},
 		build: serveGraphQL(100, 30)},
 	{Name: "GraphQL, 5,000 types", API: true, Says: tooLarge, Descriptions: []string{"/graphql"},
 		build: serveGraphQL(5000, 4)},
+	// Each response names new addresses to follow and a next page, so that pagination has no end;
+	// other responses are nested 5,000 objects deep.
 	{Name: "an API that answers with itself without end", API: true, Whole: true,
 		Descriptions: []string{"/openapi.json"}, build: func(*Site) http.Handler {
 			text := openapi + `"paths":{"/items":{"get":{"parameters":[{"name":"cursor","in":"query","schema":{"type":"string"}}],"responses":{"200":{"description":"d"}}},"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"name":{"type":"string"}}}}}},"responses":{"201":{"description":"d"}}}},"/items/{id}":{"get":{"parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"d"}}}}}}`
@@ -101,6 +114,7 @@ var descriptions = []Trap{
 }
 
 // manyOperations is a description of many operations.
+// The names do not differ in a number only, so that operations are not grouped as one pattern.
 func manyOperations(n int) string {
 	var b strings.Builder
 	b.WriteString(openapi + `"paths":{`)
@@ -120,6 +134,7 @@ func serveGraphQL(types, fields int) func(*Site) http.Handler {
 			var q struct {
 				Query string `json:"query"`
 			}
+			// The limit keeps the trap itself from reading an endless body of the scanner.
 			_ = json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&q) // others get no data
 			switch {
 			case r.URL.Path != "/graphql":
@@ -135,6 +150,7 @@ func serveGraphQL(types, fields int) func(*Site) http.Handler {
 
 // introspectionText returns the response to an introspection query, of types whose fields lead
 // to all others.
+// All object types are NON_NULL: a client that builds a query or a value cannot stop at null.
 func introspectionText(types, fields int) string {
 	type ref = map[string]any
 	object := func(i int) ref {
@@ -143,6 +159,7 @@ func introspectionText(types, fields int) string {
 	args := []ref{{"name": "id", "type": ref{"kind": "SCALAR", "name": "String"}, "defaultValue": nil},
 		{"name": "in", "type": ref{"kind": "INPUT_OBJECT", "name": "In"}, "defaultValue": nil}}
 	list := []ref{{"kind": "SCALAR", "name": "String"},
+		// The input type In requires itself, so there is no valid value of it at all.
 		{"kind": "INPUT_OBJECT", "name": "In",
 			"inputFields": []ref{{"name": "in",
 				"type": ref{"kind": "NON_NULL", "ofType": ref{"kind": "INPUT_OBJECT", "name": "In"}}},

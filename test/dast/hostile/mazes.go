@@ -20,6 +20,10 @@ var (
 )
 
 // forbidden are addresses that must not be reached, written in every way there is.
+// Each bypasses another naive check: decimal, octal, hexadecimal and short IPv4 notation, IPv6 with
+// an embedded IPv4 address, user information and fragments before the real host, a backslash
+// instead of a slash, the unspecified address 0, and schemes other than HTTP. To add one, append it
+// here: links, redirects, forms and script use the same list.
 var forbidden = []string{
 	"http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/latest/meta-data/",
 	"http://100.100.100.200/latest/meta-data/",
@@ -34,6 +38,7 @@ var forbidden = []string{
 }
 
 // quotedPaths are the same, as a list of JavaScript.
+// "</" is escaped since an HTML parser ends a script element there, also within a string.
 func quotedPaths() string {
 	text, err := json.Marshal(forbidden)
 	if err != nil {
@@ -45,22 +50,28 @@ func quotedPaths() string {
 // leading are targets that lure the scanner out of its scope, to addresses that record every
 // visitor.
 var leading = []Trap{
+	// The start page may redirect only within the target: following it would be server-side request
+	// forgery from the scanner's network, with the credentials of the cloud machine.
 	{Name: "the first page leads to the metadata service", Says: outside, build: func(*Site) http.Handler {
 		return http.RedirectHandler(forbidden[0], http.StatusFound)
 	}},
 	{Name: "the first page leads to another port", Says: outside, build: func(*Site) http.Handler {
 		return http.RedirectHandler("http://localhost:9090/", http.StatusFound)
 	}},
+	// Whole: what is out of scope is skipped by design and is no coverage gap.
 	{Name: "links and redirects to what is not the application's", Whole: true, build: redirectForbidden},
 	{Name: "script that asks for what is not the application's", Whole: true, build: func(*Site) http.Handler {
 		return ordinarySite(forbiddenRequests())
 	}},
+	// An endless chain of different addresses; the limit of redirects ends it, and nothing was
+	// scanned.
 	{Name: "every page leads to the next", Says: refused, build: func(*Site) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			n, _ := strconv.Atoi(r.URL.Query().Get("n")) // 0 at first
 			http.Redirect(w, r, fmt.Sprintf("/hop?n=%d", n+1), http.StatusFound)
 		})
 	}},
+	// Loops by HTTP redirect, by meta refresh and by script; the last two run in the browser only.
 	{Name: "pages that lead to themselves and to each other", Whole: true, build: func(*Site) http.Handler {
 		return withPrefix("/l/",
 			`<a href="/l/self">self</a> <a href="/l/a?x=1">a</a> <a href="/l/meta">m</a> <a href="/l/script">s</a>`,
@@ -91,6 +102,8 @@ func redirectForbidden(*Site) http.Handler {
 	}
 	rest := ordinarySite(markup.String())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Sitemaps in robots.txt may be on any host: they must be checked against the scope as
+		// links are.
 		if r.URL.Path == "/robots.txt" {
 			writeText(w, "User-agent: *\nSitemap: http://127.0.0.1:9090/sitemap.xml\nSitemap: /to/0\nSitemap: "+
 				"http://169.254.169.254/\n")
@@ -104,12 +117,18 @@ func redirectForbidden(*Site) http.Handler {
 		}
 		setSecurityHeaders(w)
 		w.Header().Set("Location", forbidden[n])
+		// Refresh is the header form of meta refresh, which browsers follow and HTTP clients do
+		// not.
 		w.Header().Set("Refresh", "0; url="+forbidden[n])
+		// Each status has its own rules about the method and body of the next request, so all are
+		// used.
 		w.WriteHeader([]int{301, 302, 303, 307, 308}[n%5])
 	})
 }
 
 // forbiddenRequests is script that tries every way of a browser to ask for an address.
+// A browser has many ways to send a request beside fetch: prefetch, WebRTC, workers, media, forms.
+// A filter of single functions misses some; each of them must be stopped.
 func forbiddenRequests() string {
 	return `<script>
 for (const a of ` + quotedPaths() + `) {
@@ -127,10 +146,13 @@ setTimeout(() => { location = 'http://127.0.0.1:9090/' }, 1500)
 }
 
 // numberedWord is a name made of letters, another one for each number.
+// It is random for the scanner and the same in each run. Letters only: crawlers group addresses
+// that differ in a number, which would end the maze too early.
 func numberedWord(of string, n int) string {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%s %d", of, n) // a hash takes everything
 	v := h.Sum64()
+	// Eight letters give 26^8 names, enough that no two of a scan collide.
 	var out [8]byte
 	for i := range out {
 		out[i] = 'a' + byte(v%26)
@@ -140,6 +162,8 @@ func numberedWord(of string, n int) string {
 }
 
 // serveMaze answers every page below a prefix with links that its address determines.
+// start is the address of the first page, link returns the i-th link of a page; the links must
+// depend on the request only, so that the maze needs no memory.
 func serveMaze(prefix, start string, link func(r *http.Request, i int) string) http.Handler {
 	return withPrefix(prefix, `<a href="`+start+`">in</a>`, func(w http.ResponseWriter, r *http.Request) {
 		setSecurityHeaders(w)

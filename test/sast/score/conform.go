@@ -8,6 +8,7 @@ import (
 
 // A RuleTest is one rule and one annotated file: the rule must report exactly the
 // expected lines in it. Paths are below the root of the rules.
+// Todo are lines that the authors want reported and their own engine does not report.
 type RuleTest struct {
 	Rules  string   `json:"rules"`
 	ID     string   `json:"id"`
@@ -28,6 +29,8 @@ func Without(lines, other []int) []int {
 	return slices.DeleteFunc(slices.Clone(lines), func(n int) bool { return slices.Contains(other, n) })
 }
 
+// sortedSet returns the lines in ascending order, each once: a rule may match a line in several
+// ways.
 func sortedSet(lines []int) []int { return slices.Compact(slices.Sorted(slices.Values(lines))) }
 
 // languages are the names that rules use for the languages whose rules must run,
@@ -55,6 +58,7 @@ func Language(names []string) string {
 }
 
 // marker is what a file of the pattern tests has on the line before a match.
+// MATCH is the marker of the older tests.
 var marker = regexp.MustCompile(`(ERROR|MATCH):`)
 
 // Marked returns the lines that follow a marker.
@@ -62,6 +66,7 @@ func Marked(text string) []int {
 	var out []int
 	for i, line := range strings.Split(text, "\n") {
 		if marker.MatchString(line) {
+			// i counts from 0, and the marked line is the next one.
 			out = append(out, i+2)
 		}
 	}

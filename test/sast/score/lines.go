@@ -11,6 +11,8 @@ import (
 )
 
 // A Label is a line, or a file, of which is known whether there is a flaw.
+// Dir and Query are set in query tests only. Line is 0 for a label of a whole file. CWE is as the
+// truth writes it, see parseCWEs.
 type Label struct {
 	Lang  string   `json:"lang"`
 	File  string   `json:"file"`
@@ -26,6 +28,7 @@ type Label struct {
 func ReadJSONL[T any](r io.Reader) ([]T, error) {
 	var out []T
 	lines := bufio.NewScanner(r)
+	// A line may be up to 16 MiB long; the default of the scanner is 64 KiB.
 	lines.Buffer(nil, 16<<20)
 	for n := 1; lines.Scan(); n++ {
 		if len(lines.Bytes()) == 0 {
@@ -94,6 +97,7 @@ func matchesWeakness(l Label, f Finding) bool {
 	})
 }
 
+// judgeCases returns a case for each label: found if a finding in its file satisfies hit.
 func judgeCases(truth []Label, findings []Finding, hit func(Label, Finding) bool) []Case {
 	index := byFile(findings)
 	var out []Case
@@ -114,4 +118,5 @@ func judgeCases(truth []Label, findings []Finding, hit func(Label, Finding) bool
 	return out
 }
 
+// withinTolerance reports whether two line numbers are at most tolerance apart.
 func withinTolerance(a, b, tolerance int) bool { return a-b <= tolerance && b-a <= tolerance }

@@ -85,6 +85,8 @@ func RealVuln(app App, findings []Finding, visibleOnly bool) []Case {
 // matchFinding returns the label that the finding takes, or -1.
 func (a App) matchFinding(f Finding, taken [][]Finding) int {
 	best := -1
+	// A label is taken once, so two findings of one flaw are one found and one false, as in the
+	// benchmark.
 	for i, flaw := range a.Findings {
 		if len(taken[i]) > 0 || cleanPath(flaw.File) != cleanPath(f.File) || !flaw.acceptsFinding(f) {
 			continue
@@ -96,6 +98,8 @@ func (a App) matchFinding(f Finding, taken [][]Finding) int {
 	return best
 }
 
+// acceptsFinding reports whether a finding has one of the accepted weaknesses and is near the
+// labelled lines. A label without lines accepts findings anywhere in its file.
 func (f Flaw) acceptsFinding(got Finding) bool {
 	accepted := parseCWEs(f.CWE)
 	if !slices.ContainsFunc(got.CWE, func(c int) bool { return slices.Contains(accepted, c) }) {

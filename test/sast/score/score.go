@@ -24,6 +24,7 @@ type Finding struct {
 }
 
 // A Case is one labelled place and what the tool said of it.
+// Group is what the corpus counts by: a category, a query, a class or the name of an application.
 type Case struct {
 	ID    string `json:"id"`
 	Group string `json:"group"`
@@ -39,6 +40,7 @@ type Case struct {
 func (c Case) Right() bool { return c.Real == c.Found }
 
 // Counts are the four cells of a confusion matrix.
+// TP are flaws found, FN flaws missed, TN safe cases without a finding, FP safe cases with one.
 type Counts struct{ TP, FN, TN, FP int }
 
 // Add counts a case.
@@ -67,7 +69,9 @@ func (n Counts) FPR() float64 { return ratioOf(n.FP, n.FP+n.TN) }
 // Accuracy is the share of cases that were right.
 func (n Counts) Accuracy() float64 { return ratioOf(n.TP+n.TN, n.TP+n.FN+n.TN+n.FP) }
 
+// A corpus without such cases has no rate; 0 keeps it out of the sums.
 func ratioOf(a, b int) float64 {
+	// No case of this kind: there is no rate.
 	if b == 0 {
 		return 0
 	}
@@ -103,6 +107,7 @@ func Tally(cases []Case) (Counts, []Group) {
 
 // Means returns the mean over groups of the true and the false positive rate:
 // the OWASP Benchmark's score is their difference.
+// Each group has the same weight, however many cases it has.
 func Means(groups []Group) (tpr, fpr float64) {
 	for _, g := range groups {
 		tpr += g.Recall()
@@ -123,6 +128,7 @@ func byFile(findings []Finding) map[string][]Finding {
 }
 
 // cleanPath normalises a path of a truth or of a report: no leading slash, dot or space.
+// Truths were written on different systems: " /src/a.js" and "./src/a.js" are the same file.
 func cleanPath(name string) string {
 	return strings.TrimPrefix(path.Clean(strings.TrimSpace(name)), "/")
 }

@@ -9,6 +9,7 @@ import (
 )
 
 // A Package is a published npm package with the labels of one advisory.
+// Peers are the results of other tools as the authors of the corpus graded them.
 type Package struct {
 	ID   string   `json:"id"`
 	CWE  []string `json:"cwe"`
@@ -64,6 +65,8 @@ func Vulcan(p Package, findings []Finding) Case {
 			if cleanPath(l.Sink.File) != cleanPath(f.File) || !withinTolerance(f.Line, l.Sink.Line, sinkTolerance) {
 				continue
 			}
+			// A finding near the sink with another weakness is kept for the reader, see
+			// Case.Rules.
 			beside = append(beside, f)
 			if ofClass(p.CWE, f.CWE) {
 				hits = append(hits, f)
@@ -89,6 +92,7 @@ func (p Package) Sinks() []string {
 	return out
 }
 
+// ofClass reports whether a finding has a weakness of the class of one that the advisory names.
 func ofClass(want []string, got []int) bool {
 	return slices.ContainsFunc(parseCWEs(want), func(w int) bool {
 		return slices.ContainsFunc(got, func(g int) bool { return SameClass(w, g) })

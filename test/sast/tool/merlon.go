@@ -15,7 +15,10 @@ import (
 )
 
 // A Scan is the report of one scan.
+// The same type is used for all scanners, so that scores come from one code path.
 type Scan struct {
+	// Findings are in the order of the report. Files is how many the analyzers read, the same file
+	// once for each analyzer.
 	Findings []score.Finding
 	Files    int
 	// Degraded is what the analyzer said that it could not look at whole.
@@ -26,12 +29,14 @@ type Scan struct {
 }
 
 // Merlon is the program under test.
+// Timeout bounds one run of the process; it must be set, since zero is over at once.
 type Merlon struct {
 	Binary  string
 	Timeout time.Duration
 }
 
 // Exit codes of merlon scan: a report was written.
+// With --fail-on none exitFindings is not possible for a scan; rules test uses it for failed tests.
 const (
 	exitClean      = 0
 	exitFindings   = 1
@@ -40,6 +45,7 @@ const (
 
 // Scan runs the static analysis with the default rules on a folder; more options
 // may follow.
+// The option --analyses comes last, so that a caller cannot widen what is measured by accident.
 func (m Merlon) Scan(ctx context.Context, dir string, options ...string) (*Scan, error) {
 	return m.runScan(ctx, dir, append(options, "--analyses", "sast"))
 }
@@ -55,6 +61,7 @@ func (m Merlon) runScan(ctx context.Context, dir string, options []string) (*Sca
 	if !slices.Contains(options, "--cache") {
 		options = append(slices.Clone(options), "--no-cache")
 	}
+	// The exit code must not depend on findings: a vulnerable corpus is no failure of the run.
 	args := append([]string{m.Binary, "scan", dir, "--format", "json", "--fail-on", "none"}, options...)
 	out, err := process.Command{Args: args, Timeout: m.Timeout}.Run(ctx)
 	if err != nil {
@@ -72,6 +79,7 @@ func (m Merlon) runScan(ctx context.Context, dir string, options []string) (*Sca
 }
 
 // report is the part of merlon's JSON report that is needed here.
+// Fields that no measure uses are not decoded, so that the wire format can grow.
 type report struct {
 	Findings []struct {
 		RuleID     string `json:"ruleId"`
@@ -100,6 +108,8 @@ type report struct {
 }
 
 // decodeScan reads merlon's JSON report.
+// A finding refers to its rule by id; weakness and confidence are looked up there, since the report
+// carries them once per rule.
 func decodeScan(b []byte) (*Scan, error) {
 	var r report
 	if err := json.Unmarshal(b, &r); err != nil {
@@ -119,16 +129,21 @@ func decodeScan(b []byte) (*Scan, error) {
 	}
 	for _, f := range r.Findings {
 		out.Findings = append(out.Findings, score.Finding{File: f.Location.Path, Line: f.Location.StartLine,
+			// The confidence of the finding, if it has one, overrides that of its rule.
 			CWE: cwe[f.RuleID], Rule: f.RuleID, Confidence: cmp.Or(f.Confidence, confidence[f.RuleID])})
 	}
 	for _, a := range r.Analyzers {
 		out.Files += a.Files
+		// A failed analyzer has no findings, which reads like a clean result: that is an error of
+		// the measure.
 		if a.State == "failed" {
 			return nil, fmt.Errorf("analyzer %s failed: %v", a.Analyzer, a.Reasons)
 		}
 		for _, reason := range a.Reasons {
 			out.Degraded = append(out.Degraded, fmt.Sprintf("%s %s: %s", reason.Code, reason.Path, reason.Message))
 		}
+		// The report lists a limited number of reasons; the number of the others keeps the note
+		// honest.
 		if a.Omitted > 0 {
 			out.Degraded = append(out.Degraded, fmt.Sprintf("and %d more", a.Omitted))
 		}
@@ -137,6 +152,7 @@ func decodeScan(b []byte) (*Scan, error) {
 }
 
 // A RuleResult is what one rule reported in one annotated file.
+// Expect and Got are line numbers, ascending; Error is empty if the rule could be run.
 type RuleResult struct {
 	Rules  string `json:"rules"` // path, below the tested folder
 	ID     string `json:"id"`
@@ -155,6 +171,7 @@ func (m Merlon) RuleTests(ctx context.Context, dir string) ([]RuleResult, proces
 	if err != nil {
 		return nil, process.Cost{}, err
 	}
+	// A failed rule test has exit code 1 and is a result, not an error.
 	if !slices.Contains([]int{exitClean, exitFindings, exitIncomplete}, out.Code) {
 		return nil, process.Cost{}, fmt.Errorf("merlon rules test %s: exit code %d: %s", dir, out.Code,
 			process.Tail(out.Stderr))

@@ -17,12 +17,14 @@ import (
 )
 
 // Bearer is the Bearer CLI with a folder of its rules.
+// Rules is a checkout of the public rules, so that the run needs no network and is repeatable.
 type Bearer struct {
 	Binary, Rules string
 	Timeout       time.Duration
 }
 
 // Scan runs it with all of its rules and without its network services.
+// Its exit code is 1 for findings by default; --exit-code 0 leaves other codes for errors.
 func (b Bearer) Scan(ctx context.Context, dir string) (*Scan, error) {
 	args := []string{b.Binary, "scan", dir, "--format", "json", "--quiet", "--exit-code", "0", "--force",
 		"--disable-default-rules", "--external-rule-dir", b.Rules, "--disable-version-check", "--hide-progress-bar"}
@@ -49,6 +51,8 @@ func decodeBearer(b []byte) ([]score.Finding, error) {
 	if err := json.Unmarshal(b, &report); err != nil {
 		return nil, fmt.Errorf("decode report: %w", err)
 	}
+	// The keys of the report are severities. They are visited in order, so that two runs give the
+	// same list.
 	var out []score.Finding
 	for _, severity := range slices.Sorted(maps.Keys(report)) {
 		for _, r := range report[severity] {
@@ -74,6 +78,8 @@ type Gosec struct {
 
 // Scan runs it on every package of the module in the folder, tests left out.
 func (g Gosec) Scan(ctx context.Context, dir string) (*Scan, error) {
+	// -no-fail, as above: the exit code reports errors only. gosec loads packages with the go tool,
+	// hence the working directory of the module.
 	command := process.Command{Dir: dir, Args: []string{g.Binary, "-fmt", "sarif", "-no-fail", "-quiet", "./..."},
 		Timeout: g.Timeout}
 	out, err := command.Run(ctx)
@@ -81,6 +87,7 @@ func (g Gosec) Scan(ctx context.Context, dir string) (*Scan, error) {
 		return nil, err
 	}
 	scan := &Scan{Cost: out.Cost}
+	// Without findings it may write no log at all, not even an empty one.
 	if len(out.Stdout) == 0 && out.Code == 0 {
 		return scan, nil // it found nothing
 	}
@@ -92,6 +99,8 @@ func (g Gosec) Scan(ctx context.Context, dir string) (*Scan, error) {
 }
 
 // sarif is the part of a SARIF 2.1.0 log that is needed here.
+// Properties and relationships stay raw: tools put weaknesses there in ways of their own, and
+// weakness searches their text.
 type sarif struct {
 	Runs []struct {
 		Tool struct {
@@ -139,17 +148,22 @@ func decodeSARIF(b []byte, dir string) ([]score.Finding, error) {
 	for _, run := range log.Runs {
 		cwe := map[string][]int{}
 		for _, rule := range run.Tool.Driver.Rules {
+			// One of the two groups is empty, so their concatenation is the number.
 			for _, m := range weakness.FindAllStringSubmatch(string(rule.Properties)+string(rule.Relationships), -1) {
 				if n, err := strconv.Atoi(m[1] + m[2]); err == nil {
 					cwe[rule.ID] = append(cwe[rule.ID], n)
 				}
 			}
 		}
+		// A result without a location is about the run (for example a package that does not
+		// compile).
 		for _, r := range run.Results {
 			if len(r.Locations) == 0 {
 				continue
 			}
 			place := r.Locations[0].PhysicalLocation
+			// Paths are absolute URIs, absolute paths or relative ones, depending on the tool and
+			// its version.
 			file := strings.TrimPrefix(place.ArtifactLocation.URI, "file://")
 			file = strings.TrimPrefix(strings.TrimPrefix(file, root), "/")
 			out = append(out, score.Finding{File: file, Line: place.Region.StartLine, CWE: cwe[r.RuleID],
