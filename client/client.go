@@ -46,9 +46,9 @@ func Static(accessToken string) Source {
 
 // Options say which service a Client talks to, and as whom.
 type Options struct {
-	BaseURL   string // of the region's API, without a slash at the end
+	BaseURL string // of the region's API, without a slash at the end
 	// Source is nil for calls without sign-in, such as that for the identifiers of applications.
-	Source    Source // nil: only the open calls work
+	Source Source // nil: only the open calls work
 	// HTTP is nil for a client that all Clients share, with its pool of connections.
 	HTTP      *http.Client
 	UserAgent string        // default "merlon-client"

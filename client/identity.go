@@ -45,8 +45,8 @@ func (t Tokens) Fresh(now time.Time) bool { return t.Access != "" && now.Add(mar
 const (
 	grantExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
 	// offline_access asks for a refresh token (OpenID Connect Core, section 11).
-	grantDevice   = "urn:ietf:params:oauth:grant-type:device_code"
-	scope         = "openid profile email offline_access"
+	grantDevice = "urn:ietf:params:oauth:grant-type:device_code"
+	scope       = "openid profile email offline_access"
 )
 
 // AppID returns the identifier of the command line application, which may change
@@ -60,8 +60,8 @@ func (i *Identity) AppID(ctx context.Context) (string, error) {
 		CLI struct {
 			AppID string `json:"appId"`
 		} `json:"cli"`
-	// No Source: the request needs no token.
 	}
+	// No Source: the request needs no token.
 	if err := c.do(ctx, call{method: http.MethodGet, path: []string{"client-apps"}, out: &apps}); err != nil {
 		return "", err
 	}
