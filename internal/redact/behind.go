@@ -12,6 +12,8 @@ import (
 // program, an attribute, a part of a multipart body.
 
 // A weakSecret secret is a value that is replaced behind its names alone.
+// A PIN such as "1234" or a user name such as "admin" is in many places of a report; only the
+// place behind its name is the secret.
 type weakSecret struct {
 	value    string
 	names    []string // in lower case
@@ -19,6 +21,7 @@ type weakSecret struct {
 }
 
 // maxNameWindow bounds how far before a value its name is looked for, in bytes.
+// A name and its separators are short; the limit keeps the search linear in the text.
 const maxNameWindow = 400
 
 // replaceBehind replaces the value behind its names.
@@ -32,7 +35,10 @@ func (w *weakSecret) replaceBehind(text string) string {
 		}
 		at += from
 		end := at + len(w.value)
+		// Occurrences may overlap, as "11" in "111".
 		from = at + 1
+		// "12" in "password=123" is not the value. What was replaced already does not count as a
+		// name.
 		if end < len(text) && isWord(text[end]) || !w.isNamed(text[max(done, at-maxNameWindow):at]) {
 			continue
 		}
@@ -55,13 +61,16 @@ func (w *weakSecret) isNamed(before string) bool {
 
 // What may stand around a name and its value.
 var (
-	quotes     = []string{`"`, "'", `\`, "&quot;", "&#34;", "%22"}
-	closing    = append([]string{"]", "%5D", "%5d"}, quotes...)
+	quotes = []string{`"`, "'", `\`, "&quot;", "&#34;", "%22"}
+	// ] ends a name such as user[password].
+	closing = append([]string{"]", "%5D", "%5d"}, quotes...)
+	// Longer ones first: "=>" ends with a character that is no separator by itself.
 	separators = []string{"=>", "=&gt;", "=", ":", "%3D", "%3d", "%3A", "%3a"}
 )
 
 // nameBefore returns the name of the value that follows the text; "" when there is none.
 func nameBefore(before string) string {
+	// The name is in the Content-Disposition header of the part (RFC 7578).
 	if strings.HasSuffix(before, "\n\n") || strings.HasSuffix(before, "\r\n\r\n") { // of a part of a multipart body
 		return lastAttribute(before, "\n--")
 	}
@@ -78,12 +87,14 @@ func nameBefore(before string) string {
 	}
 	rest = trimSuffixes(strings.TrimRight(rest, " \t"), closing)
 	start := len(rest)
+	// The characters of names of parameters, headers and members.
 	for start > 0 && (isWord(rest[start-1]) && rest[start-1] < 0x80 || strings.IndexByte("_.-", rest[start-1]) >= 0) {
 		start--
 	}
 	if start > 0 && rest[start-1] == '%' && len(rest)-start >= 2 && isHex(rest[start]) && isHex(rest[start+1]) {
 		start += 2 // of a bracket in front of the name: form%5Bname%5D
 	}
+	// In markup the attribute value stands behind the name of the field.
 	if name := rest[start:]; !strings.EqualFold(name, "value") {
 		return name
 	}
@@ -121,6 +132,7 @@ func trimSuffixes(text string, suffixes []string) string {
 // What binds a form to a session is another value on each page: it is known by its name,
 // and its value has a length.
 var (
+	// Anti-CSRF tokens: common frameworks name them with one of these words.
 	bindings   = []string{"csrf", "xsrf", "authenticity_token", "requestverificationtoken"}
 	boundValue = regexp.MustCompile(`^[\w.-]*(?:(?:["'\\\]]|&quot;|&#34;|%22|%5[Dd])*\s*(?:=>|=|:|%3[Dd]|%3[Aa])\s*(?:["'\\]|&quot;|&#34;|%22)*|["'][^<>\r\n]{0,100}?\svalue=["']?|"\r?\n\r?\n)([A-Za-z0-9+/=_.%-]{8,})`)
 )
@@ -134,9 +146,11 @@ func replaceBindings(text string) string {
 	var b strings.Builder
 	done := 0
 	for _, at := range findWords(lower, bindings) {
+		// Within a value that was replaced.
 		if at < done {
 			continue
 		}
+		// 2048 bytes cover a name, its separators and the longest tokens.
 		m := boundValue.FindStringSubmatchIndex(text[at:min(len(text), at+2048)])
 		if m == nil {
 			continue
@@ -150,6 +164,7 @@ func replaceBindings(text string) string {
 }
 
 // asciiLower keeps the length of a text, as strings.ToLower does not.
+// strings.ToLower may change the length ("İ"), and positions in both texts must agree.
 func asciiLower(text string) string {
 	b := []byte(text)
 	for i, c := range b {

@@ -11,6 +11,7 @@ import (
 // This file decides where a value is replaced.
 
 // A place is where a value is replaced.
+// The order is from the most careful to the most thorough replacement.
 type place int
 
 const (
@@ -42,12 +43,17 @@ func classifyValue(value string, public []string) place {
 	}
 	lower := strings.ToLower(value)
 	switch {
+	// Short values and short numbers occur by chance, as counts, ports and status codes.
 	case len(value) < minAlone, digits == len(value) && digits < minDigits:
 		return behindName
+	// Replacing it everywhere would make the report unreadable, and show which word is the
+	// secret.
 	case slices.Contains(ordinary, lower), isPublic(lower, public):
 		return behindName
+	// A placeholder of a form or a line of a table.
 	case letters+digits == 0: // "******", "--------"
 		return behindName
+	// A number or a word: replaced as a whole word, so that longer words which contain it stay.
 	case digits == len(value) && digits < longWord, others == 0 && digits == 0 && len(value) < longWord,
 		len(value) < minAnywhere:
 
@@ -90,6 +96,7 @@ var ordinary = strings.Fields(`
 	undefined unknown update upload user username users value version viewer visitor web windows worker write xmlhttprequest`)
 
 // credential matches names of what is handed out as a credential.
+// Any part of the name counts: "XSRF-TOKEN", "phpsessid" and "x_api_key" match.
 var credential = lazyregexp.New(`(?i)sess|sid$|token|auth|jwt|csrf|xsrf|remember|secret|passw|api.?key|nonce|ticket|signature|\.aspx`)
 
 // IsCredentialName reports whether the name is that of a credential.
@@ -104,10 +111,13 @@ var password = lazyregexp.New(`(?i)pass|pwd|pin$|otp|code$|kennwort|motdepasse|c
 // isRandom reports whether a value is one that nobody has typed: long, without spaces, of
 // letters and digits in no order of words.
 func isRandom(value string) bool {
+	// 12 characters of letters and digits are above 60 bits; shorter values may be words.
 	if len(value) < 12 || len(value) > maxValue || strings.ContainsAny(value, " \t\r\n<>{}\"/?:") &&
 		!strings.ContainsAny(value, "=.%+") {
 		return false
 	}
+	// turns counts changes between digits, upper and lower case: random text changes at nearly
+	// every other character, and words hardly ever.
 	letters, digits, turns := 0, 0, 0
 	last := 0
 	for _, r := range value {
@@ -136,5 +146,6 @@ func isRandom(value string) bool {
 	case letters == 0:
 		return digits >= longWord
 	}
+	// A sixth of the characters, or a tenth in a long value such as a hexadecimal digest.
 	return digits > 0 && turns*6 >= len(value) || len(value) >= 40 && turns*10 >= len(value)
 }

@@ -10,9 +10,11 @@ import (
 // (finding.Severity), when it has no JSON form, or when it is one of the identifiers that
 // are listed here: what a message gets in addition is redacted without a thought.
 func Copy[T any](s *Set, message *T) *T {
+	// A nil Set knows no secrets: the message itself is returned.
 	if s == nil || message == nil {
 		return message
 	}
+	// One index for the whole message, so that all of its texts are redacted by the same secrets.
 	x := s.currentIndex()
 	out := new(T)
 	reflect.ValueOf(out).Elem().Set(x.copyValue(reflect.ValueOf(message).Elem()))
@@ -20,6 +22,8 @@ func Copy[T any](s *Set, message *T) *T {
 }
 
 // identifiers are made by the program: of what they name they hold a hash, or nothing.
+// The keys are TYPE.FIELD of package finding and scan. To add one, make sure that no text of the
+// target can get into the field.
 var identifiers = map[string]bool{
 	"Fingerprint.Place": true, "Fingerprint.Flaw": true, "Finding.RuleID": true, "Finding.Analyzer": true,
 	"Finding.Same": true,
@@ -37,6 +41,7 @@ var text = reflect.TypeFor[string]()
 func (x *index) copyValue(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.String:
+		// A named type, such as finding.Severity, has a fixed set of values.
 		if v.Type() != text {
 			return v
 		}

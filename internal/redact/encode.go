@@ -14,6 +14,7 @@ import (
 
 // minInner is how long the part of a base64 text is at least that stands for a secret
 // wherever it stands in the encoded text.
+// Shorter parts of base64 occur by chance.
 const minInner = 10
 
 // encodeValue returns the value itself, and its encodings as a whole.
@@ -28,12 +29,14 @@ func encodeValue(value string) []string {
 		// characters that hold nothing but the value are the same in all such texts.
 		for shift := range 3 {
 			text := enc.EncodeToString(append(make([]byte, shift), b...))
+			// From the first to the last character whose six bits all belong to the value.
 			from, to := (shift*8+5)/6, (shift+len(b))*8/6
 			if to-from >= minInner {
 				out = append(out, text[from:to])
 			}
 		}
 	}
+	// Three bytes as six hexadecimal digits are a color or a part of an id.
 	if len(b) >= 4 {
 		out = append(out, hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)))
 	}
@@ -47,12 +50,14 @@ type unit struct {
 }
 
 // entities are the characters that HTML names, of those that secrets have.
+// size is the length of the reference in entityNames at the same index.
 var entities = []unit{{"&", 5}, {"<", 4}, {">", 4}, {`"`, 6}, {"'", 6}}
 
 // entityNames are the named character references of HTML that encoders produce.
 var entityNames = []string{"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"}
 
 // maxUnit bounds an escaped character, in bytes.
+// For example a numeric reference within an encoded ampersand, such as "&amp;#x0000027;".
 const maxUnit = 16
 
 // decodeAt returns what the character at i may stand for beside itself.
@@ -62,6 +67,7 @@ func decodeAt(text string, i int) []unit {
 	case '%':
 		return decodePercent(rest)
 	case '+':
+		// A plus is a space in forms (application/x-www-form-urlencoded).
 		return []unit{{" ", 1}}
 	case '&':
 		return decodeEntity(rest)
@@ -78,6 +84,7 @@ func decodeAt(text string, i int) []unit {
 // decodePercent reads %XX, also where the percent sign is encoded itself, twice at most.
 func decodePercent(rest string) []unit {
 	var out []unit
+	// "%41", "%2541" and "%252541" are all an A.
 	for skip := 1; skip <= 5 && len(rest) >= skip+2; skip += 2 {
 		n, err := strconv.ParseUint(rest[skip:skip+2], 16, 8)
 		if err != nil {
@@ -120,6 +127,7 @@ func decodeEntity(rest string) []unit {
 	if !ok {
 		return out
 	}
+	// 21 bits are enough for every code point.
 	number, _, ok := strings.Cut(digits, ";")
 	base, skip := 10, 0
 	if ok && number != "" && (number[0] == 'x' || number[0] == 'X') {
@@ -141,6 +149,7 @@ func decodeBackslash(rest string) []unit {
 	}
 	var out []unit
 	for n := 2; n <= skip; n++ { // pairs of backslashes, and pairs of pairs
+		// Each level of JSON doubles the number of backslashes: powers of two stand for one.
 		if n&(n-1) == 0 {
 			out = append(out, unit{`\`, n})
 		}
@@ -158,6 +167,7 @@ func decodeBackslash(rest string) []unit {
 	case 't':
 		out = append(out, unit{"\t", skip + 1})
 	case 'u', 'x':
+		// \u0041 and \x41.
 		size := map[byte]int{'u': 4, 'x': 2}[c]
 		if len(rest) < skip+1+size {
 			return out
@@ -173,6 +183,7 @@ func decodeBackslash(rest string) []unit {
 // encodings; 0: it does not begin there.
 func matchEncoded(text string, i int, pattern string) int {
 	matched := 0
+	// The fast path: nearly all text has no escaped characters and is compared byte by byte.
 	for i < len(text) && !escapes[text[i]] {
 		if text[i] != pattern[matched] {
 			return 0
@@ -200,6 +211,7 @@ func matchEscaped(text string, i int, pattern string, matched int) int {
 		if s.at >= len(text) {
 			continue
 		}
+		// A character may stand for itself and for what it decodes to, as "+" does.
 		readings := append(decodeAt(text, s.at), unit{text[s.at : s.at+1], 1})
 		for _, u := range readings {
 			next := state{s.at + u.size, s.matched + len(u.text)}
@@ -224,6 +236,7 @@ func isWholeWord(text string, start, end int) bool {
 		return true
 	}
 	switch { // what stands before may be an escaped character
+	// In "a%3Dsecret" the D before the secret belongs to an encoded separator.
 	case start >= 3 && text[start-3] == '%' && isHex(text[start-2]) && isHex(text[start-1]):
 		n, err := strconv.ParseUint(text[start-2:start], 16, 8)
 		return err == nil && !isWord(byte(n))

@@ -13,6 +13,8 @@ import (
 // was stored before secrets were redacted by value, of targets that have changed since.
 
 // harmless are the headers of a request that say how a client works.
+// A header that is not in the list may be a credential under a name that nobody knows, so it is
+// redacted.
 var harmless = lazyregexp.New(`(?i)^(accept|accept-encoding|accept-language|access-control-.*|cache-control|connection|content-.*|host|if-.*|origin|pragma|range|referer|` +
 	`sec-.*|te|transfer-encoding|upgrade.*|user-agent|x-forwarded-.*|x-merlon-scan|x-requested-with|x-http-method-override|x-original-url|x-rewrite-url)$`)
 
@@ -34,6 +36,8 @@ func RedactLive(l *finding.Live) *finding.Live {
 	out.Exchanges = slices.Clone(l.Exchanges)
 	for i := range out.Exchanges {
 		e := &out.Exchanges[i]
+		// All unknown headers of a request, but only members named like a credential in a
+		// response.
 		e.Request = redactNamed(requestHeaders(e.Request, l), l)
 		e.Response = redactNamed(e.Response, l)
 	}
@@ -57,6 +61,8 @@ func requestHeaders(request string, l *finding.Live) string {
 	lines := strings.Split(head, "\r\n")
 	for i, line := range lines {
 		name, value, is := strings.Cut(line, ": ")
+		// Line 0 is the request line. A header with a value that was redacted already keeps its
+		// form.
 		if i == 0 || !is || harmless.MatchString(name) || isAttacked(l, name) ||
 			strings.Contains(value, finding.Redacted) {
 			continue
@@ -78,6 +84,7 @@ func redactNamed(text string, l *finding.Live) string {
 	re := credentialValue.Compiled()
 	return re.ReplaceAllStringFunc(text, func(found string) string {
 		m := re.FindStringSubmatch(found)
+		// A value that may be an ordinary word stays, unless its name is that of a password.
 		if name := valueName.FindString(m[1]); isAttacked(l, name) || strings.HasPrefix(m[2], finding.Redacted) ||
 			classifyValue(m[2], nil) == behindName && !password.MatchString(name) {
 			return found

@@ -24,7 +24,8 @@ import (
 type Set struct {
 	mu      sync.RWMutex
 	secrets map[secret]bool
-	public  []string
+	// In lower case; see AddPublic.
+	public []string
 	// obtained counts the values that the application has handed out.
 	obtained int
 	index    *index // nil: something was added since
@@ -39,8 +40,11 @@ type secret struct {
 // Bounds of a Set. A hostile application that sets new cookies with every answer must
 // not slow down the scan; the values that users have entered come first.
 const (
-	maxSecrets  = 2000
+	// All values of a set: each text is searched for all of them and their encodings.
+	maxSecrets = 2000
+	// Values from the application, which an attacker could choose to fill the set.
 	maxObtained = 300
+	// Bytes; a longer value is a document and not a secret.
 	maxValue    = 64 << 10
 	minValue    = 1
 	minAnywhere = 8 // bytes of a value that is replaced within other words
@@ -50,6 +54,7 @@ const (
 // cookie or parameter that carries it; Password stands for all names of passwords.
 func (s *Set) Add(name, value string) {
 	value = strings.TrimSpace(value)
+	// Redacting the mark itself would nest marks.
 	if s == nil || len(value) < minValue || len(value) > maxValue || value == finding.Redacted {
 		return
 	}
@@ -87,9 +92,11 @@ func (s *Set) AddObtained(name, value string) {
 	if s == nil {
 		return
 	}
+	// A name such as "session" with a value such as "dark-mode" is no credential.
 	if value = strings.TrimSpace(value); isRandom(value) || len(value) >= minAnywhere && credential.MatchString(name) &&
 		classifyValue(value, nil) == anywhere {
 		s.mu.Lock()
+		// Counted under the lock and added without it, since Add takes the lock itself.
 		room := !s.secrets[secret{name, value}] && s.obtained < maxObtained
 		if room {
 			s.obtained++
@@ -129,6 +136,7 @@ func (s *Set) RedactError(err error) error {
 		return nil
 	}
 	text := s.RedactText(err.Error())
+	// Unchanged errors keep their type for errors.As.
 	if text == err.Error() {
 		return err
 	}
@@ -181,9 +189,11 @@ func (s *Set) currentIndex() *index {
 // An index finds secrets.
 type index struct {
 	patterns []pattern
-	first    [256][]int       // patterns by their first byte
-	pairs    map[uint16][]int // and by their first two
-	weak     []weakSecret
+	// Indexes in patterns, in the order of patterns.
+	first [256][]int // patterns by their first byte
+	// The first two bytes choose among thousands of patterns in one look-up.
+	pairs map[uint16][]int // and by their first two
+	weak  []weakSecret
 }
 
 // A pattern is a text that is replaced.
@@ -206,6 +216,7 @@ func newIndex(secrets map[secret]bool, public []string) *index {
 	byValue := map[string]*weakSecret{}
 	for s := range secrets {
 		place := classifyValue(s.value, public)
+		// Only values that are replaced by themselves are searched in encodings.
 		if place != behindName {
 			for _, text := range encodeValue(s.value) {
 				add(pattern{text: text, whole: place == alone})
@@ -244,6 +255,7 @@ func newIndex(secrets map[secret]bool, public []string) *index {
 }
 
 // replaceSecrets returns the text with every secret replaced.
+// Strong values first: what they leave is searched for weak values behind their names.
 func (x *index) replaceSecrets(text string) string {
 	if len(x.patterns) > 0 {
 		text = x.replaceCutEnds(x.replacePatterns(text))
@@ -261,6 +273,7 @@ func (x *index) replacePatterns(text string) string {
 	done := 0
 	for i := 0; i < len(text); {
 		end := x.secretEnd(text, i)
+		// No secret begins here.
 		if end <= i {
 			i++
 			continue
@@ -287,11 +300,13 @@ func (x *index) secretEnd(text string, i int) int {
 			}
 		}
 	}
+	// Only where neither of two bytes can begin an escaped character is the pair known.
 	if i+1 < len(text) && !escapes[text[i]] && !escapes[text[i+1]] { // as almost everywhere
 		try(x.pairs[uint16(text[i])<<8|uint16(text[i+1])])
 		return end
 	}
 	try(x.first[text[i]])
+	// The secret may begin with an escaped character: then its decoded first byte selects.
 	for _, u := range decodeAt(text, i) {
 		if u.text != "" && u.text[0] != text[i] {
 			try(x.first[u.text[0]])
@@ -304,8 +319,10 @@ func (x *index) secretEnd(text string, i int) int {
 const (
 	cutBelow = "\n[cut]"
 	cutSign  = "…"
-	minPart  = 8   // bytes of a secret that are replaced at an end
-	minCut   = 100 // bytes that a text has at least which was cut
+	// Fewer bytes of a secret say little, and would match by chance.
+	minPart = 8 // bytes of a secret that are replaced at an end
+	// Shorter texts are never cut.
+	minCut = 100 // bytes that a text has at least which was cut
 )
 
 // replaceCutEnds replaces the part of a secret that stands at the end of a text that was cut, or at
@@ -315,6 +332,7 @@ func (x *index) replaceCutEnds(text string) string {
 		return text
 	}
 	body, tail := text, ""
+	// The end may be a sign, a quote, or a quote with a sign behind it.
 	for _, sign := range []string{cutBelow, cutSign, `"`, "'"} {
 		if rest, ok := strings.CutSuffix(body, sign); ok {
 			body, tail = rest, sign+tail
@@ -323,6 +341,7 @@ func (x *index) replaceCutEnds(text string) string {
 	body = x.endOf(body)
 	if rest, ok := strings.CutPrefix(body, cutSign); ok {
 		for _, p := range x.patterns {
+			// The longest end of the secret first.
 			for n := min(len(p.text)-1, len(rest)); n >= minPart; n-- {
 				if strings.HasPrefix(rest, p.text[len(p.text)-n:]) {
 					rest = finding.Redacted + rest[n:]
@@ -341,6 +360,7 @@ func (x *index) endOf(text string) string {
 		return text
 	}
 	longest := len(x.patterns[0].text) // they are sorted
+	// The first position has the longest part, so the first match is taken.
 	for at := max(0, len(text)-longest); at <= len(text)-minPart; at++ {
 		for _, n := range x.pairs[uint16(text[at])<<8|uint16(text[at+1])] {
 			if strings.HasPrefix(x.patterns[n].text, text[at:]) {

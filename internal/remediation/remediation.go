@@ -17,11 +17,13 @@ import (
 
 // Limits of a request, in findings: of one, and of one that is answered at once.
 const (
-	MaxFindings    = 5000
+	MaxFindings = 5000
+	// A request above it would keep its HTTP connection waiting.
 	MaxSynchronous = 100
 )
 
 // A Request names the findings to remediate and how far an upgrade may go.
+// It is stored with the job as JSON, so renaming a member breaks queued jobs.
 type Request struct {
 	Findings    []triage.ID   `json:"findings"`
 	Level       upgrade.Level `json:"level"`
@@ -31,14 +33,16 @@ type Request struct {
 
 // An Answer is the remediation plan for a request, in the wire's names.
 type Answer struct {
-	Results    []Result       `json:"results" doc:"In the order of the request."`
-	Total      int            `json:"totalVulnerabilities"`
-	Fixable    int            `json:"fixableCount"`
-	Unfixable  int            `json:"unfixableCount"`
-	Errors     int            `json:"errorCount"`
-	Edits      []upgrade.Edit `json:"edits" doc:"The lines of manifests that change, of all results together."`
-	Commands   []string       `json:"commands" doc:"What to run then, of all results together."`
-	PullResult *PullResult    `json:"prResult,omitempty"`
+	Results   []Result `json:"results" doc:"In the order of the request."`
+	Total     int      `json:"totalVulnerabilities"`
+	Fixable   int      `json:"fixableCount"`
+	Unfixable int      `json:"unfixableCount"`
+	// Findings that the project does not have or that are not in a package.
+	Errors   int            `json:"errorCount"`
+	Edits    []upgrade.Edit `json:"edits" doc:"The lines of manifests that change, of all results together."`
+	Commands []string       `json:"commands" doc:"What to run then, of all results together."`
+	// nil when no pull request was asked for.
+	PullResult *PullResult `json:"prResult,omitempty"`
 }
 
 // A PullResult says whether a change was proposed.
@@ -60,15 +64,16 @@ const (
 
 // A Result is what is known about a finding.
 type Result struct {
-	Finding      triage.ID      `json:"vulnerabilityId"`
-	Advisory     string         `json:"cveId"`
-	Severity     string         `json:"severity" enum:"CRITICAL,HIGH,MEDIUM,LOW,INFO"`
-	Summary      string         `json:"summary,omitempty"`
-	Package      string         `json:"vulnerablePackage"`
-	Version      string         `json:"vulnerableVersion"`
-	Path         []string       `json:"dependencyPath" doc:"From the direct dependency to the package itself."`
-	Ecosystem    string         `json:"ecosystem"`
-	Transitive   bool           `json:"isTransitive"`
+	Finding    triage.ID `json:"vulnerabilityId"`
+	Advisory   string    `json:"cveId"`
+	Severity   string    `json:"severity" enum:"CRITICAL,HIGH,MEDIUM,LOW,INFO"`
+	Summary    string    `json:"summary,omitempty"`
+	Package    string    `json:"vulnerablePackage"`
+	Version    string    `json:"vulnerableVersion"`
+	Path       []string  `json:"dependencyPath" doc:"From the direct dependency to the package itself."`
+	Ecosystem  string    `json:"ecosystem"`
+	Transitive bool      `json:"isTransitive"`
+	// Optional members are pointers: null means unknown.
 	File         *string        `json:"fileName"`
 	Candidates   []Candidate    `json:"fixCandidates" doc:"Versions that are known to clear it, lowest first."`
 	Recommended  *Candidate     `json:"recommendedFix,omitempty"`
@@ -83,6 +88,7 @@ type Result struct {
 // A Candidate is an upgrade of a package. It is of the vulnerable package itself:
 // which version of a package that brings it in brings another one, only a registry
 // knows.
+// Valid candidates are those of the level; Child is the vulnerable package too.
 type Candidate struct {
 	Package       string       `json:"parentPackage" doc:"What is upgraded: the vulnerable package itself."`
 	Current       string       `json:"currentVersion"`
@@ -99,6 +105,8 @@ type Candidate struct {
 func planFindings(r Request, found map[triage.ID]*triage.Finding) Answer {
 	out := Answer{Results: make([]Result, len(r.Findings)), Total: len(r.Findings)}
 	var needs []upgrade.VulnerablePackage
+	// A finding with several affected versions has several needs: those of finding i are
+	// needs[begin[i]:begin[i+1]].
 	begin := make([]int, len(r.Findings)+1)
 	for i, id := range r.Findings {
 		if f := found[id]; f != nil && f.Report.Package != nil && f.Report.Analysis == finding.SCA {
@@ -106,6 +114,7 @@ func planFindings(r Request, found map[triage.ID]*triage.Finding) Answer {
 		}
 		begin[i+1] = len(needs)
 	}
+	// All findings at once, so that a package with several vulnerabilities gets one version.
 	fixes := upgrade.Plan(needs, upgrade.Policy{Level: r.Level, Single: r.Single})
 	for i, id := range r.Findings {
 		from, to := begin[i], begin[i+1]
@@ -147,12 +156,14 @@ func advisoryOf(f *triage.Finding) string {
 // speaks, and it is cleared when all of them are.
 func planResult(id triage.ID, f *triage.Finding, needs []upgrade.VulnerablePackage, fixes []upgrade.Fix) Result {
 	out := Result{Finding: id, Severity: "INFO", Path: []string{}, Candidates: []Candidate{}, Edits: []upgrade.Edit{},
+		// The lists are empty and not nil, because the API promises lists.
 		Status: Error}
 	if f == nil {
 		out.ErrorMessage = optionalText("vulnerability not found")
 		return out
 	}
 	out.Advisory, out.Severity = advisoryOf(f), strings.ToUpper(string(f.Report.Severity))
+	// For example a finding of source code, or of a package of an image.
 	if len(needs) == 0 {
 		out.ErrorMessage = optionalText("it is not in a package that a file of the project requires")
 		return out
@@ -178,6 +189,7 @@ func planResult(id triage.ID, f *triage.Finding, needs []upgrade.VulnerablePacka
 	cleared := true
 	for i := range fixes {
 		out.Tested += len(fixes[i].Candidates)
+		// One version that stays vulnerable leaves the finding open.
 		cleared = cleared && fixes[i].Target != ""
 		if fixes[i].Reason != "" {
 			remarks = append(remarks, needs[i].Match.Package.Name+" "+needs[i].Match.Package.Version+": "+
@@ -258,6 +270,8 @@ func (a *Answer) Message() string {
 }
 
 // A Store keeps jobs and reads findings.
+// Errors are those of package errs: NotFound for what the scope does not have, Forbidden without
+// the permission.
 type Store interface {
 	// FindingsByID returns those of the findings that the scope's project has.
 	FindingsByID(ctx context.Context, sc tenant.Scope, ids []triage.ID) ([]triage.Finding, error)
@@ -292,13 +306,14 @@ type Job struct {
 	Project      tenant.ProjectID
 	Request      Request
 	State        State
-	Attempt      int // how often it was taken
-	Processed    int // findings
-	Answer       Answer
-	Error        string // of a failed one, for people
-	CreatedAt    time.Time
-	StartedAt    time.Time // zero before
-	CompletedAt  time.Time // zero before
+	// It tells a process that its job was taken by another one.
+	Attempt     int // how often it was taken
+	Processed   int // findings
+	Answer      Answer
+	Error       string // of a failed one, for people
+	CreatedAt   time.Time
+	StartedAt   time.Time // zero before
+	CompletedAt time.Time // zero before
 }
 
 // Percent is how far the job is.

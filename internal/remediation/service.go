@@ -30,14 +30,18 @@ type jobProgress struct{ attempt, processed, looks int }
 // Limits of the work on jobs: how many looks a job may stay the same, how often it is
 // tried, and how many findings are read at a time.
 const (
+	// 20 s with the usual interval, long for a batch of 200 findings.
 	maxIdlePolls = 20
-	maxAttempts  = 3
-	batchSize    = 200
+	// A job that ends its process each time, for example by its memory, must not do so forever.
+	maxAttempts = 3
+	// Progress is saved after each batch, which shows other processes that this one lives.
+	batchSize = 200
 )
 
 // New returns a Service.
 func New(store Store, log *slog.Logger, now func() time.Time, newID func() string) *Service {
 	return &Service{Store: store, Log: log, Now: now, NewID: newID, PollInterval: time.Second,
+		// One signal is enough for any number of jobs.
 		wakeup:   make(chan struct{}, 1),
 		progress: map[string]jobProgress{}}
 }
@@ -55,6 +59,7 @@ func (d *Service) Plan(ctx context.Context, sc tenant.Scope, r Request) (Answer,
 		case d.wakeup <- struct{}{}:
 		default: // it looks soon anyway
 		}
+		// An empty answer has empty lists instead of null.
 		return planFindings(Request{}, nil), j.ID, nil
 	}
 	if err := d.Store.AdmitUpgrade(ctx, sc, r, nil); err != nil {
@@ -89,6 +94,7 @@ func (d *Service) readFindings(ctx context.Context, sc tenant.Scope, ids []triag
 func (d *Service) Run(ctx context.Context) {
 	ticker := time.NewTicker(d.PollInterval)
 	defer ticker.Stop()
+	// An outage of the database is logged once and not at each poll.
 	away := false
 	for {
 		err := d.ProcessJobs(ctx)
@@ -117,6 +123,7 @@ func (d *Service) ProcessJobs(ctx context.Context) error {
 		j := &open[i]
 		if j.State == Processing {
 			s := d.progress[j.ID]
+			// The job has moved since the last look: its process lives.
 			if s.attempt != j.Attempt || s.processed != j.Processed {
 				s = jobProgress{j.Attempt, j.Processed, 0}
 			}
@@ -129,6 +136,7 @@ func (d *Service) ProcessJobs(ctx context.Context) error {
 			return err
 		}
 	}
+	// Jobs that have ended drop out of the map.
 	d.progress = still
 	return nil
 }
@@ -145,6 +153,7 @@ func (d *Service) processJob(ctx context.Context, j *Job) error {
 		_, err := d.Store.SaveUpgradeJob(ctx, j)
 		return err
 	}
+	// The permission was checked when the request was admitted.
 	sc := tenant.System(j.Organization, "", j.Project)
 	found := map[triage.ID]*triage.Finding{}
 	for j.Processed = 0; j.Processed < len(j.Request.Findings); {
@@ -153,6 +162,7 @@ func (d *Service) processJob(ctx context.Context, j *Job) error {
 			return err // it is taken up again
 		}
 		j.Processed = next
+		// Saving fails when another process has taken the job: its attempt is higher.
 		if mine, err := d.Store.SaveUpgradeJob(ctx, j); err != nil || !mine {
 			return err
 		}

@@ -16,6 +16,9 @@ import (
 // package that asks for it; what stands between [ and ] is for packages that are only
 // for development. What overrules a package's own requirement is for the requirements
 // that the present version fits, where the package manager can tell them apart.
+// files are patterns of path.Match for the base name of the file that lists the package; "*" is
+// for all others of the ecosystem. To add one: its files, ecosystem and both commands, before the
+// "*" row of the ecosystem; an empty command is one that does not exist.
 type packageManager struct {
 	files     []string
 	ecosystem string
@@ -56,15 +59,19 @@ var packageManagers = []packageManager{
 
 // shellSafe matches what can stand in a shell command as one word. Names come from
 // scanned files, and somebody may paste the command.
+// It excludes white space, quotes, $, ; & | and a leading hyphen, which would be read as an
+// option.
 var shellSafe = lazyregexp.New(`^[A-Za-z0-9@][A-Za-z0-9._/@:+-]*$`)
 
 // Command returns a command that brings a package to a version, or "" where none is
 // known.
 func Command(p *finding.Package, version string) string {
+	// The templates write the v of Go themselves.
 	version, old := strings.TrimPrefix(version, "v"), strings.TrimPrefix(p.Version, "v")
 	if !shellSafe.MatchString(p.Name) || !shellSafe.MatchString(version) || !shellSafe.MatchString(old) {
 		return ""
 	}
+	// The standard library is upgraded with the release of Go.
 	if p.Ecosystem == "Go" && (p.Name == "stdlib" || p.Name == "toolchain") {
 		return "go get go@" + version
 	}
@@ -76,6 +83,7 @@ func Command(p *finding.Package, version string) string {
 		if p.Scope == finding.Transitive {
 			text = t.forced
 		}
+		// "[ --dev]" becomes " --dev" for a development dependency and nothing for others.
 		if before, rest, ok := strings.Cut(text, "[ --"); ok {
 			option, after, _ := strings.Cut(rest, "]")
 			if text = before + after; p.Dev {
@@ -84,6 +92,7 @@ func Command(p *finding.Package, version string) string {
 		}
 		asker := parentPackage(p)
 		if asker == "" {
+			// Without a known parent the resolution applies to the package wherever it is used.
 			text = strings.ReplaceAll(text, "PARENT/", "")
 		}
 		return strings.NewReplacer("NAME", p.Name, "VERSION", version, "OLD", old, "PARENT", asker).Replace(text)
@@ -97,6 +106,7 @@ func parentPackage(p *finding.Package) string {
 		return ""
 	}
 	last := p.Via[len(p.Via)-1]
+	// The version after the last @; the first character is the @ of a scope of npm.
 	if at := strings.LastIndexByte(last, '@'); at > 0 {
 		last = last[:at]
 	}
@@ -115,6 +125,7 @@ func Commands(needs []VulnerablePackage, fixes []Fix) []string {
 		p := &needs[i].Match.Package
 		at := place{p.Path, p.Name, p.Version}
 		if p.Scope == finding.Direct {
+			// A direct package has one version in a file, and one command for it.
 			at.old = ""
 		}
 		if old, ok := best[at]; fixes[i].Command != "" &&

@@ -17,9 +17,12 @@ import (
 
 // Limits of a manifest, of one of its lines, and of how far up variables are looked for.
 const (
+	// Bytes of a file; manifests that people write are far smaller.
 	maxManifest = 2 << 20
-	maxLine     = 400
-	maxFolders  = 12
+	// Bytes of a line: a longer one is minified or generated, and cannot be shown as a change.
+	maxLine = 400
+	// Folders from the manifest upwards; each costs a read for each name in above.
+	maxFolders = 12
 )
 
 // A Reader returns the text of a file of the tree; false when there is none, or when it
@@ -28,12 +31,15 @@ type Reader func(path string) (string, bool)
 
 // A pattern finds a requirement. Of the groups v is the requirement, ref the name of a
 // variable that holds it.
+// syntax is how the requirement at v is written, see raiseRequirement.
 type pattern struct {
 	text   string // NAME, GROUP, ARTIFACT and REF stand for what is looked for
 	syntax string
 }
 
 // A kind is a sort of manifest.
+// To add a manifest: a row in kinds, with patterns that match one dependency with its version.
+// The first kind whose names match and that finds the package is taken.
 type kind struct {
 	names     []string // patterns of path.Match for the base name
 	ecosystem string
@@ -46,6 +52,8 @@ type kind struct {
 }
 
 // kinds lists the manifests that can be changed.
+// Patterns stay on one line of the manifest where its format allows it, so that they cannot reach
+// from one dependency to the next.
 var kinds = []kind{
 	{names: []string{"package.json"}, ecosystem: "npm",
 		patterns: []pattern{{`"NAME"\s*:\s*"(?P<v>[^"\n]*)"`, caretSyntax}}},
@@ -138,12 +146,15 @@ var dotnetKind = kind{names: []string{"*.csproj", "*.vbproj", "*.fsproj", "*.pro
 // Locate returns where the project asks for the package, or nil when that is not known
 // or cannot be changed.
 func Locate(read Reader, p *finding.Package) *finding.Requirement {
+	// The place where the inventory has seen the package comes first; beside a lock file it is
+	// the manifest that belongs to it.
 	places := []finding.PackageLocation{{Path: p.Path, Line: p.Line}}
 	if p.Manifest != nil {
 		places = append(places, *p.Manifest)
 	}
 	for _, at := range places {
 		for i := range kinds {
+			// A name such as "*.props" may belong to several ecosystems.
 			if k := &kinds[i]; k.ecosystem == p.Ecosystem && k.coversFile(at.Path) {
 				s := search{read: read, kind: k, pkg: p, exact: at.Path == p.Path}
 				if d := s.findRequirement(at); d != nil {
@@ -173,6 +184,8 @@ type search struct {
 
 // findRequirement looks for the package in the manifest, and then above it.
 func (s *search) findRequirement(at finding.PackageLocation) *finding.Requirement {
+	// A file that has the package but cannot be changed ends the search: a parent file is not in
+	// force then.
 	d, missed := s.findInFile(s.kind.patterns, s.patternNames(), at)
 	if d != nil || !missed {
 		return d
@@ -188,6 +201,7 @@ func (s *search) findRequirement(at finding.PackageLocation) *finding.Requiremen
 
 // patternNames returns what stands for the package in patterns.
 func (s *search) patternNames() map[string]string {
+	// Names come from the scanned code and must not be read as expressions.
 	name := regexp.QuoteMeta(s.pkg.Name)
 	if s.pkg.Ecosystem == "PyPI" { // https://peps.python.org/pep-0503/#normalized-names
 		name = "(?i:" + separators.ReplaceAllString(s.pkg.Name, "[-_.]+") + ")"
@@ -195,6 +209,8 @@ func (s *search) patternNames() map[string]string {
 			name = regexp.QuoteMeta(s.pkg.Name)
 		}
 	}
+	// "group:artifact" of Maven; artifact is empty in other ecosystems, whose patterns do not use
+	// it.
 	group, artifact, _ := strings.Cut(s.pkg.Name, ":")
 	return map[string]string{"NAME": name, "GROUP": regexp.QuoteMeta(group), "ARTIFACT": regexp.QuoteMeta(artifact)}
 }
@@ -235,6 +251,7 @@ func (s *search) findInFile(patterns []pattern, names map[string]string,
 	switch {
 	case from < 0 && ref == "":
 		return nil, true
+	// The version is in a variable, which may be defined in another file.
 	case ref != "":
 		return s.findVariable(ref, at.Path, 0), false
 	}
@@ -249,13 +266,16 @@ func (s *search) findInFile(patterns []pattern, names map[string]string,
 // of the variable that holds it.
 func nearestMatch(patterns []pattern, names map[string]string, text string,
 	line int) (from, to int, syntax, ref string) {
+	// best is the distance in lines of the best match so far.
 	from, best := -1, 0
 	for _, p := range patterns {
 		re, err := regexp.Compile(fillPattern(p.text, names))
 		if err != nil {
 			continue // a name too long for an expression
 		}
+		// 50 matches are enough to find the nearest one; more would be generated text.
 		for _, m := range re.FindAllStringSubmatchIndex(text, 50) {
+			// The line of the match, from 1, minus the wanted one.
 			distance := 1 + strings.Count(text[:m[0]], "\n") - line
 			if distance = max(distance, -distance); (from >= 0 || ref != "") && distance >= best {
 				continue
@@ -291,6 +311,7 @@ var placeholder = map[string]*lazyregexp.Regexp{
 }
 
 // maxDepth bounds variables that name variables.
+// A variable that names itself over another one would never end.
 const maxDepth = 4
 
 // findVariable looks for the value of a variable in the file and above it.
@@ -307,6 +328,7 @@ func (s *search) findVariable(ref, file string, depth int) *finding.Requirement 
 		if !ok || len(text) > maxManifest {
 			continue
 		}
+		// Variables have no known line, hence 0: the first definition wins.
 		from, to, syntax, next := nearestMatch(s.kind.variables, names, text, 0)
 		if next != "" && next != ref {
 			return s.findVariable(next, place, depth+1)
@@ -330,6 +352,7 @@ func newRequirement(file, text string, from, to int, syntax string) *finding.Req
 		end = begin + n
 	}
 	line := strings.TrimSuffix(text[begin:end], "\r")
+	// The match has to end within its line, and the line has to be text that an editor can show.
 	if len(line) > maxLine || to-begin > len(line) || !utf8.ValidString(line) || strings.IndexByte(line, 0) >= 0 {
 		return nil
 	}
@@ -341,9 +364,12 @@ func newRequirement(file, text string, from, to int, syntax string) *finding.Req
 // changed, and a version that stands alone is the package's.
 func (s *search) isPlausible(d *finding.Requirement) bool {
 	text := d.Text[d.Start:d.End]
+	// Any version will do: only the form of the requirement is checked.
 	if _, ok := raiseRequirement(d.Syntax, text, "0"); !ok {
 		return false
 	}
+	// A single version that differs from the installed one belongs to something else, such as
+	// another module with the same artifact.
 	if d.Syntax == exactSyntax && !strings.ContainsAny(text, "[(*+,") {
 		n, ok := compareVersions(s.pkg.Ecosystem, strings.TrimPrefix(text, "v"), strings.TrimPrefix(s.pkg.Version, "v"))
 		return ok && n == 0

@@ -18,9 +18,12 @@ const (
 )
 
 // term is one comparison with a version.
+// The groups are operator, white space, v, and version, which may contain wildcards such as
+// 1.2.*.
 var term = lazyregexp.New(`^(===|==|~=|~>|!=|<=|>=|=|<|>|\^|~|)(\s*)(v?)([0-9][0-9A-Za-z.+_!*-]*)$`)
 
 // splitTerms takes the terms of a range apart.
+// Comma, "and" (Elixir) and white space all mean that both terms have to hold.
 var splitTerms = lazyregexp.New(`(\s*,\s*|\s+and\s+|\s+)`)
 
 // spacedOperator is an operator with white space behind it.
@@ -29,6 +32,7 @@ var spacedOperator = lazyregexp.New(`(===|==|~=|~>|!=|<=|>=|=|<|>|\^|~)\s+`)
 // raiseRequirement returns the requirement that allows the version and none below it, written as
 // the old one is; false when the old one is none that can be changed.
 func raiseRequirement(syntax, old, version string) (string, bool) {
+	// A version from an advisory must not break out of the quotes of the manifest.
 	if !plainVersion.MatchString(version) || syntax != exactSyntax && (version[0] < '0' || version[0] > '9') {
 		return "", false
 	}
@@ -37,6 +41,7 @@ func raiseRequirement(syntax, old, version string) (string, bool) {
 	if text == "" {
 		return "", false
 	}
+	// An alias of npm, "npm:real-name@^1.2": only the part after the last @ is the requirement.
 	prefix := ""
 	if at := strings.LastIndex(text, "@"); syntax == caretSyntax && strings.HasPrefix(text, "npm:") && at > 4 {
 		prefix, text = text[:at+1], text[at+1:]
@@ -60,6 +65,7 @@ func raiseText(syntax, text, version string) (string, bool) {
 	switch {
 	case strings.ContainsAny(text, ":/@#${}"):
 		return "", false // an address, a place, a variable
+	// "^1 || ^2" and "1.0 - 2.0": a range of alternatives is replaced as a whole.
 	case syntax == caretSyntax && (strings.Contains(text, "|") || strings.Contains(text, " - ")):
 		return "^" + version, true
 	}
@@ -69,12 +75,15 @@ func raiseText(syntax, text, version string) (string, bool) {
 // raiseTerm raises one comparison, as term takes it apart.
 func raiseTerm(syntax string, m []string, version string) string {
 	operator, space, v, old := m[1], m[2], m[3], m[4]
+	// "1.2.x" or "1.*" would stay below the new version if only its numbers changed.
 	wild := strings.Contains(old, "*") || strings.HasSuffix(old, ".x") || strings.Contains(old, ".x.")
 	switch {
 	case wild && syntax == caretSyntax:
 		return "^" + version
+	// An upper bound alone says nothing of the lower end: it becomes one.
 	case operator == "<" || operator == "<=" || operator == "!=":
 		return lowerBoundPrefix(syntax) + version
+	// "> 1.2" excludes the version that is wanted.
 	case operator == ">":
 		operator = ">="
 	}
@@ -95,6 +104,7 @@ func lowerBoundPrefix(syntax string) string {
 // raiseRange raises the lower end of a range; an upper end that would forbid the version
 // goes away.
 func raiseRange(syntax, text, version string) (string, bool) {
+	// ">= 1.2 < 2" would otherwise be split between operator and version.
 	tight := spacedOperator.ReplaceAllString(text, "$1")
 	terms := splitTerms.Split(tight, -1)
 	separators := splitTerms.FindAllString(tight, -1)
@@ -107,11 +117,13 @@ func raiseRange(syntax, text, version string) (string, bool) {
 		switch m[1] {
 		case "<", "<=":
 			n, ok := compareVersions("npm", m[4], version) // the plain order is enough for an end
+			// The upper end forbids the new version, or cannot be compared with it.
 			if !ok || n < 0 || n == 0 && m[1] == "<" {
 				return lowerBoundPrefix(syntax) + version, true
 			}
 		case "!=":
 		default:
+			// Two lower ends: which of them is in force is not decided here.
 			if lower >= 0 {
 				return lowerBoundPrefix(syntax) + version, true
 			}
@@ -138,9 +150,11 @@ var brackets = lazyregexp.New(`^([\[(])\s*([^,\[\]()]*?)\s*(?:(,\s*)([^,\[\]()]*
 // raiseExact raises a version that stands alone, or in brackets.
 func raiseExact(text, version string) (string, bool) {
 	if m := brackets.FindStringSubmatch(text); m != nil {
+		// "[1.2]" is exactly this version.
 		if m[3] == "" {
 			return "[" + version + "]", true
 		}
+		// The upper end would forbid the version: the range is opened upwards.
 		if n, ok := compareVersions("Maven", m[4], version); m[4] != "" && (!ok || n < 0 || n == 0 && m[5] == ")") {
 			return "[" + version + ",)", true
 		}
@@ -150,6 +164,7 @@ func raiseExact(text, version string) (string, bool) {
 	if strings.HasPrefix(text, "v") && len(text) > 1 && text[1] >= '0' && text[1] <= '9' {
 		v = "v"
 	}
+	// For example a property that was not resolved.
 	if !floating.MatchString(text) {
 		return "", false
 	}

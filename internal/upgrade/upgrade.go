@@ -14,6 +14,7 @@ import (
 )
 
 // A Level bounds how far an upgrade may go, by its name on the wire.
+// The levels are cumulative: minor allows patch steps too.
 type Level string
 
 // The levels. Auto takes the smallest step that does the most.
@@ -33,6 +34,8 @@ func (l Level) allowsStep(step Step) bool {
 }
 
 // A VulnerablePackage is a vulnerability in a package that is to be cleared.
+// Match has the fixed versions of the advisory and the requirement in the manifest, nil when
+// unknown.
 type VulnerablePackage struct {
 	Advisory string // its name, for people
 	Match    finding.PackageMatch
@@ -49,7 +52,9 @@ func VulnerablePackages(advisory string, m *finding.PackageMatch) []VulnerablePa
 
 // An Policy says how needs are to be cleared.
 type Policy struct {
-	Level  Level
+	Level Level
+	// With Single a package may get several targets, of which Edits and Commands take the
+	// highest.
 	Single bool // each by the smallest upgrade that clears it, instead of all of a package by one
 }
 
@@ -57,6 +62,8 @@ type Policy struct {
 type Candidate struct {
 	Version string
 	Step    Step
+	// Candidates that the level does not allow are listed too, so that a user can raise the
+	// level.
 	Allowed bool // by the level
 }
 
@@ -78,6 +85,7 @@ type Edit struct {
 	Before string `json:"before"`
 	After  string `json:"after"`
 
+	// demand is the place in the file that Apply changes, target the version to write there.
 	demand *finding.Requirement
 	target string
 }
@@ -85,6 +93,7 @@ type Edit struct {
 // Plan returns a fix for each need, in their order.
 func Plan(needs []VulnerablePackage, o Policy) []Fix {
 	out := make([]Fix, len(needs))
+	// One version of a package in one file gets one upgrade for all of its vulnerabilities.
 	groups := map[[4]string][]int{}
 	for i := range needs {
 		p := &needs[i].Match.Package
@@ -99,6 +108,7 @@ func Plan(needs []VulnerablePackage, o Policy) []Fix {
 			}
 			continue
 		}
+		// The best may miss a vulnerability that has no fix in the same line of versions.
 		best := bestForGroup(needs, out, group)
 		for _, i := range group {
 			target := best // "" when no candidate of any is allowed
@@ -123,6 +133,7 @@ func listCandidates(m *finding.PackageMatch, level Level) []Candidate {
 		if v == "" || slices.ContainsFunc(out, func(c Candidate) bool { return c.Version == v }) {
 			continue
 		}
+		// Fixes of older lines are below the present version: a downgrade is no fix.
 		if n, ok := compareVersions(m.Package.Ecosystem, v, m.Package.Version); !ok || n <= 0 {
 			continue
 		}
@@ -159,6 +170,7 @@ func clearsVersion(m *finding.PackageMatch, version string) bool {
 		if !ok {
 			return false
 		}
+		// The highest fix below the version, and the lowest one above it.
 		if n < 0 && (below == "" || lessVersion(m.Package.Ecosystem, below, v)) {
 			below = v
 		}
@@ -166,12 +178,14 @@ func clearsVersion(m *finding.PackageMatch, version string) bool {
 			above = v
 		}
 	}
+	// With fixes 1.2.5 and 2.0.3, version 1.3.0 has the first fix; 2.0.1 may not have the second.
 	return below != "" && (above == "" || StepOf(below, version) != MajorStep && StepOf(version, above) == MajorStep)
 }
 
 // bestForGroup returns the version that clears the most of the group, by the smallest
 // step, and within it preferably one that no known vulnerability affects; or "".
 func bestForGroup(needs []VulnerablePackage, fixes []Fix, group []int) string {
+	// clears counts vulnerabilities of the group, clean says that no known vulnerability is left.
 	type offer struct {
 		Candidate
 		clears int
@@ -180,6 +194,7 @@ func bestForGroup(needs []VulnerablePackage, fixes []Fix, group []int) string {
 	offers := map[string]offer{}
 	for _, i := range group {
 		for _, c := range fixes[i].Candidates {
+			// Several advisories may name the same version.
 			if _, seen := offers[c.Version]; seen || !c.Allowed {
 				continue
 			}
@@ -195,6 +210,8 @@ func bestForGroup(needs []VulnerablePackage, fixes []Fix, group []int) string {
 	}
 	var best *offer
 	for _, o := range offers {
+		// Most cleared, then the smallest step, then clean, then the lowest version. The order is
+		// total, so the result does not depend on the order of the map.
 		if best == nil || cmp.Or(cmp.Compare(best.clears, o.clears), cmp.Compare(o.Step.rank(), best.Step.rank()),
 			yesFirst(o.clean, best.clean),
 			orderVersions(needs[group[0]].Match.Package.Ecosystem, o.Version, best.Version),
@@ -212,6 +229,7 @@ func bestForGroup(needs []VulnerablePackage, fixes []Fix, group []int) string {
 func (f *Fix) setTarget(n *VulnerablePackage, target string, level Level) {
 	m := &n.Match
 	if target == "" {
+		// Plan may have given a more precise reason.
 		f.Reason = cmp.Or(f.Reason, explainNoTarget(f.Candidates, level))
 		return
 	}
@@ -222,6 +240,7 @@ func (f *Fix) setTarget(n *VulnerablePackage, target string, level Level) {
 	} else if p.Ecosystem == "Maven" {
 		f.Command = "" // it changes versions that the manifest names, and those that others decide it does not
 	}
+	// A manifest may name a transitive package itself, as in dependencyManagement of Maven.
 	f.Forced = p.Scope == finding.Transitive && f.Edit == nil
 	switch {
 	case f.Forced && f.Command == "":
@@ -269,6 +288,7 @@ func Edits(needs []VulnerablePackage, fixes []Fix) []Edit {
 		if e == nil {
 			continue
 		}
+		// One line may have several requirements, for example in a list of one line.
 		at := place{e.Path, e.Line, e.demand.Start}
 		if old, ok := best[at]; !ok || lessVersion(needs[i].Match.Package.Ecosystem, old.target, e.target) {
 			best[at] = *e
@@ -288,6 +308,7 @@ func Edits(needs []VulnerablePackage, fixes []Fix) []Edit {
 // Apply returns a file with the edits of its lines. An Invalid error says that the file
 // is no longer the one that was looked at.
 func Apply(text string, edits []Edit) (string, error) {
+	// SplitAfter keeps the ends of lines, which may be CRLF.
 	lines := strings.SplitAfter(text, "\n")
 	// From the end of a line to its beginning, so that places before stay true.
 	for _, e := range slices.Backward(edits) {
@@ -296,6 +317,7 @@ func Apply(text string, edits []Edit) (string, error) {
 			return "", errs.E(errs.Invalid, "%s has no line %d any more", e.Path, e.Line)
 		}
 		line := lines[e.Line-1]
+		// The file has changed since the scan: nothing is written on a guess.
 		if d.End > len(line) || line[d.Start:d.End] != d.Text[d.Start:d.End] {
 			return "", errs.E(errs.Invalid, "%s:%d is not the line any more that was read", e.Path, e.Line)
 		}

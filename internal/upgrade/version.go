@@ -10,6 +10,7 @@ import (
 // This file compares versions.
 
 // A Step is how far one version is from another, by its name on the wire.
+// It follows semantic versioning, whether the package does or not.
 type Step string
 
 // The steps, by the first number that differs.
@@ -47,6 +48,7 @@ func StepOf(from, to string) Step {
 // majorMinor returns the first two numbers of a version; what is missing is zero.
 func majorMinor(version string) (out [2]int, ok bool) {
 	version = strings.TrimPrefix(strings.ToLower(version), "v")
+	// "1!2.0" is epoch 1, version 2.0.
 	if _, rest, epoch := strings.Cut(version, "!"); epoch { // of PEP 440
 		version = rest
 	}
@@ -57,6 +59,7 @@ func majorMinor(version string) (out [2]int, ok bool) {
 		}
 		n, err := strconv.Atoi(version[:end])
 		if err != nil {
+			// "1.x" has a major version and no minor one.
 			return out, i > 0
 		}
 		out[i] = n
@@ -70,6 +73,7 @@ func majorMinor(version string) (out [2]int, ok bool) {
 
 // compareVersions orders two versions of an ecosystem; false when that cannot be done.
 func compareVersions(ecosystem, a, b string) (int, bool) {
+	// "Debian:12" is compared like Debian.
 	base, _, _ := strings.Cut(ecosystem, ":")
 	x, err := semantic.Parse(a, base)
 	if err != nil {

@@ -19,17 +19,20 @@ import (
 // A known flaw of an API.
 type known struct {
 	name   string
-	method string         // empty: any
-	path   *regexp.Regexp // of the operation; nil: any
-	class  class          // one of these weaknesses, or
-	rule   *regexp.Regexp // a rule with such a name; nil: none
-	text   string         // what must be in the evidence; empty: nothing
-	twin   bool           // also true of the target's safe twin
+	method string // empty: any
+	// Path without parameters' values: a parameter is any segment.
+	path  *regexp.Regexp // of the operation; nil: any
+	class class          // one of these weaknesses, or
+	// For flaws that have no CWE number of their own, such as batched queries of GraphQL.
+	rule *regexp.Regexp // a rule with such a name; nil: none
+	text string         // what must be in the evidence; empty: nothing
+	twin bool           // also true of the target's safe twin
 }
 
 // matchesFlaw reports whether a flaw is the known one.
 func (k known) matchesFlaw(f flaw) bool {
 	return (k.method == "" || k.method == f.Method) && (k.path == nil || k.path.MatchString(f.Path)) &&
+		// A finding of another kind on the same operation does not count.
 		(k.class.includesFlaw(f) || k.rule != nil && k.rule.MatchString(f.Rule)) &&
 		(k.text == "" || strings.Contains(f.Text, k.text))
 }
@@ -69,6 +72,7 @@ func splitFound(cases []knownCase) (yes, no []string) {
 
 // vampiFlaws is the list of its documentation. Three of them are in its safe twin
 // too, as that documentation says of one and its code shows of all.
+// To add a flaw: its operation and class; twin if the safe variant has it as well.
 var vampiFlaws = []known{
 	{name: "SQL injection", path: regexp.MustCompile(`^/users/v1/[^/]+$`), class: sqlInjection},
 	{name: "unauthorized password change", path: regexp.MustCompile(`^/users/v1/[^/]+/password$`),
@@ -79,11 +83,13 @@ var vampiFlaws = []known{
 	{name: "user and password enumeration", path: regexp.MustCompile(`^/users/v1/login$`), class: enumeration},
 	{name: "slow regular expression", path: regexp.MustCompile(`^/users/v1/[^/]+/email$`), class: slowExpression},
 	{name: "no rate limit", class: noLimit, twin: true},
+	// No path: the key is the same for all operations.
 	{name: "weak signing key of tokens", class: weakToken, twin: true},
 }
 
 // vampiRuns are the scans of VAmPI and of its safe twin. What shows a flaw only by changing an
 // account, or by wrong passwords in a row, belongs to the profile full.
+// The full profile may change accounts and try wrong passwords, which shows two more.
 var vampiRuns = []struct {
 	target, profile string
 	floor           int // flaws to be found
@@ -105,6 +111,7 @@ func measureVAmPI(ctx context.Context, b *bench) ([]table.Row, error) {
 			return rows, err
 		}
 		list := vampiFlaws
+		// What the safe twin has as well is no false positive there.
 		if run.floor == 0 {
 			list = slices.DeleteFunc(slices.Clone(list), func(k known) bool { return k.twin })
 		}
@@ -137,7 +144,10 @@ func (b *bench) attackVAmPI(ctx context.Context, s *server, profile string) (*sc
 	}
 	got, err := b.scanServer(ctx, s,
 		run{command: "api", name: s.name + "-" + profile, plan: plan{URL: s.baseAddress() + "/", Profile: profile,
-			Exclude:    []string{"/createdb"},
+			// It resets the database, with the accounts that the scan is signed in as.
+			Exclude: []string{"/createdb"},
+			// Two users of the same role show broken object level authorization, the
+			// administrator broken function level authorization.
 			Identities: []any{user("name1", "pass1", 1), user("name2", "pass2", 1), user("admin", "pass1", 2)},
 			Descriptions: []described{{Name: "openapi.json", Kind: "openapi", URL: s.baseAddress() +
 				"/openapi.json"}}}})
@@ -152,6 +162,7 @@ func (b *bench) attackVAmPI(ctx context.Context, s *server, profile string) (*sc
 }
 
 // outcomeRow is the row of the declared operations that have an outcome.
+// An operation that the report does not mention would read as tested.
 func outcomeRow(target string, declared []string, operations []operation) table.Row {
 	without := operationsWithoutOutcome(declared, operations)
 	return table.Row{Measure: fmt.Sprintf("%s: operations with a stated outcome (%d)", target, len(declared)),
@@ -171,6 +182,7 @@ func declaredOperations(ctx context.Context, address string) ([]string, error) {
 	}
 	var out []string
 	for path, methods := range d.Paths {
+		// Other members of a path item, such as "parameters", are no methods.
 		for method := range methods {
 			if m := strings.ToUpper(method); slices.Contains([]string{"GET", "PUT", "POST", "DELETE", "PATCH", "HEAD",
 				"OPTIONS", "TRACE"}, m) {
@@ -184,6 +196,7 @@ func declaredOperations(ctx context.Context, address string) ([]string, error) {
 
 // declaredFields asks a service of GraphQL for the fields of its root types:
 // "Query.users".
+// They are the operations of GraphQL: each field of the root types is called by itself.
 func declaredFields(ctx context.Context, address string) ([]string, error) {
 	type root struct {
 		Name   string `json:"name"`
@@ -202,6 +215,7 @@ func declaredFields(ctx context.Context, address string) ([]string, error) {
 	}
 	var out []string
 	for _, r := range d.Data.Schema {
+		// A schema without mutations or subscriptions has null there.
 		if r == nil {
 			continue
 		}
@@ -234,6 +248,7 @@ func fetchJSON(ctx context.Context, method, address, body string, to any) error 
 }
 
 // inBraces is a parameter of a path.
+// It matches "{id}", also percent-encoded, as scanners report it.
 var inBraces = regexp.MustCompile(`(\{|%7B)[^/]*?(\}|%7D)`)
 
 // withoutParameterNames leaves the names of parameters out of a path.
@@ -245,6 +260,7 @@ func operationsWithoutOutcome(declared []string, operations []operation) []strin
 	stated := map[string]bool{}
 	for _, o := range operations {
 		if o.Outcome == "reached" || o.Outcome != "" && o.Reason != "" {
+			// By method and path for REST, by ID for a field of GraphQL.
 			stated[o.Method+" "+withoutParameterNames(pathOf(o.URL))], stated[o.ID] = true, true
 		}
 	}
@@ -254,6 +270,7 @@ func operationsWithoutOutcome(declared []string, operations []operation) []strin
 // dvgaFlaws is the list of its documentation without the two lessons about finding
 // the interface. A rule is known by the field's words where weaknesses have no
 // number of their own.
+// text is searched in the evidence, since all fields share the address /graphql.
 var dvgaFlaws = []known{
 	{name: "batched queries", rule: regexp.MustCompile(`batch`)},
 	{name: "deep recursion", rule: regexp.MustCompile(`depth|recurs|circular`)},
@@ -271,6 +288,7 @@ var dvgaFlaws = []known{
 	{name: "log injection", class: logInjection},
 	{name: "HTML injection", class: crossSiteScripting, text: "createPaste"},
 	{name: "SQL injection", class: sqlInjection, text: "pastes"},
+	// JWT without a verified signature.
 	{name: "forged token", class: class{"CWE-345", "CWE-347", "CWE-290"}},
 	{name: "interface protection bypass", rule: regexp.MustCompile(`graphiql|console`), text: "graphiql:enable"},
 	{name: "deny list bypass", rule: regexp.MustCompile(`deny|bypass`)},

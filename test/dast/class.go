@@ -31,13 +31,15 @@ var (
 	slowExpression     = class{"CWE-1333", "CWE-730"}
 	noLimit            = class{"CWE-307", "CWE-770", "CWE-799"}
 	weakToken          = class{"CWE-321", "CWE-326", "CWE-345", "CWE-347", "CWE-1391"}
-	weakSession        = class{"CWE-330", "CWE-331", "CWE-334", "CWE-340", "CWE-341", "CWE-384"}
-	weakPassword       = class{"CWE-521", "CWE-798", "CWE-1391", "CWE-1392", "CWE-1393"}
-	logInjection       = class{"CWE-117"}
-	errorMessages      = class{"CWE-209", "CWE-210", "CWE-211", "CWE-550", "CWE-1295"}
-	contentPolicy      = class{"CWE-693", "CWE-1021"}
-	clientEnforced     = class{"CWE-602", "CWE-603"}
-	weakCrypto         = class{"CWE-327", "CWE-328"}
+	// Session ids that can be guessed or fixed.
+	weakSession  = class{"CWE-330", "CWE-331", "CWE-334", "CWE-340", "CWE-341", "CWE-384"}
+	weakPassword = class{"CWE-521", "CWE-798", "CWE-1391", "CWE-1392", "CWE-1393"}
+	logInjection = class{"CWE-117"}
+	// Error messages with internal details, such as stack traces.
+	errorMessages  = class{"CWE-209", "CWE-210", "CWE-211", "CWE-550", "CWE-1295"}
+	contentPolicy  = class{"CWE-693", "CWE-1021"}
+	clientEnforced = class{"CWE-602", "CWE-603"}
+	weakCrypto     = class{"CWE-327", "CWE-328"}
 )
 
 // includesFlaw reports whether a flaw is of the class.
@@ -49,6 +51,7 @@ func (c class) includesFlaw(f flaw) bool {
 func (c class) joinClasses(others ...string) class { return append(slices.Clone(c), others...) }
 
 // A tally counts cases of one class.
+// Missed and Alarms are the names of the cases behind the counts, for the notes.
 type tally struct {
 	Vulnerable, Found int // cases that are, and those of them that were told
 	Safe, Wrong       int // cases that are not, and those of them that were told

@@ -16,6 +16,7 @@ import (
 
 // frameworks is where pages are that need the builds of script frameworks, which
 // the target does not have.
+// They would count as missed without being served.
 const frameworks = "/javascript/frameworks/"
 
 // A visit is one address that should be found.
@@ -39,7 +40,9 @@ func crawlMaze(ctx context.Context, b *bench) ([]table.Row, error) {
 	}
 	var rows []table.Row
 	var cases []visit
+	// Some pages add their links by script, so more of them are found with a browser.
 	for _, way := range []struct {
+		// browser is the value of --browser.
 		name, browser string
 		floor         int
 	}{{"without a browser", "none", 62}, {"with a browser", b.browser, 74}} {
@@ -52,6 +55,7 @@ func crawlMaze(ctx context.Context, b *bench) ([]table.Row, error) {
 		found := 0
 		var missed []string
 		for _, path := range expected {
+			// What counts is the request that reached the target, not what a report says.
 			asked := got.wasRequested(path)
 			cases = append(cases, visit{Path: path, Browser: way.browser != "none", Asked: asked})
 			if asked {
@@ -88,6 +92,7 @@ func expectedPaths(file string) ([]string, error) {
 
 // wasRequested reports whether a path was asked for, by any method.
 func (s *scan) wasRequested(path string) bool {
+	// Asked has "METHOD /path"; discovery may use HEAD or POST.
 	for what := range s.Asked {
 		if _, p, _ := strings.Cut(what, " "); p == path {
 			return true

@@ -13,6 +13,7 @@ import (
 // at the level low and safe at the level impossible.
 
 // A module is a folder below /vulnerabilities.
+// name is the folder; class is the kind of flaw that the module teaches.
 type module struct {
 	name  string
 	class class // what it is about
@@ -23,8 +24,10 @@ type module struct {
 var modules = []module{
 	{"api", exposure},
 	{"authbypass", authorization},
+	// Its query is vulnerable to SQL injection as well at the level low.
 	{"brute", noLimit.joinClasses(sqlInjection...)},
 	{"cryptography", weakCrypto},
+	// A bypass of the policy is shown by the script that runs.
 	{"csp", contentPolicy.joinClasses(crossSiteScripting...)},
 	{"csrf", requestForgery},
 	{"exec", commandInjection},
@@ -52,6 +55,7 @@ type moduleCase struct {
 func measureDVWA(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	var cases []moduleCase
+	// The levels between have partial defences and no agreed truth.
 	for _, level := range []string{"low", "impossible"} {
 		got, err := b.attackDVWA(ctx, level)
 		if err != nil {
@@ -60,6 +64,7 @@ func measureDVWA(ctx context.Context, b *bench) ([]table.Row, error) {
 		var t tally
 		for _, m := range modules {
 			told := m.reportedFlaws(got)
+			// At the level impossible each module is a case without a flaw.
 			t.addCase(m.name, level == "low", len(told) > 0)
 			cases = append(cases, moduleCase{Module: m.name, Level: level, Told: told})
 		}
@@ -87,6 +92,7 @@ func (b *bench) attackDVWA(ctx context.Context, level string) (*scan, error) {
 	defer s.stopTarget()
 	return b.scanServer(ctx, s,
 		run{command: "dast", name: "dvwa-" + level, plan: plan{URL: s.baseAddress() + "/", Profile: "full",
+			// The first page redirects to the sign-in without a session.
 			Seeds: []string{s.baseAddress() + "/index.php"},
 			Exclude: []string{"*logout*", "/setup.php*", "/security.php*", "/vulnerabilities/captcha/*",
 				"*view_source*",
@@ -98,6 +104,8 @@ func (b *bench) attackDVWA(ctx context.Context, level string) (*scan, error) {
 func (s *server) dvwaUser(name, password string, role int) map[string]any {
 	return map[string]any{"name": name, "role": role, "form": map[string]any{"url": s.baseAddress() + "/login.php",
 		"user": name, "password": password},
+		// The marker is a text of a page that only a signed-in user sees: the scan detects a lost
+		// session by it.
 		"marker": map[string]any{"url": s.baseAddress() + "/index.php", "in": "logout\\.php"}}
 }
 

@@ -26,12 +26,15 @@ import (
 
 // Bounds of a scan of a hostile application.
 const (
-	hostileTime   = 15 * time.Minute
+	// Far above what a complete scan of so small an application needs.
+	hostileTime = 15 * time.Minute
+	// Whatever a target sends: memory must not grow with it.
 	hostileMemory = 1 << 30 // bytes, of the largest process
 )
 
 // quiet are rules that hold for any application and for these as well: they are no
 // wrong findings.
+// They concern headers, cookies, TLS and the description of an API, which the traps do not care for.
 var quiet = regexp.MustCompile(`^dast/(headers|cookies|tls)/|^api/`)
 
 // A hostileCase is what became of the scan of one trap.
@@ -49,10 +52,12 @@ type hostileCase struct {
 // hostileTargets scans each hostile target in a network namespace of its own. A scanner must end
 // in time and within its memory, whatever a target sends.
 func hostileTargets(ctx context.Context, b *bench) ([]table.Row, error) {
+	// unshare(CLONE_NEWNET) needs CAP_SYS_ADMIN.
 	if os.Geteuid() != 0 {
 		return nil, errors.New("only root can make a network for a target")
 	}
 	traps := slices.DeleteFunc(slices.Clone(hostile.Traps), func(t hostile.Trap) bool {
+		// The empty expression matches all.
 		return !b.cases.MatchString(t.Name)
 	})
 	cases := make([]hostileCase, len(traps))
@@ -80,6 +85,8 @@ func hostileTargets(ctx context.Context, b *bench) ([]table.Row, error) {
 func (b *bench) scanTrapIsolated(ctx context.Context, i int, t hostile.Trap) hostileCase {
 	done := make(chan hostileCase)
 	go func() {
+		// Namespaces belong to threads. The goroutine ends without unlocking, so the runtime ends
+		// the thread and does not reuse it in the wrong network.
 		runtime.LockOSThread()
 		c, err := b.scanTrap(ctx, i, t)
 		if c.Trap = t.Name; err != nil {
@@ -97,6 +104,7 @@ func (b *bench) scanTrap(ctx context.Context, i int, t hostile.Trap) (hostileCas
 		return hostileCase{}, fmt.Errorf("a network of its own: %w", err)
 	}
 	commands := [][]string{{"link", "set", "lo", "up"}}
+	// Metadata addresses on loopback, so that a visit is recorded and not only dropped.
 	for _, address := range hostile.Addresses {
 		// an address of IPv6 would not be there at once
 		commands = append(commands, []string{"address", "add", address, "dev", "lo", "nodad"})
@@ -145,7 +153,9 @@ func (c hostileCase) judgeTrap(t hostile.Trap) table.Row {
 	if t.Whole {
 		floor = "ends"
 	}
+	// Not every report may read as complete: the reason has to be the one that the trap provokes.
 	says := t.Whole || t.Says != nil && slices.ContainsFunc(c.Reasons, t.Says.MatchString)
+	// A trap that hides something must not end as "succeeded".
 	ended := c.Failure == "" && (c.State != states[0] || t.Whole)
 	row := table.Row{Measure: "hostile: " + t.Name, Floor: floor, Measured: fmt.Sprintf("%s, %d requests, %.0f s, "+
 		"%.0f MB", c.State, c.Requests, c.Cost.Wall.Seconds(), float64(c.Cost.Peak)/1e6),

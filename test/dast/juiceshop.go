@@ -18,6 +18,7 @@ import (
 // challenges were solved, and whose source declares its REST endpoints.
 
 // A challenge is one of Juice Shop's.
+// It is an entry of /api/Challenges.
 type challenge struct {
 	Key      string `json:"key"`
 	Name     string `json:"name"`
@@ -33,6 +34,7 @@ func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 		return nil, err
 	}
 	defer s.stopTarget()
+	// Read from the copy of the target, so that source and program are the same version.
 	endpoints, err := restEndpoints(filepath.Join(s.app, "server.ts"))
 	if err != nil {
 		return nil, err
@@ -42,12 +44,14 @@ func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err := registerCustomer(ctx, s.direct); err != nil {
 		return nil, err
 	}
+	// Some challenges are solved at the start or by the registration.
 	before, err := readChallenges(ctx, s.direct)
 	if err != nil {
 		return nil, err
 	}
 	got, err := b.scanServer(ctx, s,
 		run{command: "dast", name: "juiceshop",
+			// Both would end the session of the scan.
 			plan: plan{URL: s.baseAddress() + "/", Exclude: []string{"*logout*", "/rest/user/change-password*"},
 				Identities: []any{map[string]any{"name": "customer",
 					"json": map[string]any{"url": s.baseAddress() + "/rest/user/login",
@@ -74,6 +78,7 @@ func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 }
 
 // customer signs in to Juice Shop.
+// It is the body of the registration and of the sign-in, which ignores the other members.
 const customer = `{"email":"customer@example.org","password":"Brolly-4711","passwordRepeat":"Brolly-4711","securityQuestion":{"id":2},"securityAnswer":"Miller"}`
 
 // registerCustomer makes an account for the customer.
@@ -112,6 +117,7 @@ func readChallenges(ctx context.Context, base string) ([]challenge, error) {
 func newlySolved(before, after []challenge) []string {
 	was := map[string]bool{}
 	for _, c := range before {
+		// A challenge that disappears from the list counts as not solved.
 		was[c.Key] = c.Solved
 	}
 	var out []string
@@ -149,6 +155,7 @@ func restEndpoints(file string) ([]string, error) {
 
 // coveredEndpoint reports whether the endpoint was asked for, or told as an operation.
 func (s *scan) coveredEndpoint(endpoint string) bool {
+	// A parameter is one segment; a slash at the end does not matter.
 	pattern := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(endpoint), `\{\}`, "[^/]+") + "/?$")
 	for what := range s.Asked {
 		if _, path, _ := strings.Cut(what, " "); pattern.MatchString(path) {

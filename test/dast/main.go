@@ -49,6 +49,7 @@ func main() {
 
 // A bench is what the measures share. All paths are absolute.
 type bench struct {
+	// Empty when only measures are run whose targets this program serves.
 	targets  string         // folder of the targets
 	out      string         // folder of results by case
 	merlon   string         // the program to measure
@@ -83,6 +84,7 @@ func runMeasures(ctx context.Context, args []string, stdout io.Writer) error {
 }
 
 // own are the measures whose targets this program serves itself.
+// They need no folder of targets, so they run on any machine with root.
 var own = []string{"hostile", "ordinary"}
 
 // parseArguments reads the options, checks the folders and makes paths absolute, because
@@ -124,6 +126,7 @@ func (b *bench) prepareFolders(chosen []table.Measure[*bench]) (err error) {
 	switch foreign := slices.ContainsFunc(chosen, func(m table.Measure[*bench]) bool {
 		return !slices.Contains(own, m.Name)
 	}); {
+	// Checked before any target is started.
 	case foreign && b.targets == "":
 		return errors.New("-targets names the folder of the targets")
 	case foreign:

@@ -20,11 +20,12 @@ import (
 
 // A plan is the file that merlon's option --target takes.
 type plan struct {
-	URL          string      `json:"url"`
-	Profile      string      `json:"profile,omitempty"` // empty: standard
-	Exclude      []string    `json:"exclude,omitempty"`
-	Seeds        []string    `json:"seeds,omitempty"`
-	Headers      []header    `json:"headers,omitempty"`
+	URL     string   `json:"url"`
+	Profile string   `json:"profile,omitempty"` // empty: standard
+	Exclude []string `json:"exclude,omitempty"`
+	Seeds   []string `json:"seeds,omitempty"`
+	Headers []header `json:"headers,omitempty"`
+	// any, since each kind of sign-in has members of its own.
 	Identities   []any       `json:"identities,omitempty"`
 	Descriptions []described `json:"descriptions,omitempty"`
 }
@@ -36,6 +37,7 @@ type header struct {
 }
 
 // A described tells merlon the operations of an API.
+// Kind is openapi or graphql; empty lets merlon detect it.
 type described struct {
 	Name string `json:"name"`
 	Kind string `json:"kind,omitempty"`
@@ -47,7 +49,8 @@ type report struct {
 	Findings []struct {
 		RuleID  string `json:"ruleId"`
 		Message string `json:"message"`
-		Live    *struct {
+		// nil for findings that are not about the running application.
+		Live *struct {
 			URL       string          `json:"url"`
 			Method    string          `json:"method"`
 			Parameter string          `json:"parameter"`
@@ -119,6 +122,7 @@ type run struct {
 // scanServer runs merlon on a target for at most the time of the bench, and counts what
 // reached the target.
 func (b *bench) scanServer(ctx context.Context, s *server, r run) (*scan, error) {
+	// The start of the target was checked through the same address.
 	s.takeCounted()                         // what was asked before is not the scanner's
 	r.time = cmp.Or(b.time, b.timeout*9/10) // a scan that is too long still reports
 	got, err := b.runMerlon(ctx, r)
@@ -142,6 +146,7 @@ func (b *bench) runMerlon(ctx context.Context, r run) (*scan, error) {
 	if err := os.WriteFile(file, text, 0o644); err != nil {
 		return nil, err
 	}
+	// Findings must not change the exit code.
 	args := []string{b.merlon, r.command, r.plan.URL, "--target", file, "--format", "json", "--fail-on", "none",
 		"--browser", cmp.Or(r.browser, b.browser)}
 	if r.time > 0 {
@@ -188,6 +193,7 @@ func readReport(text []byte) (*scan, error) {
 	}
 	out := &scan{Operations: r.Operations}
 	for _, f := range r.Findings {
+		// For example of a library that a page loads, by its version alone.
 		if f.Live == nil {
 			continue
 		}
@@ -199,6 +205,7 @@ func readReport(text []byte) (*scan, error) {
 				"\n")})
 	}
 	for _, a := range r.Analyzers {
+		// The empty state has index -1 and is replaced by any other.
 		if i := slices.Index(states, a.State); i > slices.Index(states, out.State) {
 			out.State = a.State
 		}

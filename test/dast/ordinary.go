@@ -34,9 +34,11 @@ var ordinaries = []string{"shaarli", "dokuwiki", "django", "mediawiki", "fossil"
 	"pocketbase", "nodered"}
 
 // ordinaryTime is how long each is scanned.
+// Long enough for all checks on so small an application.
 const ordinaryTime = 2 * time.Minute
 
 // An ordinaryResult is what a scan did to an application.
+// The measure is met without Harm and Packets, and with Smoke and Held.
 type ordinaryResult struct {
 	Application string
 	Requests    int
@@ -53,8 +55,9 @@ type ordinaryResult struct {
 type ordinaryApp struct {
 	name, script, dir string
 	port              int
-	space             *exec.Cmd // that holds the network
-	server            *exec.Cmd
+	// A network namespace lives as long as a process in it.
+	space  *exec.Cmd // that holds the network
+	server *exec.Cmd
 }
 
 // measureOrdinary scans ordinary applications with data of users, and compares dumps of their
@@ -62,6 +65,7 @@ type ordinaryApp struct {
 func measureOrdinary(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	var results []ordinaryResult
+	// One application that does not start must not hide the others.
 	var failed error
 	for _, name := range ordinaries {
 		if !b.cases.MatchString(name) {
@@ -99,16 +103,21 @@ func (b *bench) scanOrdinary(ctx context.Context, name string) (*ordinaryResult,
 	if err != nil {
 		return nil, err
 	}
+	// The dump is text, one line for each stored record or file.
 	before, err := a.runScript("dump")
 	if err != nil {
 		return nil, err
 	}
+	// A failure before the scan is one of the set-up and not of the scan.
 	if out, err := a.runScript("smoke"); err != nil {
 		return nil, fmt.Errorf("smoke test before the scan: %w: %s", err, out)
 	}
+	// The application may have tried to reach its makers at the start.
 	packets := a.countPackets()
 	target := filepath.Join(b.out, name+"-target.json")
 	base := "http://127.0.0.1:" + strconv.Itoa(a.port)
+	// vars are lines of the script: the needed programs and files, the path of the sign-in form,
+	// user, password, VOLATILE, an identity in JSON for other kinds of sign-in, and CHANGING.
 	auth := json.RawMessage(vars[5])
 	if len(auth) == 0 {
 		if auth, err = json.Marshal(map[string]any{"name": "administrator",
@@ -178,6 +187,7 @@ func (o *ordinaryResult) judgeDumps(file, before, after, volatile, changing stri
 		return err
 	}
 	o.Findings, o.Held = len(r.Findings), true
+	// Each object that a scan creates contains a mark, so that its owner can find it.
 	marks := map[string]bool{}
 	for _, op := range r.Operations {
 		o.Requests += op.Requests
@@ -191,6 +201,7 @@ func (o *ordinaryResult) judgeDumps(file, before, after, volatile, changing stri
 	}
 	for _, a := range r.Analyzers {
 		for _, reason := range a.Reasons {
+			// A lost session means that the rest was scanned as a guest.
 			if strings.Contains(reason.Message, "session of") || strings.Contains(reason.Message, "sign-in") {
 				o.Held = false
 			}
@@ -204,6 +215,7 @@ func (o *ordinaryResult) judgeDumps(file, before, after, volatile, changing stri
 	if err != nil {
 		return err
 	}
+	// As multisets: the order of a dump may change.
 	old, now := countLines(before), countLines(after)
 	for line, n := range old {
 		if now[line] < n && !losable.MatchString(line) {
@@ -248,6 +260,7 @@ func startOrdinary(ctx context.Context, name string) (*ordinaryApp, []string, er
 	if err != nil || len(vars) != 7 {
 		return nil, nil, fmt.Errorf("%s %s vars: %w", script, name, err)
 	}
+	// A name is a program on the path, a path a file that a package installs.
 	for _, need := range strings.Fields(vars[0]) {
 		if _, err := exec.LookPath(need); err != nil && !strings.HasPrefix(need, "/") {
 			return nil, nil, err
@@ -263,9 +276,11 @@ func startOrdinary(ctx context.Context, name string) (*ordinaryApp, []string, er
 	if a.port, err = freePort(); err != nil {
 		return a, nil, err
 	}
+	// The application runs without rights and must be able to write here.
 	if err := os.Chown(a.dir, 65534, 65534); err != nil {
 		return a, nil, err
 	}
+	// The process only holds the namespace open.
 	a.space = exec.CommandContext(ctx, "unshare", "--net", "sh", "-c", "ip link set lo up && echo ready && exec "+
 		"sleep 86400")
 	ready := &line{done: make(chan struct{})}
@@ -282,6 +297,7 @@ func startOrdinary(ctx context.Context, name string) (*ordinaryApp, []string, er
 		return a, nil, fmt.Errorf("setup: %w: %s", err, out)
 	}
 	a.server = a.scriptCommand(context.Background(), "serve")
+	// A session of its own, so that the server and its children can be ended together.
 	a.server.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := a.server.Start(); err != nil {
 		return a, nil, err
@@ -343,6 +359,8 @@ func (a *ordinaryApp) runScript(what string) ([]byte, error) {
 }
 
 // countPackets is how many connections and datagrams looked for a way to elsewhere.
+// OutNoRoutes of /proc/net/snmp (RFC 1213, ipOutNoRoutes) counts packets without a route; -1 when
+// it cannot be read.
 func (a *ordinaryApp) countPackets() int {
 	out, err := a.networkCommand(context.Background(), "cat", "/proc/net/snmp").Output()
 	if err != nil {
@@ -354,6 +372,7 @@ func (a *ordinaryApp) countPackets() int {
 		switch {
 		case len(fields) == 0 || fields[0] != "Ip:":
 		case names == nil:
+			// The first line "Ip:" has the names, the second the values.
 			names = fields
 		case len(fields) == len(names):
 			n, _ := strconv.Atoi(fields[max(0, slices.Index(names, "OutNoRoutes"))]) // the kernel writes numbers

@@ -47,6 +47,7 @@ func owaspBenchmark(ctx context.Context, b *bench) ([]table.Row, error) {
 		if !b.cases.MatchString(c.name) {
 			continue
 		}
+		// A fresh target for each category: attacks leave data behind.
 		got, err := b.attackBenchmark(ctx, c)
 		if err != nil {
 			return rows, fmt.Errorf("%s: %w", c.name, err)
@@ -54,6 +55,7 @@ func owaspBenchmark(ctx context.Context, b *bench) ([]table.Row, error) {
 		pages := expected[c.name]
 		t := judgePages("merlon", got.byCase(), c.class, pages)
 		cases = append(cases, pages...)
+		// The score of the Benchmark's own score card.
 		score := 100 * (t.tpr() - t.fpr())
 		rows = append(rows, table.Row{Measure: fmt.Sprintf("OWASP Benchmark 1.2 "+
 			"served, %s", c.name), Floor: fmt.Sprintf("TPR − FPR ≥ %d, FPR ≤ 1 %%", c.score),
@@ -74,6 +76,7 @@ func (b *bench) attackBenchmark(ctx context.Context, c category) (*scan, error) 
 	defer s.stopTarget()
 	p := plan{URL: s.baseAddress() + "/benchmark/", Seeds: []string{s.baseAddress() + "/benchmark/" + c.name +
 		"-Index.html"}}
+	// The pages link to each other's index; the other categories are excluded.
 	for _, name := range []string{"xss", "sqli", "cmdi", "pathtraver", "ldapi", "xpathi", "crypto", "hash",
 		"securecookie", "trustbound", "weakrand"} {
 		if name != c.name {
@@ -88,6 +91,7 @@ func (b *bench) attackBenchmark(ctx context.Context, c category) (*scan, error) 
 func (c category) wrongCategory(s *scan, pages []page) []string {
 	var out []string
 	for _, other := range categories {
+		// A finding of the own category is judged by judgePages.
 		if other.name == c.name {
 			continue
 		}
@@ -108,6 +112,7 @@ func (s *scan) byCase() *scan {
 	out := *s
 	out.Flaws = nil
 	for _, f := range s.Flaws {
+		// "/benchmark/xss-00/BenchmarkTest00013.html" is the form of the case of that name.
 		f.Path = strings.TrimSuffix(f.Path[strings.LastIndexByte(f.Path, '/')+1:], ".html")
 		out.Flaws = append(out.Flaws, f)
 	}
@@ -122,6 +127,7 @@ func expectedCases(file string) (map[string][]page, error) {
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	r := csv.NewReader(f)
+	// The header begins with #; a record may have more than four fields.
 	r.FieldsPerRecord, r.Comment = -1, '#'
 	records, err := r.ReadAll()
 	if err != nil {

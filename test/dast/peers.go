@@ -25,6 +25,7 @@ import (
 // This file runs other scanners on the same targets, through the same proxy.
 
 // A job is what a scanner is to do.
+// The same job is given to each scanner, in the form that it understands.
 type job struct {
 	name    string
 	base    string   // the address that everything is below
@@ -37,6 +38,7 @@ type job struct {
 // A peer is another scanner. Those that do not crawl are fed the links of the pages.
 type peer struct {
 	name string
+	// does reports whether it looks for the section's kind of flaw.
 	does func(section) bool
 	scan func(*bench, context.Context, job) (*scan, error)
 }
@@ -89,6 +91,7 @@ func (b *bench) peerScan(ctx context.Context, s *server, name string, j job) (*s
 		return nil, err
 	}
 	for k := range got.Flaws {
+		// Its report may name no weakness.
 		got.Flaws[k].Scanner, got.Flaws[k].CWE = name, j.section.class[:1] // it was told to look for nothing else
 	}
 	return got, nil
@@ -99,6 +102,7 @@ func (b *bench) findScanner(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
+	// The error wraps fs.ErrNotExist, which gives a row "not measured".
 	path := filepath.Join(b.targets, "peers", name)
 	_, err := os.Stat(path)
 	return path, err
@@ -116,6 +120,7 @@ func (b *bench) runWapiti(ctx context.Context, j job) (*scan, error) {
 		file := filepath.Join(b.out, fmt.Sprintf("%s.wapiti-%d.json", j.name, i))
 		out, err := process.Command{Dir: b.out, Timeout: b.timeout, Args: []string{program, "-u", folder, "--scope",
 			"folder", "-m", j.section.wapiti, "-f", "json", "-o", file,
+			// Without the first it would go on with the session of an earlier run.
 			"--flush-session", "--no-bugreport", "-v", "0"}}.Run(ctx)
 		if err != nil {
 			return nil, err
@@ -150,6 +155,7 @@ func readWapiti(text []byte) ([]flaw, error) {
 	var out []flaw
 	for category, list := range r.Vulnerabilities {
 		for _, f := range list {
+			// The payload is in the query.
 			path, _, _ := strings.Cut(f.Path, "?")
 			out = append(out, flaw{Rule: category, Method: f.Method, Path: pathOf(path), Parameter: f.Parameter})
 		}
@@ -207,9 +213,11 @@ func (b *bench) runDalfox(ctx context.Context, j job) (*scan, error) {
 func readLines(text []byte, address, rule string) ([]flaw, error) {
 	var out []flaw
 	lines := bufio.NewScanner(bytes.NewReader(text))
+	// A line has the request and the response.
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
 		var object map[string]any
+		// dalfox writes the lines as elements of an array.
 		line := bytes.Trim(lines.Bytes(), "[], \t")
 		if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &object) != nil {
 			continue
@@ -246,10 +254,12 @@ func (b *bench) runPerLink(ctx context.Context, j job, args []string, sign strin
 	got := &scan{}
 	var stopped []string
 	for _, link := range links {
+		// The third argument is the empty one.
 		args[2] = link
 		out, err := process.Command{Dir: b.out, Timeout: min(perLink, b.timeout), Args: args}.Run(ctx)
 		path, _, _ := strings.Cut(link, "?")
 		switch {
+		// out is nil when the program did not start: then no link can be attacked.
 		case err != nil && (out == nil || ctx.Err() != nil):
 			return nil, err
 		case err != nil:
@@ -309,6 +319,7 @@ func crawlLinks(ctx context.Context, j job) ([]string, error) {
 				slices.ContainsFunc(j.exclude, func(p string) bool { return matchesPattern(p, u) }) {
 				continue
 			}
+			// A link with a query is a case; one without leads to more pages.
 			if u.Fragment = ""; u.RawQuery != "" {
 				out = append(out, u.String())
 			} else {
@@ -361,6 +372,7 @@ type result struct {
 // against the one of the others with the fewest requests; none without others that
 // found any.
 func compareScanners(name string, results map[string]result) []table.Row {
+	// Costs are compared for each true flaw: a scanner that finds little is cheap otherwise.
 	each := func(r result) (requests, seconds float64) {
 		return float64(r.requests) / float64(r.found), r.wall.Seconds() / float64(r.found)
 	}

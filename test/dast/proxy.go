@@ -16,6 +16,7 @@ import (
 // a proxy that understood HTTP would refuse what attacks consist of.
 
 // maxHead bounds the head of a request, in bytes.
+// Above it, bytes are passed on without being counted.
 const maxHead = 1 << 20
 
 // A proxy passes connections on to a target and keeps what was asked.
@@ -23,7 +24,8 @@ type proxy struct {
 	listener net.Listener
 	backend  string // host:port of the target
 
-	mu    sync.Mutex
+	mu sync.Mutex
+	// Guarded by mu.
 	lines []string // first lines of the requests, in the order of coming
 }
 
@@ -56,6 +58,7 @@ func requestPaths(lines []string) map[string]bool {
 	for _, line := range lines {
 		method, rest, _ := strings.Cut(line, " ")
 		target, _, _ := strings.Cut(rest, " ")
+		// Attacks have targets that no parser accepts; then the text before "?" is the path.
 		if u, err := url.Parse(target); err == nil {
 			target = u.Path
 		} else {
@@ -86,11 +89,13 @@ func (p *proxy) forwardConnection(c net.Conn) {
 	}
 	defer func() { _ = up.Close() }() // likewise
 	done := make(chan struct{})
+	// The response is copied as it comes, with no knowledge of its end.
 	go func() {
 		defer close(done)
 		_, _ = io.Copy(c, up) // ends when either side does
 		_ = c.Close()
 	}()
+	// Large enough for most heads in one piece.
 	in := bufio.NewReaderSize(c, 64<<10)
 	for {
 		if err := p.forwardRequest(in, up); err != nil {
@@ -98,6 +103,7 @@ func (p *proxy) forwardConnection(c net.Conn) {
 			if !errors.Is(err, io.EOF) {
 				_, _ = io.Copy(up, in)
 			}
+			// The target sees the end of the requests, as without a proxy.
 			if half, ok := up.(*net.TCPConn); ok {
 				_ = half.CloseWrite()
 			}
@@ -118,6 +124,7 @@ func (p *proxy) forwardRequest(in *bufio.Reader, up io.Writer) error {
 	for first := ""; ; {
 		line, err := in.ReadSlice('\n')
 		head = append(head, line...)
+		// A line longer than the buffer comes in several pieces.
 		if errors.Is(err, bufio.ErrBufferFull) && len(head) < maxHead {
 			continue
 		}
@@ -139,9 +146,12 @@ func (p *proxy) forwardRequest(in *bufio.Reader, up io.Writer) error {
 		switch strings.ToLower(name) {
 		case "content-length":
 			if length, err = strconv.ParseInt(value, 10, 64); err != nil {
+				// An invalid length is an attack: what follows is read as the next request, and
+				// passed on.
 				length = 0
 			}
 		case "transfer-encoding":
+			// Transfer-Encoding overrides Content-Length (RFC 9112, section 6.3).
 			chunked = strings.EqualFold(value, "chunked")
 		case "upgrade":
 			upgrade = true
@@ -178,6 +188,7 @@ func copyChunks(in *bufio.Reader, up io.Writer) error {
 		if size == 0 {
 			break
 		}
+		// The two bytes are the CRLF after the chunk.
 		if _, err := io.CopyN(up, in, size+2); err != nil {
 			return err
 		}

@@ -18,16 +18,19 @@ import (
 // This file starts and stops targets.
 
 // nobody is the user that targets run as.
+// A vulnerable application can be taken over by the attacks: it must not be able to do harm.
 const nobody = "65534"
 
 // A description is the file target.json of a target.
 type description struct {
-	Name  string `json:"name"`
+	Name string `json:"name"`
+	// Each start takes a free port, so that several targets can run.
 	Port  int    `json:"port"`  // where it listens when nothing else is said; not used here
 	Ready string `json:"ready"` // a path that answers 200 when the target is up
 }
 
 // A server is a target that runs.
+// Requests to direct are not counted, those through the proxy are.
 type server struct {
 	*proxy
 	name   string
@@ -35,10 +38,12 @@ type server struct {
 	app    string // the folder that was copied
 	direct string // its address beside the proxy
 	cmd    *exec.Cmd
-	ended  chan struct{}
+	// Closed when the process has ended.
+	ended chan struct{}
 }
 
 // readyIn is how long a target may take to come up.
+// Java servers unpack and compile at the first start.
 const readyIn = 3 * time.Minute
 
 // startTarget copies a target and runs it. env is put into its environment.
@@ -85,6 +90,7 @@ func throwAway(app, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// MkdirTemp makes it 0700 for root; the target has to enter it.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return dir, err
 	}
@@ -103,6 +109,7 @@ func throwAway(app, name string) (string, error) {
 
 // freePort returns a port that is free, with those above it that a target's helpers
 // take.
+// The port may be taken before the target listens; nothing else on the machine of a measure does.
 func freePort() (int, error) {
 	for range 200 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -135,6 +142,7 @@ func (s *server) launchProgram(targets string, port int, env []string) error {
 	}
 	defer func() { _ = log.Close() }() // the child has its own
 	home := filepath.Join(s.dir, "home")
+	// No group of root stays and no program can gain rights (--no-new-privs).
 	s.cmd = exec.Command("setpriv", "--reuid="+nobody, "--regid="+nobody, "--clear-groups", "--no-new-privs",
 		filepath.Join(targets, s.name, "run"))
 	s.cmd.Dir = filepath.Join(s.dir, "app")
@@ -142,6 +150,7 @@ func (s *server) launchProgram(targets string, port int, env []string) error {
 		"HOME=" + home, "TMPDIR=" + home,
 		"PORT=" + strconv.Itoa(port), "TARGETS=" + targets}, env...)
 	s.cmd.Stdout, s.cmd.Stderr = log, log
+	// Databases and helpers of the target are in the same session and are ended with it.
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := s.cmd.Start(); err != nil {
 		close(s.ended)
@@ -169,6 +178,7 @@ func (s *server) waitReady(ctx context.Context, address string) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-s.ended:
+			// Otherwise a wrong set-up would take the whole time.
 			return fmt.Errorf("target %s ended before it was up: %s", s.name, s.logTail())
 		case <-time.After(300 * time.Millisecond):
 		}
@@ -191,6 +201,7 @@ func (s *server) stopTarget() {
 		_ = s.listener.Close() // it is only to stop
 	}
 	if s.cmd != nil && s.cmd.Process != nil {
+		// A minus sign before the id addresses the whole group.
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGTERM) // they may be gone
 		select {
 		case <-s.ended:

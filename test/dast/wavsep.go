@@ -16,11 +16,14 @@ import (
 // "…-FalsePositives-GET" in none.
 
 // A section is one kind of flaw in WAVSEP.
+// Empty names of a scanner's modules mean that it is not run on the section.
 type section struct {
-	name     string
-	folder   string // below /wavsep/active
-	seeds    []string
-	class    class
+	name   string
+	folder string // below /wavsep/active
+	seeds  []string
+	class  class
+	// The share of vulnerable pages that must be found, and the number of safe ones that may be
+	// reported.
 	tpr      float64 // at least
 	wrong    int     // at most
 	check    string  // merlon's check for the class
@@ -48,7 +51,8 @@ const wavsepBase = "/wavsep/active/"
 type page struct {
 	Section, Path string
 	Vulnerable    bool
-	Told          map[string]bool // by scanner
+	// It is filled while scanners are judged.
+	Told map[string]bool // by scanner
 }
 
 // measureWAVSEP scans WAVSEP section by section. Its false positive cases resemble vulnerable
@@ -79,6 +83,7 @@ func (b *bench) wavsepSection(ctx context.Context, sec section) ([]table.Row, []
 		return nil, nil, err
 	}
 	var rows []table.Row
+	// For the comparison of costs at the end.
 	results := map[string]result{}
 	for _, scanner := range append([]string{"merlon"}, b.peers...) {
 		if scanner != "merlon" && !scannerSupports(scanner, sec) {
@@ -86,6 +91,7 @@ func (b *bench) wavsepSection(ctx context.Context, sec section) ([]table.Row, []
 		}
 		got, err := b.attackWavsep(ctx, scanner, sec, pages)
 		switch {
+		// Another scanner that fails is a row; ours ends the measure.
 		case err != nil && (scanner == "merlon" || ctx.Err() != nil):
 			return rows, pages, fmt.Errorf("%s: %w", scanner, err)
 		case err != nil:
@@ -146,6 +152,7 @@ func (sec section) excludePatterns() []string {
 
 // listPages lists the cases of the section that are asked with GET.
 func (sec section) listPages(active string) ([]page, error) {
+	// The cases by POST and cookie repeat those by GET.
 	files, err := filepath.Glob(filepath.Join(active, sec.folder, "*-GET*", "Case*.jsp"))
 	if err != nil {
 		return nil, err
@@ -158,6 +165,7 @@ func (sec section) listPages(active string) ([]page, error) {
 		folder := filepath.Base(filepath.Dir(file))
 		out = append(out, page{Section: sec.name, Path: wavsepBase + sec.folder + "/" + folder + "/" +
 			filepath.Base(file),
+			// The truth is in the name of the folder.
 			Vulnerable: !strings.Contains(folder, "FalsePositives"), Told: map[string]bool{}})
 	}
 	return out, nil

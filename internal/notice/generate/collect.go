@@ -22,15 +22,19 @@ import (
 )
 
 // A component is a work of others, with the files that every copy comes with.
+// license is an SPDX expression of ids joined by AND; it is empty until recognize was called.
 type component struct {
 	name, version, license string
 	files                  []file
 }
 
 // A file is a licence or a notice.
+// path is relative to the component, text is normalized.
 type file struct{ path, text string }
 
 // A module is a Go module as the go command describes it, and what is linked of it.
+// The exported fields are those of "go list -json". Replace is nil unless go.mod replaces the
+// module.
 type module struct {
 	Path    string
 	Version string
@@ -42,6 +46,7 @@ type module struct {
 }
 
 // platforms are the systems that the binary is built for. A few modules are linked only on one.
+// Cross-compiled releases share one list, so it names the modules of all of them.
 var platforms = []string{"linux", "darwin", "windows"}
 
 // collectComponents returns what the binary contains. The root is that of our module.
@@ -55,6 +60,7 @@ func collectComponents(root string) ([]component, error) {
 	for _, m := range modules {
 		c, err := readModule(m)
 		if err != nil {
+			// All modules with a problem are reported at once.
 			errs = append(errs, err)
 			continue
 		}
@@ -70,6 +76,8 @@ func listModules(root string) ([]*module, error) {
 	for _, platform := range platforms {
 		command := exec.Command("go", "list", "-deps", "-json=Dir,Module,CgoFiles", "./cmd/merlon")
 		command.Dir = root
+		// cgo is on, since packages with C code are hidden otherwise; GOWORK is off, so that a
+		// workspace of a developer has no effect.
 		command.Env = append(command.Environ(), "GOOS="+platform, "GOARCH=amd64", "CGO_ENABLED=1", "GOWORK=off")
 		var stderr bytes.Buffer
 		command.Stderr = &stderr
@@ -104,6 +112,7 @@ func addPackages(found map[string]*module, output []byte) error {
 		if err != nil {
 			return fmt.Errorf("read what go list says: %w", err)
 		}
+		// The standard library has no module, and the main module no version.
 		if p.Module == nil || p.Module.Version == "" && p.Module.Replace == nil { // of Go, or ours
 			continue
 		}
@@ -111,6 +120,7 @@ func addPackages(found map[string]*module, output []byte) error {
 		if m == nil {
 			m = p.Module
 			if m.Replace != nil {
+				// What is linked is the replacement.
 				m.Version, m.Dir = m.Replace.Version, m.Replace.Dir
 			}
 			found[m.Path] = m
@@ -130,6 +140,7 @@ func addPackages(found map[string]*module, output []byte) error {
 var classes = categories.NewClasses(nil)
 
 // noticeName matches the names of files that come with every copy.
+// It matches LICENSE, UNLICENSE, COPYING.LESSER, NOTICE.txt, LICENSE-MIT and so on.
 var noticeName = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|copyright|notice|patents)([-_.].*)?$`)
 
 // grantsNothing matches the names of files beside a licence: notices, patents, pictures.
@@ -152,6 +163,7 @@ func isNotice(name string) bool {
 func readModule(m *module) (component, error) {
 	folders := map[string]bool{".": true}
 	for _, folder := range m.folders {
+		// A licence covers its folder and all below, so those above a linked package apply.
 		for ; folder != "."; folder = path.Dir(folder) {
 			folders[folder] = true
 		}
@@ -166,6 +178,7 @@ func readModule(m *module) (component, error) {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
+		// Licences in other folders, such as those of test data, are of code that is not linked.
 		if !isNotice(path.Base(rel)) || !folders[path.Dir(rel)] && !(m.hasC && isSource(rel)) {
 			return nil
 		}
@@ -196,6 +209,7 @@ func (c *component) addFile(rel, from string) error {
 func normalize(text string) string {
 	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "\n")
 	for i, line := range lines {
+		// Old GNU licences have form feeds between pages.
 		lines[i] = strings.TrimRight(line, " \t\f")
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
@@ -203,6 +217,7 @@ func normalize(text string) string {
 
 // digestOf returns the key of a text.
 func digestOf(text string) string {
+	// Six bytes (48 bits) keep the list readable, and some hundred texts apart.
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:6])
 }
@@ -215,6 +230,7 @@ func (c *component) recognize() error {
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", c.name, c.version, err)
 		}
+		// Every text of a component has to be obeyed, hence AND.
 		for _, id := range strings.Split(expression, " AND ") {
 			if id != "" && !slices.Contains(ids, id) {
 				ids = append(ids, id)
@@ -231,6 +247,7 @@ func (c *component) recognize() error {
 
 // recognizeText returns the licence of a text; "" of a notice that comes beside a licence.
 func recognizeText(f file) (string, error) {
+	// A person's decision comes before the recognizer's.
 	if reviewed, ok := reviewedTexts[digestOf(f.text)]; ok {
 		return reviewed, nil
 	}
@@ -247,6 +264,8 @@ func recognizeText(f file) (string, error) {
 	}
 	for id := range strings.SplitSeq(expression, " AND ") {
 		switch classes.Of(id).Category {
+		// Strong copyleft would extend to the whole binary; a commercial or unknown licence may
+		// forbid shipping.
 		case categories.Permissive, categories.WeakCopyleft:
 		default:
 			return "", fmt.Errorf("%s has the licence %s, which is neither permissive nor weak copyleft: do not "+

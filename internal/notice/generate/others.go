@@ -13,6 +13,7 @@ import (
 // reviewedTexts has texts that no recognizer knows and a person has read, by digest: "" for
 // one that is no licence, such as a list of authors. A changed text has another digest, so
 // somebody reads it again.
+// To add one: the digest that the error names, the SPDX id, and what the text is in a comment.
 var reviewedTexts = map[string]string{
 	"8336240078dd": "ICU",        // tree-sitter: Unicode data, with the notices of ICU
 	"de2e7c240a45": "MIT",        // modernc.org/libc: musl, go-netdb and nixpkgs, beside Go's own licence
@@ -49,6 +50,7 @@ func readOthers(root string) ([]component, error) {
 		{name: "zxcvbn list of passwords (github.com/trustelem/zxcvbn)"},
 	}
 	out[3].version = zxcvbn.Version
+	// The files of each component, in the order of out.
 	for i, from := range [][]string{
 		{filepath.Join(strings.TrimSpace(string(goRoot)), "LICENSE")},
 		{filepath.Join(library, "LICENSE.txt"), filepath.Join(library, "NOTICE")},
@@ -69,6 +71,7 @@ func readOthers(root string) ([]component, error) {
 
 // findModule returns a module of which data are built in, and no package is linked.
 func findModule(root, path string) (m module, err error) {
+	// It is in go.mod for the tools that generate the data.
 	command := exec.Command("go", "list", "-m", "-json", path)
 	command.Dir = root
 	output, err := command.Output()
