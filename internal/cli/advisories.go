@@ -35,7 +35,7 @@ type advisoriesCommand struct {
 // without access to a mirror.
 type importCommand struct {
 	config.Store `embed:""`
-	// Source may mix folders, archives and bundles; of two records with the same id the newer one is kept.
+	// Source may mix folders, archives and bundles; of two records with one id the newer is kept.
 	Source []string `arg:"" name:"path" type:"path" help:"Folder, zip or file of OSV records, EPSS scores, a KEV catalogue, or a bundle (merlon advisories export). Records are added; the newer version of a record wins."`
 	Output string   `type:"path" placeholder:"FILE" help:"Write a data file for merlon scan --advisories instead of the database. Records in an existing file are kept."`
 }

@@ -1,4 +1,4 @@
-// Package bill writes the packages that a scan saw as a bill of materials, in
+// Package bom writes the packages that a scan saw as a bill of materials, in
 // CycloneDX 1.6 with what is known of their vulnerabilities, or in SPDX 2.3. What
 // could not be looked at has no place in either format: the exit code tells it.
 package bom
