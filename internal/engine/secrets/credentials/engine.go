@@ -245,7 +245,7 @@ func lineStart(text string, at int) int {
 // searchPart runs the rules over a part of the text.
 func (e *engine) searchPart(ctx context.Context, path, text string, part span) []secret {
 	piece := text[part.start:part.end]
-	out := applyRules(ctx, e.main, path, wholeExcerpt(piece))
+	out := splitKeyBlocks(piece, applyRules(ctx, e.main, path, wholeExcerpt(piece)))
 	if x := assignmentLines(piece); x.text != "" {
 		out = append(out, applyRules(ctx, e.generic, path, x)...)
 	}

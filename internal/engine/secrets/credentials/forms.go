@@ -168,7 +168,7 @@ var formOf = func() map[string]*credentialForm {
 func isPlausible(id, value string) bool {
 	f := formOf[id]
 	if f == nil {
-		return id != "private-key" || keyBody.MatchString(value)
+		return id != keyRule || keyBody.MatchString(value)
 	}
 	lower := strings.ToLower(value)
 	for _, s := range []string{"xxxx", "0123456789", "1234567890", "abcdefgh", "example", "placeholder", "your",
