@@ -28,7 +28,7 @@ func describeRule(r *finding.Rule) reportingDescriptor {
 		ShortDescription: &text{Text: cmp.Or(r.ShortDescription, r.Name, r.ID)},
 		FullDescription:  &text{Text: cmp.Or(strings.TrimSpace(r.Description), r.ShortDescription, r.Name, r.ID)},
 		Help:             &text{Text: cmp.Or(help, r.Name, r.ID), Markdown: help},
-		HelpURI:          absoluteURL(r.Link),
+		HelpURI:          helpURI(r),
 		Configuration:    configuration{Level: levelOf(r.Severity)},
 		Properties: map[string]any{
 			"tags":              ruleTags(r),
@@ -57,13 +57,41 @@ func ruleTags(r *finding.Rule) []string {
 	return tags
 }
 
+// helpURI returns the page about a rule: its own, or that of its first CWE.
+func helpURI(r *finding.Rule) string {
+	if link := absoluteURL(r.Link); link != "" {
+		return link
+	}
+	for _, cwe := range r.CWE {
+		if number, ok := strings.CutPrefix(cwe, "CWE-"); ok {
+			return "https://cwe.mitre.org/data/definitions/" + url.PathEscape(number) + ".html"
+		}
+	}
+	return ""
+}
+
+// automationID returns the category of the run: its analyses. The slash at the end leaves out the
+// name of a single run (section 3.17.3).
+func automationID(s *scan.Summary) string {
+	names := make([]string, 0, len(s.Setup.Analyses))
+	for _, a := range s.Setup.Analyses {
+		names = append(names, string(a))
+	}
+	return s.Setup.Tool + "/" + strings.Join(names, "+") + "/"
+}
+
 // securitySeverity returns the CVSS score where there is one, and else a number
 // inside the band that code hosts give the severity (9.0, 7.0, 4.0).
 func securitySeverity(r *finding.Rule) string {
 	if r.Advisory != nil && r.Advisory.CVSS > 0 {
 		return strconv.FormatFloat(r.Advisory.CVSS, 'f', 1, 64)
 	}
-	switch r.Severity {
+	return severityScore(r.Severity)
+}
+
+// severityScore returns a number inside the band of the severity.
+func severityScore(severity finding.Severity) string {
+	switch severity {
 	case finding.Critical:
 		return "9.5"
 	case finding.High:
@@ -97,6 +125,31 @@ func levelOf(s finding.Severity) string {
 	return "note"
 }
 
+// rankOf returns the priority of a result from 0 to 100 (section 3.27.25), by which viewers sort:
+// severity first, then confidence. A vulnerable function that the program calls comes before
+// other packages of the same severity, and one that it does not import after them.
+func rankOf(f *finding.Finding) float64 {
+	rank := map[finding.Severity]float64{finding.Critical: 90, finding.High: 70, finding.Medium: 45}[f.Severity]
+	if rank == 0 {
+		rank = 20
+	}
+	switch f.Confidence {
+	case finding.HighConfidence:
+		rank += 4
+	case finding.LowConfidence:
+		rank -= 10
+	}
+	if f.Package != nil && f.Package.Reach != nil {
+		switch f.Package.Reach.Verdict {
+		case finding.Reachable:
+			rank += 6
+		case finding.NotFound:
+			rank -= 10
+		}
+	}
+	return rank
+}
+
 // absoluteURL returns the link if it is an absolute web address.
 func absoluteURL(link string) string {
 	u, err := url.Parse(link)
@@ -112,10 +165,12 @@ func newResult(f *finding.Finding, index int) resultObject {
 		RuleID:    f.RuleID,
 		RuleIndex: index,
 		Level:     levelOf(f.Severity),
+		Rank:      rankOf(f),
 		Message:   text{Text: f.Message},
 		Locations: []location{{Physical: newPhysicalLocation(f.Location, f.Snippet)}},
 		Properties: map[string]any{
 			"severity": f.Severity, "analyzer": f.Analyzer, "analysis": f.Analysis, "language": f.Language,
+			"security-severity": severityScore(f.Severity), // of this result; the rule has that of all
 		},
 	}
 	if f.Confidence != "" {
@@ -151,18 +206,27 @@ func newResult(f *finding.Finding, index int) resultObject {
 	if len(f.EquivalentRules) > 0 {
 		r.Properties["same"] = f.EquivalentRules // other rules that say it
 	}
-	if len(f.Steps) > 0 {
-		flow := threadFlow{}
-		for _, s := range f.Steps {
-			at := location{Physical: newPhysicalLocation(s.Location, s.Snippet)}
-			if s.Message != "" {
-				at.Message = &text{Text: s.Message}
-			}
-			flow.Locations = append(flow.Locations, threadFlowLocation{Location: at, Kinds: []string{string(s.Kind)}})
-		}
-		r.CodeFlows = []codeFlow{{ThreadFlows: []threadFlow{flow}}}
+	r.addCodeFlow(f.Steps)
+	if f.Package != nil && f.Package.Reach != nil {
+		r.addCodeFlow(f.Package.Reach.Steps) // the calls that lead to the vulnerable function
 	}
 	return r
+}
+
+// addCodeFlow adds a path through the code.
+func (r *resultObject) addCodeFlow(steps []finding.Step) {
+	if len(steps) == 0 {
+		return
+	}
+	flow := threadFlow{}
+	for _, s := range steps {
+		at := location{Physical: newPhysicalLocation(s.Location, s.Snippet)}
+		if s.Message != "" {
+			at.Message = &text{Text: s.Message}
+		}
+		flow.Locations = append(flow.Locations, threadFlowLocation{Location: at, Kinds: []string{string(s.Kind)}})
+	}
+	r.CodeFlows = append(r.CodeFlows, codeFlow{ThreadFlows: []threadFlow{flow}})
 }
 
 // addStanding adds what a service knows of the finding.

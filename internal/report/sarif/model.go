@@ -45,6 +45,7 @@ type resultObject struct {
 	RuleID       string            `json:"ruleId"`
 	RuleIndex    int               `json:"ruleIndex"`
 	Level        string            `json:"level"`
+	Rank         float64           `json:"rank"`
 	Message      text              `json:"message"`
 	Locations    []location        `json:"locations"`
 	Related      []location        `json:"relatedLocations,omitempty"`
@@ -112,6 +113,12 @@ type threadFlow struct {
 type threadFlowLocation struct {
 	Location location `json:"location"`
 	Kinds    []string `json:"kinds,omitempty"`
+}
+
+// automationDetails identifies runs of one kind (section 3.17): code hosts replace the results of
+// the last upload with the same ID, and keep those of others.
+type automationDetails struct {
+	ID string `json:"id"`
 }
 
 // invocation describes the scan and its coverage gaps (section 3.20).

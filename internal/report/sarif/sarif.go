@@ -98,11 +98,13 @@ func (r *Report) Close() error {
 	tail := struct {
 		Tool       tool                       `json:"tool"`
 		Bases      map[string]artifactAddress `json:"originalUriBaseIds"`
+		Automation automationDetails          `json:"automationDetails"`
 		Invocation []invocation               `json:"invocations"`
 		Properties map[string]any             `json:"properties"`
 	}{
 		Tool:       tool{component{Name: r.Setup.Tool, Version: r.Setup.Version, Rules: r.rules}},
 		Bases:      map[string]artifactAddress{base: {Description: &text{Text: "the scanned folder"}}},
+		Automation: automationDetails{automationID(&r.Summary)},
 		Invocation: []invocation{newInvocation(&r.Summary)},
 		Properties: runProperties(&r.Summary),
 	}

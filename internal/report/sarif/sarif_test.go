@@ -165,3 +165,56 @@ func FuzzReport(f *testing.F) {
 		}
 	})
 }
+
+// Viewers sort by rank: severity first, then how sure the finding is and whether the program
+// reaches the vulnerable code.
+func TestRankOf(t *testing.T) {
+	reach := func(v finding.ReachVerdict) *finding.PackageMatch {
+		return &finding.PackageMatch{Reach: &finding.Reach{Verdict: v}}
+	}
+	inOrder := []finding.Finding{
+		{Severity: finding.Critical, Package: reach(finding.Reachable)},
+		{Severity: finding.Critical, Confidence: finding.HighConfidence},
+		{Severity: finding.Critical},
+		{Severity: finding.Critical, Package: reach(finding.NotFound)},
+		{Severity: finding.High, Package: reach(finding.Imported)},
+		{Severity: finding.High, Confidence: finding.LowConfidence},
+		{Severity: finding.Medium},
+		{Severity: finding.Low, Confidence: finding.HighConfidence},
+		{Severity: finding.Low},
+	}
+	for i, f := range inOrder {
+		rank := rankOf(&f)
+		if rank < 0 || rank > 100 || i > 0 && rank >= rankOf(&inOrder[i-1]) {
+			t.Errorf("finding %d has rank %v, the one before %v", i, rank, rankOf(&inOrder[max(i-1, 0)]))
+		}
+	}
+}
+
+// The way to a vulnerable function is a code flow as the path of tainted data is.
+func TestReachabilityIsACodeFlow(t *testing.T) {
+	f := finding.Finding{Package: &finding.PackageMatch{Reach: &finding.Reach{Verdict: finding.Reachable,
+		Steps: []finding.Step{{Kind: finding.Source, Location: finding.Location{Path: "main.go", StartLine: 3}},
+			{Kind: finding.Sink, Location: finding.Location{Path: "http.go", StartLine: 9}, Message: "calls Parse"}}}}}
+	flows := newResult(&f, 0).CodeFlows
+	if len(flows) != 1 || len(flows[0].ThreadFlows[0].Locations) != 2 ||
+		flows[0].ThreadFlows[0].Locations[1].Location.Message.Text != "calls Parse" {
+		t.Errorf("got %+v", flows)
+	}
+}
+
+func TestHelpURI(t *testing.T) {
+	for _, tt := range []struct {
+		rule finding.Rule
+		want string
+	}{
+		{finding.Rule{Link: "https://example.com/rule", CWE: []string{"CWE-79"}}, "https://example.com/rule"},
+		{finding.Rule{Link: "rule.html", CWE: []string{"CWE-79"}}, "https://cwe.mitre.org/data/definitions/79.html"},
+		{finding.Rule{CWE: []string{"other", "CWE-22"}}, "https://cwe.mitre.org/data/definitions/22.html"},
+		{finding.Rule{}, ""},
+	} {
+		if got := helpURI(&tt.rule); got != tt.want {
+			t.Errorf("%+v: got %q, want %q", tt.rule, got, tt.want)
+		}
+	}
+}
