@@ -27,6 +27,7 @@ var falsePositiveTests = map[string]falsePositiveTest{
 	"kubernetes/service-does-not-target-pod":                      targetElsewhere,
 	"kubernetes/volume-mount-with-os-directory-write-permissions": isClusterVolume,
 	"dockerfile/image-version-not-explicit":                       stageByVariable,
+	"dockerfile/missing-user-instruction":                         runsAsOtherUser,
 	"ansible/aws-security-group-with-unrestricted-access-to-ssh":  privateNetworks,
 
 	"openapi/3-0-global-server-uses-http": relativeServer,
