@@ -163,12 +163,15 @@ var formOf = func() map[string]*credentialForm {
 
 // isPlausible reports whether a secret of ours is no example: of enough different
 // characters, and without a run of the alphabet. What rules of the rule set find
-// is judged by the rule set, but for private keys, of which it takes the first
-// and the last line for enough.
+// is judged by the rule set, but for placeholders, and for private keys, of which
+// it takes the first and the last line for enough.
 func isPlausible(id, value string) bool {
 	f := formOf[id]
 	if f == nil {
-		return id != keyRule || keyBody.MatchString(value)
+		if id == keyRule {
+			return keyBody.MatchString(value)
+		}
+		return !isPlaceholder(value)
 	}
 	lower := strings.ToLower(value)
 	for _, s := range []string{"xxxx", "0123456789", "1234567890", "abcdefgh", "example", "placeholder", "your",
@@ -181,6 +184,17 @@ func isPlausible(id, value string) bool {
 		return false
 	}
 	return f.bits == 0 || credfile.Entropy(value) >= f.bits
+}
+
+// placeholder matches words that documentation writes in the place of a token:
+// sk_test_placeholder, ghp_your_token_here, glpat-xxxxxxxxxxxxxxxxxxxx. By chance, a word of seven
+// letters is in one of 10^9 random tokens of 40 characters.
+var placeholder = lazyregexp.New(`(?i)placeholder|change[_-]?me|your[_-]|redacted|example|insert[_-]|x{8}|\.{3}|\*{4}`)
+
+// isPlaceholder reports whether a value that has the form of a credential is an example. A URL is
+// not: example.com is a host there.
+func isPlaceholder(value string) bool {
+	return !strings.Contains(value, "://") && placeholder.MatchString(value)
 }
 
 // wordy matches what is put together of words, and names of versions and dates.

@@ -133,3 +133,24 @@ func TestKeyBody(t *testing.T) {
 		t.Errorf("found %+v", found)
 	}
 }
+
+// TestIsPlaceholder has values that pass the expressions of the rule set. Tokens are put together
+// here, so that this file has none.
+func TestIsPlaceholder(t *testing.T) {
+	for value, want := range map[string]bool{
+		"sk_test_" + "placeholder":                               true,
+		"ghp_" + "your_token_here_123456789012345678":            true,
+		"glpat-" + strings.Repeat("x", 20):                       true,
+		"AKIA" + "IOSFODNN7EXAMPLE":                              true,
+		"xoxb-" + "1234-REDACTED":                                true,
+		"SG." + "abc...":                                         true,
+		"npm_" + "changeMe00000000000000000000000000":            true,
+		"ghp_" + "yourL9x2KqTz81mNwBvCrJdHsEuPaGf0oI":            false, // a word by chance
+		"sk_live_" + "51Hx8kXXmKq2Vb7RtYz0Nc4Wd":                 false,
+		"https://hooks.example.com/services/T0/B0/" + "q8Zk2Lw0": false,
+	} {
+		if got := isPlaceholder(value); got != want {
+			t.Errorf("%s: %v", value, got)
+		}
+	}
+}
