@@ -24,7 +24,7 @@ func EvaluatedVariables(line string) []string {
 }
 
 // fetched matches a script that is fetched and run at once.
-var fetched = lazyregexp.New(`\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^|;&]*https?://[^|;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+\S+\s+)*(?:ba|z|da|k)?(?:sh|bash|python3?|node|ruby|perl|iex|pwsh)\b|(?:ba|z|da)?sh\s+(?:-c\s+["']?\$\(|<\()\s*(?:curl|wget)\b|\b(?:source|\.|eval)\s+["']?(?:<\(|\$\()\s*(?:curl|wget)\b|\biex\s*\(?\(?\s*(?:New-Object|iwr|irm)\b`)
+var fetched = lazyregexp.New(`\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^|;&]*https?://[^|;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+\S+\s+)*(?:ba|z|da|k)?(?:sh|bash|python3?|node|deno|bun|ruby|perl|php|iex|pwsh)\b|(?:ba|z|da)?sh\s+(?:-c\s+["']?\$\(|<\()\s*(?:curl|wget)\b|\b(?:source|\.|eval)\s+["']?(?:<\(|\$\()\s*(?:curl|wget)\b|\biex\s*\(?\(?\s*(?:New-Object|iwr|irm)\b`)
 
 // RunsRemoteScript reports whether the line runs a script that it fetches.
 func RunsRemoteScript(line string) bool { return fetched.MatchString(line) }

