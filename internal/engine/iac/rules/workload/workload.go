@@ -1,5 +1,5 @@
 // Package workload holds our own rules for workloads and templates: Kubernetes
-// objects, Dockerfiles and CloudFormation. They are functions over documents, and
+// objects, Dockerfiles, Compose files and CloudFormation. They are functions over documents, and
 // add to the query library what it does not ask.
 package workload
 
@@ -31,6 +31,7 @@ var byPlatform = map[document.Platform][]check{
 	document.Kubernetes:     kubernetes(),
 	document.Dockerfile:     containerFile(),
 	document.CloudFormation: cloudFormation(),
+	document.Compose:        compose(),
 }
 
 // Rules returns every rule.
