@@ -12,8 +12,9 @@ import (
 
 // This file lists what the scan has created.
 
-// listenerAddress is an address of the scan's listener that fields for addresses are given; empty:
-// there is none.
+// listenerAddress returns an address of the scan's listener, which fields for addresses are filled
+// in with; empty: there is no listener. A valid address of a foreign host would send requests of
+// the target there.
 func listenerAddress(c scan.OASTListener) string {
 	if c == nil {
 		return ""
@@ -22,9 +23,11 @@ func listenerAddress(c scan.OASTListener) string {
 	return address
 }
 
-// addCreatedObjects adds to the operations what the scan has created by them. An operation that is not
-// among them is added.
+// addCreatedObjects removes what the scan has created, as far as the application offers it, and
+// lists the objects at the operations that created them. An operation that is not listed is
+// appended: an attack may create by an address that nobody described.
 func (v *Scan) addCreatedObjects(operations []finding.Operation) []finding.Operation {
+	// The context of the scan may be over; removal has time of its own.
 	ctx, cancel := context.WithTimeout(v.Context, removeTime)
 	defer cancel()
 	tried := map[string]bool{}
@@ -43,6 +46,7 @@ func (v *Scan) addCreatedObjects(operations []finding.Operation) []finding.Opera
 			}
 			operations[at].Created = append(operations[at].Created, o)
 		}
+		// The guard keeps the first objects of an operation and counts the rest.
 		if left := made.Count - len(made.Objects); left > 0 {
 			operations[at].Created = append(operations[at].Created,
 				finding.CreatedObject{Mark: v.Values.Mark(), Reason: fmt.Sprintf("%d more like the one before", left)})
@@ -51,7 +55,8 @@ func (v *Scan) addCreatedObjects(operations []finding.Operation) []finding.Opera
 	return operations
 }
 
-// indexOfOperation returns the index of the operation by which something was made; -1: there is none.
+// indexOfOperation returns the index of the operation by which something was created; -1: there is
+// none. Descriptions name it by its template, "/users/{id}", the attack by its address.
 func indexOfOperation(operations []finding.Operation, made sideeffect.CreatedObjects) int {
 	place := made.Request.Location()
 	for i, o := range operations {

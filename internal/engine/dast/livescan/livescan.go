@@ -1,7 +1,14 @@
-// Package livescan is what every analysis of a running target shares. A Visit asks
-// whether the target answers, signs in, lets the analysis find operations, attacks
-// them, and ends in time with what it has. What it could not do is a reason, never an
-// end without a word.
+// Package livescan is what every analysis of a running target shares, DAST as well as API. New
+// prepares a Scan from the settings of the target; [Scan.Execute] runs it: ask whether the target
+// responds, start the browser, sign in, let the analysis find operations (Plan.Discover), attack
+// them with the engine of activescan, remove what was created, and end in time with what there is.
+//
+// The Scan owns the parts that belong to one target: its HTTP client, the sitemap, the session, the
+// browser, the guard against side effects. What could not be done is a reason ([scan.Reason]), so
+// that a report without findings is never mistaken for an examination without gaps.
+//
+// Budget: half of the time for finding operations, the rest for the attack, except for removeTime
+// at the end.
 package livescan
 
 import (
@@ -30,33 +37,52 @@ import (
 	"merlon/internal/scan"
 )
 
-// MaxOperations bounds the operations of one target.
+// MaxOperations bounds the operations of one target. Each has a request, an outline and the state
+// of its checks in memory; sites with more have generated pages, of which one stands for many.
 const MaxOperations = 20_000
 
 // A Scan is one scan of one target.
 type Scan struct {
 	*scan.LivePass
-	Scope       *sitemap.Scope
-	Client      *traffic.Client
-	Sitemap     *sitemap.Map
-	As          *session.Session // the first identity, or nobody
-	Engine      *activescan.Engine
-	Browser     *browser.Browser     // nil: there is none
-	Seed        uint64               // of all that is random
-	SideEffects *sideeffect.Guard    // of what requests may do
-	Values      *formvalue.Generator // that are typed into fields
-	// Signed sees the answers of the sign-ins, without credentials; nil: nobody does.
+	// Scope says which addresses may be requested.
+	Scope *sitemap.Scope
+	// Client sends everything: the engine, the session and the browser share its limits.
+	Client *traffic.Client
+	// Sitemap contains the operations that were found. Discover fills it, the engine attacks it.
+	Sitemap *sitemap.Map
+	// As is the session of the first identity; without identities it is that of a visitor, never
+	// nil.
+	As *session.Session
+	// Engine runs the checks. An analysis may take rules away before the attack.
+	Engine *activescan.Engine
+	// Browser runs script; nil: none was wanted, or none could be started.
+	Browser *browser.Browser
+	// Seed begins all random choices. It depends on the target, the scan and the checkpoint, so
+	// that a repeated scan chooses the same and a resumed one does not meet its own objects.
+	Seed uint64
+	// SideEffects decides which requests the profile allows, and notes what they created.
+	SideEffects *sideeffect.Guard
+	// Values makes what is typed into fields, with the mark of the scan in it.
+	Values *formvalue.Generator
+	// SeenSignIn gets the responses of the sign-ins, without credentials; nil: nobody wants them.
 	SeenSignIn func(*message.Response)
 
-	answered bool                   // the target has answered once
-	phase    atomic.Pointer[string] // the last step of Progress
-	done     atomic.Int64           // operations that were attacked
-	left     atomic.Int64           // operations that are still to be attacked
-	reported atomic.Int64           // findings
-	unkept   atomic.Pointer[error]  // how keeping has ended the last time
+	// answered: the target has responded once. An error before that is one of the settings.
+	answered bool
+	// phase is the last step that Progress named.
+	phase atomic.Pointer[string]
+	// done counts the operations that were attacked.
+	done atomic.Int64
+	// left counts the operations that are still to be attacked.
+	left atomic.Int64
+	// reported counts the findings.
+	reported atomic.Int64
+	// unkept is the result of the last attempt to save a checkpoint; nil: there was no attempt.
+	unkept atomic.Pointer[error]
 }
 
-// A Plan is what an analysis does itself.
+// A Plan is what distinguishes one analysis from another: how it finds operations, and how it
+// describes them afterwards.
 type Plan struct {
 	// Script says that a browser is wanted whatever the identities are; otherwise one
 	// is started for those that sign in with it.
@@ -64,6 +90,7 @@ type Plan struct {
 	// Discover finds operations and adds them to the sitemap.
 	Discover func(context.Context) error
 	// Found is the percentage of the work at which Discover ends.
+	// The rest up to 100 is the attack.
 	Found int
 	// Operations are what became of each operation. It is called however the live scan ends.
 	Operations func() []finding.Operation
@@ -74,7 +101,10 @@ type Plan struct {
 // ends what it holds. Its errors are those of a target that cannot be visited.
 func New(p *scan.LivePass, checks []*activescan.Rule) (*Scan, error) {
 	t := &p.Target
+	// Templates are checks too: a name in the settings may select one.
 	checks = slices.Concat(checks, template.Checks(t, p.OAST != nil, p.Degrade))
+	// A misspelled check would otherwise select nothing, and the scan would report no
+	// vulnerabilities.
 	for _, name := range t.Checks {
 		if !slices.ContainsFunc(checks, func(c *activescan.Rule) bool { return c.ID == name }) {
 			return nil, errs.E(errs.Invalid, "there is no check %.100q", name)
@@ -91,6 +121,7 @@ func New(p *scan.LivePass, checks []*activescan.Rule) (*Scan, error) {
 	v.Seed = seed.Sum64()
 	v.Values = formvalue.New(v.Seed, listenerAddress(p.OAST))
 	v.SideEffects = sideeffect.NewGuard(t.Profile, len(t.Identities) > 0, v.Values.Mark())
+	// From here on errors have to close the client.
 	v.Client = traffic.New(traffic.Options{Scope: v.Scope, Dial: p.Dial, ID: p.ID, Agent: traffic.DefaultAgent,
 		Headers: t.Headers,
 		Rate:    t.Rate, Parallel: t.Parallel, Requests: t.Requests, SideEffects: v.SideEffects,
@@ -120,6 +151,7 @@ func New(p *scan.LivePass, checks []*activescan.Rule) (*Scan, error) {
 			}
 		}
 	}
+	// Without a listener, blind SSRF, XXE, and command injection remain unseen.
 	if rules := v.Engine.RuleIDs(func(c *activescan.Rule) []*finding.Rule { return c.OASTRules }); p.OAST == nil &&
 		p.OASTReason != "" && len(rules) > 0 {
 		v.Degrade(scan.Reason{Code: "unavailable", Rules: rules, Message: "flaws that show only in what the target " +
@@ -141,11 +173,13 @@ func (v *Scan) Session() session.Options {
 
 // Execute makes the live scan. What ends it early is a reason, unless nothing was seen at all.
 func (v *Scan) Execute(plan Plan) error {
+	// A tenth of the time, at most removeTime, is kept back for the removal of created objects.
 	ctx, cancel := context.WithDeadline(v.Context, v.Deadline.Add(-min(removeTime, time.Until(v.Deadline)/10)))
 	defer cancel()
 	ctx, end := v.withStop(ctx)
 	defer end()
 	err := v.runPhases(ctx, plan)
+	// From here on no request is sent but those of addCreatedObjects: the outcome is written down.
 	v.notSignedIn()
 	operations := v.addCreatedObjects(plan.Operations())
 	for _, o := range operations {
@@ -158,6 +192,7 @@ func (v *Scan) Execute(plan Plan) error {
 		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the progress of the scan could not be "+
 			"saved, so it resumes earlier after an interruption: %v", *last)})
 	}
+	// Stored payloads of blind XSS remain in the target. Its operators must know where.
 	if list := v.Engine.PersistedPayloads(); len(list) > 0 {
 		v.Progress(100, fmt.Sprintf("%d operations received texts with the URL of a script at the OAST listener, "+
 			"which is closed now, and may have stored them: %.2000s", len(list),
@@ -179,6 +214,7 @@ func (v *Scan) Execute(plan Plan) error {
 		return nil
 	case v.Context.Err() != nil:
 		return v.Context.Err()
+	// Findings up to here are kept: who stops a scan wants its result.
 	case errors.Is(context.Cause(ctx), errStopped):
 		v.Degrade(scan.Reason{Code: "interrupted", Message: "the scan was interrupted: what follows was not examined"})
 		return nil
@@ -193,8 +229,8 @@ func (v *Scan) Execute(plan Plan) error {
 	return err
 }
 
-// locationOf is the path by which findings name the place of an operation's address; empty
-// where it cannot be told.
+// locationOf returns the path by which findings name the location of an operation's address; empty
+// where the address is not absolute.
 func (v *Scan) locationOf(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	host, path, _ := strings.Cut(rest, "/")
@@ -205,7 +241,8 @@ func (v *Scan) locationOf(address string) string {
 	return v.Engine.Location(&message.Request{Scheme: scheme, Host: host, Path: "/" + path})
 }
 
-// reportRoutes gives the reason for each of the routes, as traffic.Client names them.
+// reportRoutes degrades the scan by the reason for each route. A route is "GET https://host/path"
+// as traffic.Client names it. CoverageGaps joins them, so that a thousand routes make few reasons.
 func (v *Scan) reportRoutes(list []string, reason scan.Reason) {
 	var gaps sitemap.CoverageGaps
 	for _, route := range list {
@@ -217,7 +254,7 @@ func (v *Scan) reportRoutes(list []string, reason scan.Reason) {
 	}
 }
 
-// runPhases are the live scan.
+// runPhases runs the phases of the live scan in their order. An error ends it; a reason does not.
 func (v *Scan) runPhases(ctx context.Context, plan Plan) error {
 	if err := v.checkReachable(ctx); err != nil {
 		return err
@@ -229,6 +266,7 @@ func (v *Scan) runPhases(ctx context.Context, plan Plan) error {
 		return err
 	}
 	if err := v.discoverOperations(ctx, plan); err != nil {
+		// Operations that were found, but not attacked, must not appear as examined.
 		if traffic.IsFinal(err) {
 			v.Engine.SkipAll()
 		}
@@ -242,6 +280,7 @@ func (v *Scan) runPhases(ctx context.Context, plan Plan) error {
 			"requests", done, all, v.Client.Sent()))
 	}
 	err := v.Engine.Run(ctx)
+	// After the attack: a session that is lost and renewed now and then is no gap.
 	switch state := v.As.State(); {
 	case state.IsUnstable():
 		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost %d times, first "+
@@ -258,7 +297,9 @@ func (v *Scan) runPhases(ctx context.Context, plan Plan) error {
 	return v.detectBlocking(ctx)
 }
 
-// checkReachable asks the target once: one that does not answer cannot be examined.
+// checkReachable requests the base address. A target that does not respond cannot be examined: the
+// error names the reason, such as a refused connection or a certificate. Three attempts, because a
+// target in a container may still be starting.
 func (v *Scan) checkReachable(ctx context.Context) error {
 	base, err := message.FromURL(v.Scope.Base())
 	if err != nil {
@@ -278,9 +319,10 @@ func (v *Scan) checkReachable(ctx context.Context) error {
 	return errs.Wrap(errs.Unavailable, err, "the target does not respond")
 }
 
-// startBrowser starts the browser, if there is one and it is wanted. Without it script
-// does not run, which is a reason where it matters.
+// startBrowser starts the browser where the analysis or an identity needs it. That a browser is
+// missing is a reason only where script was to be run.
 func (v *Scan) startBrowser(ctx context.Context, script bool) error {
+	// A form may need script too, which shows only when it fails.
 	signs := slices.ContainsFunc(v.Target.Identities, func(i scan.Identity) bool {
 		return len(i.Steps) > 0 || i.Form != nil
 	})
@@ -316,9 +358,10 @@ func (v *Scan) startBrowser(ctx context.Context, script bool) error {
 	return nil
 }
 
-// allowsScriptHost reports whether pages may load scripts from the host: one that has a name
-// of its own. Another port of the target's host, this machine, and addresses, which may
-// be private ones that the scan was allowed for the target's sake, are not asked.
+// allowsScriptHost reports whether pages may load scripts from the host, such as a CDN: it must
+// have a public name of its own. Another port of the target's host, this machine, and IP addresses,
+// which may be private ones that only the target may reach, are not requested: a page of the target
+// could otherwise make the scanner send requests into its own network.
 func (v *Scan) allowsScriptHost(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -330,8 +373,8 @@ func (v *Scan) allowsScriptHost(host string) bool {
 		!strings.EqualFold(name, v.Scope.Base().Hostname())
 }
 
-// signInWithBrowser signs in with the browser. Pages of the session begin with what scripts hold
-// then.
+// signInWithBrowser signs in with the browser. Later pages of the session begin with the cookies
+// and the storage that the browser has then.
 func (v *Scan) signInWithBrowser(ctx context.Context, s *session.Session,
 	l browser.Login) (*browser.SignInState, error) {
 	if v.Browser == nil {

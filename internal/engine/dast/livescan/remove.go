@@ -23,12 +23,17 @@ import (
 // that names the same object as the page.
 
 const (
+	// removeTime bounds the removal of what one scan has created.
 	removeTime = time.Minute
-	maxRemoved = 60 // objects that are tried
+	// maxRemoved bounds the objects and pages that are tried, at three requests each.
+	maxRemoved = 60
+	// maxOffered bounds the requests of one page, such as a list with a link in each row.
 	maxOffered = 5000
 )
 
-// removeObjects removes objects, and marks those that are gone.
+// removeObjects removes objects, and marks those that are gone. Each object has the address where
+// it was shown after it was created. tried contains the addresses of all calls, because several
+// operations may create the same object.
 func (v *Scan) removeObjects(ctx context.Context, made *sideeffect.CreatedObjects, tried map[string]bool) {
 	for i := range made.Objects {
 		o := &made.Objects[i]
@@ -36,6 +41,7 @@ func (v *Scan) removeObjects(ctx context.Context, made *sideeffect.CreatedObject
 			continue
 		}
 		where, err := message.Parse(o.Where)
+		// The address may be one for signing out, or of another host.
 		if err != nil || v.Scope.Allows(where) != nil || sitemap.ForbiddenReason(where) != "" {
 			continue
 		}
@@ -46,6 +52,8 @@ func (v *Scan) removeObjects(ctx context.Context, made *sideeffect.CreatedObject
 		case resp.IsData():
 			v.removeData(ctx, where, resp, o, tried)
 		case resp.IsHTML():
+			// A list that names its objects, then the page of the object, then pages that link to
+			// it.
 			if o.Removed = v.removeNamed(ctx, resp, tried); o.Removed {
 				continue
 			}
@@ -62,7 +70,8 @@ func (v *Scan) removeObjects(ctx context.Context, made *sideeffect.CreatedObject
 	}
 }
 
-// fetchPage asks for a page, as the identity of the scan; nil: there is none.
+// fetchPage requests a page as the identity of the scan and follows up to five redirects within the
+// scope; nil: there is no such page.
 func (v *Scan) fetchPage(ctx context.Context, r *message.Request) *message.Response {
 	for range 5 {
 		resp, err := v.Client.Send(traffic.WithoutSideEffectCheck(ctx), r, v.As)
@@ -83,7 +92,8 @@ func (v *Scan) fetchPage(ctx context.Context, r *message.Request) *message.Respo
 	return nil
 }
 
-// removeData removes an object of an API, if it shows the mark at its own address.
+// removeData removes an object of an API by DELETE at its own address. The response has to contain
+// the mark of the scan, and the path an identifier, because DELETE /users may empty the collection.
 func (v *Scan) removeData(ctx context.Context, where *message.Request, resp *message.Response, o *finding.CreatedObject,
 	tried map[string]bool) {
 	if tried[where.Address()] || !strings.Contains(resp.Text(), v.Values.Mark()) ||
@@ -91,6 +101,7 @@ func (v *Scan) removeData(ctx context.Context, where *message.Request, resp *mes
 		return
 	}
 	tried[where.Address()] = true
+	// A filtered list at an address with an identifier, such as /users/7/orders.
 	if _, list := message.DecodeJSON(resp.Body).([]any); list {
 		return
 	}
@@ -104,13 +115,15 @@ func (v *Scan) removeData(ctx context.Context, where *message.Request, resp *mes
 	o.Removed = v.isRemoved(ctx, where)
 }
 
-// isRemoved reports whether an object is not shown any more at its address.
+// isRemoved reports whether an object is no longer shown at its address. An error of the server
+// proves nothing.
 func (v *Scan) isRemoved(ctx context.Context, where *message.Request) bool {
 	resp, err := v.Client.Send(traffic.WithoutSideEffectCheck(ctx), where, v.As)
 	return err == nil && resp.Status < 500 && (resp.Status >= 300 || !strings.Contains(resp.Text(), v.Values.Mark()))
 }
 
-// markedLinks are the pages to which links with the mark in their text lead.
+// markedLinks returns the pages that links with the mark in their text lead to: in a list the name
+// of an object is mostly the link to its page. Links that change something are left out.
 func (v *Scan) markedLinks(resp *message.Response) []*message.Request {
 	var out []*message.Request
 	for n := range resp.Document().Descendants() {
@@ -132,7 +145,9 @@ func (v *Scan) markedLinks(resp *message.Response) []*message.Request {
 	return out
 }
 
-// removePage removes the object of a page by what the page offers for that.
+// removePage removes the object of a page by a form or a link of the page. That request must name
+// the same identifiers as the page, and be one that removes: a page of an order also has forms that
+// remove its items.
 func (v *Scan) removePage(ctx context.Context, page *message.Request) bool {
 	id := objectIdentifiers(page)
 	resp := v.fetchPage(ctx, page)
@@ -152,9 +167,9 @@ func (v *Scan) removePage(ctx context.Context, page *message.Request) bool {
 	return false
 }
 
-// offeredRequests are the requests of a page, also those of links that a script of the framework sends
-// by another method (data-method): as a form with the method in a field and with the token of
-// the page's head.
+// offeredRequests returns the requests of a page, also those of links that a script of the
+// framework sends by another method, as Rails does: <a href="/posts/7" data-method="delete">. They
+// become a form with the method in the field _method and the CSRF token of the page's head.
 func (v *Scan) offeredRequests(resp *message.Response) []*message.Request {
 	out := crawl.ReadPageWith(resp, v.Values).Requests
 	attribute := func(n *html.Node, name string) string {
@@ -188,8 +203,9 @@ func (v *Scan) offeredRequests(resp *message.Response) []*message.Request {
 	return out
 }
 
-// sendRemoval sends what a page offers to remove an object, and confirms it where it is asked whether
-// that is meant, by a form about the same object.
+// sendRemoval sends a request that removes an object. Where the response asks for a confirmation,
+// it sends the form for that, if the form names the same object. It reports whether gone says that
+// the object is removed.
 func (v *Scan) sendRemoval(ctx context.Context, page *message.Response, r *message.Request,
 	same func(*message.Request) bool,
 	gone func() bool) bool {
@@ -201,6 +217,7 @@ func (v *Scan) sendRemoval(ctx context.Context, page *message.Response, r *messa
 	if gone() {
 		return true
 	}
+	// A page of confirmation names the object that it is about.
 	if !answer.IsHTML() || !strings.Contains(answer.Text(), v.Values.Mark()) {
 		return false
 	}
@@ -217,8 +234,8 @@ func (v *Scan) sendRemoval(ctx context.Context, page *message.Response, r *messa
 	return false
 }
 
-// removeNamed removes an object that a list shows by what the list offers for that, if it names
-// the object by a name with the mark of the scan, and nothing else.
+// removeNamed removes an object of a list that has no page of its own, if the list names the object
+// by a name with the mark of the scan and by nothing else, as in /tags/delete?name=MARK.
 func (v *Scan) removeNamed(ctx context.Context, list *message.Response, tried map[string]bool) bool {
 	for _, r := range v.offeredRequests(list) {
 		name := v.markedName(r)
@@ -228,6 +245,7 @@ func (v *Scan) removeNamed(ctx context.Context, list *message.Response, tried ma
 			continue
 		}
 		tried[r.Address()] = true
+		// The list is requested again: the object is gone when no request names it any more.
 		gone := func() bool {
 			now := v.fetchPage(ctx, list.Request)
 			return now != nil && now.Status < 300 && !slices.ContainsFunc(crawl.ReadPageWith(now, v.Values).Requests,
@@ -240,9 +258,9 @@ func (v *Scan) removeNamed(ctx context.Context, list *message.Response, tried ma
 	return false
 }
 
-// markedName is the name with the mark of the scan by which a request names an object in its path,
-// its query or a hidden field. Empty: there is none, or it names something else as well, such
-// as an object by its identifier, or a page to go to.
+// markedName returns the name with the mark of the scan by which a request names an object in its
+// path, its query or a hidden field. Empty: there is none, or the request names something else as
+// well, such as another object by its identifier, or a page to return to.
 func (v *Scan) markedName(r *message.Request) string {
 	if len(objectIdentifiers(r)) > 0 {
 		return ""
@@ -263,6 +281,8 @@ func (v *Scan) markedName(r *message.Request) string {
 	for _, value := range values {
 		switch {
 		case !strings.Contains(value, v.Values.Mark()) || value == name:
+		// The mark in the middle is an address or a text that merely contains it:
+		// return=/tags/MARK.
 		case name != "" || !strings.HasPrefix(value, v.Values.Mark()):
 			return ""
 		default:
@@ -272,7 +292,7 @@ func (v *Scan) markedName(r *message.Request) string {
 	return name
 }
 
-// isRemoval reports whether a request says that it removes something.
+// isRemoval reports whether a request removes something by its method, its path or its query.
 func isRemoval(r *message.Request) bool {
 	if sitemap.IsDelete(r) {
 		return true
@@ -283,8 +303,9 @@ func isRemoval(r *message.Request) bool {
 		})
 }
 
-// objectIdentifiers are the values of a request that name an object: segments of the path and values
-// of the query, or where there are none, values of hidden fields.
+// objectIdentifiers returns the values of a request that name an object: segments of the path and
+// parameters of the query whose names end in id. Where there are none, hidden fields count; beside
+// an identifier in the address they often name the parent.
 func objectIdentifiers(r *message.Request) []string {
 	var out []string
 	shape := strings.Split(sitemap.PathShape(r), "/")

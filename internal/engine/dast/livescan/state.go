@@ -18,7 +18,8 @@ import (
 // errStopped is the cause of a context that scan.Live.Stop has ended.
 var errStopped = fmt.Errorf("the scan was stopped: %w", context.Canceled)
 
-// reportToMonitor makes the state of the live scan visible to the monitor of the scan.
+// reportToMonitor wraps Report and Progress, so that the monitor can show the state of the live
+// scan while it runs. The counters are atomic: the monitor reads them from another goroutine.
 func (v *Scan) reportToMonitor() {
 	report, progress := v.Report, v.Progress
 	v.Report = func(r *finding.Rule, f finding.Finding) {
@@ -33,7 +34,8 @@ func (v *Scan) reportToMonitor() {
 	v.phase.Store(&starting)
 	v.Monitor.Watch(func() scan.Snapshot {
 		done, left := int(v.done.Load()), int(v.left.Load())
-		if done+left == 0 { // the attack has not begun
+		// Before the attack, everything that was found is still to be done.
+		if done+left == 0 {
 			left = v.Sitemap.Len()
 		}
 		return scan.Snapshot{Phase: *v.phase.Load(), Requests: v.Client.Sent(), Done: done, Left: left,
@@ -41,7 +43,8 @@ func (v *Scan) reportToMonitor() {
 	})
 }
 
-// withStop returns a context that ends when the scan is stopped.
+// withStop returns a context that ends when the scan is stopped, with the cause errStopped. A stop
+// differs from a cancelled scan: its findings are kept.
 func (v *Scan) withStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -54,14 +57,16 @@ func (v *Scan) withStop(ctx context.Context) (context.Context, context.CancelFun
 	return ctx, func() { cancel(nil) }
 }
 
-// discoverOperations finds operations, in half of the time that is left at most: the other half is for the
-// attack on what is known by then.
+// discoverOperations lets the analysis find operations in half of the time that is left at most:
+// the other half is for the attack on what is known by then.
 func (v *Scan) discoverOperations(ctx context.Context, plan Plan) error {
 	end := time.Now()
 	end = end.Add(v.Deadline.Sub(end) / 2)
 	within, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	err := plan.Discover(within)
+	// Only the end of this half is no error; the end of the whole scan and a used-up request budget
+	// are.
 	if err == nil || ctx.Err() != nil || !traffic.IsFinal(err) || time.Until(end) > almost {
 		return err
 	}
@@ -70,13 +75,13 @@ func (v *Scan) discoverOperations(ctx context.Context, plan Plan) error {
 	return nil
 }
 
-// almost is how long before its end the time to find operations counts as used up: a request
-// that has to wait longer is not sent any more.
+// almost is how long before its end the time to find operations counts as used up: a request that
+// would have to wait longer for the rate limit is refused at once, so the last one ends before.
 const almost = time.Second
 
-// SignIn signs an identity of the target in. Where that fails, the error ends the live scan: what
-// a visitor is shown says nothing about the application behind the sign-in. With Guest the
-// visit continues without the session, which is recorded as a reason.
+// SignIn signs an identity of the target in. Where that fails, the error ends the live scan: what a
+// visitor sees says nothing about the application behind the sign-in. With AllowGuest the scan
+// continues without the session, which is recorded as a reason.
 func (v *Scan) SignIn(ctx context.Context, s *session.Session) error {
 	err := s.SignIn(ctx)
 	switch {
@@ -89,7 +94,8 @@ func (v *Scan) SignIn(ctx context.Context, s *session.Session) error {
 	return errs.Wrap(errs.Unavailable, err, "sign-in failed, nothing was examined")
 }
 
-// protectAccounts has the client send no wrong password with the accounts of the target's identities.
+// protectAccounts makes the client refuse a wrong password for the accounts of the target's
+// identities: attacks on the sign-in form would lock them.
 func (v *Scan) protectAccounts() error {
 	for _, identity := range v.Target.Identities {
 		s, err := session.New(identity, v.Session())
@@ -101,7 +107,8 @@ func (v *Scan) protectAccounts() error {
 	return nil
 }
 
-// notSignedIn says at which operations attempts to sign in were left out.
+// notSignedIn marks the operations whose attacks on the sign-in were left out, and reports the sign
+// of a locked account.
 func (v *Scan) notSignedIn() {
 	left, locked := v.Client.SignIns()
 	reasons := map[string]string{}

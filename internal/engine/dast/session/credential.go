@@ -11,13 +11,16 @@ import (
 
 // A Credential is a value with the place that it is sent in.
 type Credential struct {
-	In    string // "header", "query", "cookie"
-	Name  string
+	// In is "header", "query" or "cookie", as in the security schemes of OpenAPI.
+	In string
+	// Name is that of the header, the parameter or the cookie.
+	Name string
+	// Value is sent as it is; encoding for the query is done by addTo.
 	Value string
 }
 
-// AddCredential adds a credential that the application has handed out to the identity. It goes where
-// those of the identity go, to the target alone, and stays when the identity signs in again.
+// AddCredential adds a credential that the application has issued to the identity. It is sent to
+// the target alone, as all others, and stays when the identity signs in again.
 func (s *Session) AddCredential(c Credential) {
 	s.o.Secrets.Add(c.Name, c.Value)
 	s.mu.Lock()
@@ -25,8 +28,8 @@ func (s *Session) AddCredential(c Credential) {
 	s.handed = append(s.handed, c)
 }
 
-// SendsCredential reports whether the session puts something into a header, a cookie or a parameter
-// by itself.
+// SendsCredential reports whether the session sets the header, the cookie or the parameter by
+// itself. The base address stands for all of the target: cookies of other paths do not count.
 func (s *Session) SendsCredential(in, name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +49,8 @@ func (s *Session) SendsCredential(in, name string) bool {
 	return (Credential{In: in, Name: name}).isPresentIn(probe)
 }
 
-// isPresentIn reports whether the request has something in the place of the credential.
+// isPresentIn reports whether the request already has a header, a parameter or a cookie of the
+// name.
 func (c Credential) isPresentIn(req *http.Request) bool {
 	switch c.In {
 	case "query":
@@ -58,13 +62,15 @@ func (c Credential) isPresentIn(req *http.Request) bool {
 	return req.Header.Get(c.Name) != ""
 }
 
-// addTo puts the credential into a request that says nothing in its place.
+// addTo adds the credential to a request that has no value of its own there. A value of its own may
+// be an attack, and a second one beside it would hide the effect.
 func (c Credential) addTo(req *http.Request) {
 	if c.isPresentIn(req) {
 		return
 	}
 	switch pair := []message.Param{{Name: c.Name, Value: c.Value}}; c.In {
 	case "query":
+		// The address is shared with the caller's request, so a copy is changed.
 		u := *req.URL
 		if u.RawQuery != "" {
 			u.RawQuery += "&"
@@ -82,7 +88,8 @@ func (c Credential) addTo(req *http.Request) {
 	}
 }
 
-// ApplyTo returns the request with the credential, in the place of what it says there.
+// ApplyTo returns a copy of the request with the credential. A header of the name is replaced;
+// query and cookies get it at the end.
 func (c Credential) ApplyTo(r *message.Request) *message.Request {
 	if c.In == "header" {
 		return r.SetHeader(c.Name, c.Value)

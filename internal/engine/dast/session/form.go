@@ -23,6 +23,8 @@ import (
 // This file signs in by a form, and makes one-time passwords.
 
 // submitPasswordForm fills in the form with a password of the page, and returns the page behind it.
+// A name that is requested on a page of its own before, and a one-time password on one behind, are
+// entered too.
 func (s *Session) submitPasswordForm(ctx context.Context, l *scan.FormLogin) (*message.Response, error) {
 	page, err := s.request(l.URL)
 	if err != nil {
@@ -43,12 +45,17 @@ func (s *Session) submitPasswordForm(ctx context.Context, l *scan.FormLogin) (*m
 		return nil, errs.E(errs.Unavailable, "signing in as %q: %s has no form with a password", s.identity.Name,
 			page.Location())
 	}
+	// Addresses end in access logs and in the header Referer. Mostly a script sends such a form, so
+	// the browser is tried next.
 	if f.Method == http.MethodGet {
 		return nil, errs.E(errs.Unavailable, "signing in as %q is not possible because the form of %s would send the "+
 			"password in its address (method GET)", s.identity.Name, page.Location())
 	}
+	// A field for the one-time password on the same page is filled in, unless the settings of the
+	// identity name one.
 	coded := slices.Contains(slices.Collect(maps.Values(l.Fields)), "{{totp}}")
 	if name := typedField(f, oneTime); !coded && s.identity.TOTP != "" && name != "" {
+		// A copy: the settings belong to the caller, and the next sign-in needs another code.
 		l = &scan.FormLogin{URL: l.URL, User: l.User, Password: l.Password, Fields: maps.Clone(l.Fields)}
 		if l.Fields == nil {
 			l.Fields = map[string]string{}
@@ -69,6 +76,7 @@ func (s *Session) submitPasswordForm(ctx context.Context, l *scan.FormLogin) (*m
 // returns the page behind it; the page itself where there is no such form.
 func (s *Session) submitStep(ctx context.Context, resp *message.Response, kind *lazyregexp.Regexp,
 	value string) (*message.Response, error) {
+	// A page with a password field is the sign-in page again: the code has no place on it.
 	if !resp.IsHTML() || resp.Status != http.StatusOK || loginForm(resp) != nil {
 		return resp, nil
 	}
@@ -97,12 +105,14 @@ func (s *Session) submitForm(ctx context.Context, page *message.Response,
 			s.o.Secrets.AddObtained(p.Name, p.Value)
 		}
 	}
+	// Frameworks check Referer or Origin against CSRF and refuse a form without them.
 	r.Referer = page.Request.Address()
 	return s.follow(ctx, r.SetHeader("Origin", page.Request.Base()), 5)
 }
 
-// loginForm returns the form of a page that has exactly one field for a password,
-// else the first with any; nil: there is none.
+// loginForm returns the form of a page that has exactly one field for a password, else the first
+// with any; nil: there is none. A page often shows registration beside sign-in, with the password
+// and its confirmation.
 func loginForm(resp *message.Response) *message.Request {
 	if !resp.IsHTML() {
 		return nil
@@ -131,7 +141,8 @@ func loginForm(resp *message.Response) *message.Request {
 // userName matches names of fields that take the name of a user.
 var userName = lazyregexp.New(`(?i)user|login|mail|account|name|uid|ident`)
 
-// fillCredentials puts the user and the password into the form.
+// fillCredentials returns a copy of the form with the user and the password. The user goes into the
+// first visible field whose name matches userName, else into the first visible field.
 func (s *Session) fillCredentials(f *message.Request, l *scan.FormLogin) (*message.Request, error) {
 	r := f.Clone()
 	list := &r.Body.Params
@@ -153,6 +164,7 @@ func (s *Session) fillCredentials(f *message.Request, l *scan.FormLogin) (*messa
 		switch t := f.Types[string(in)+":"+p.Name]; {
 		case t == "password":
 			(*list)[i].Value = l.Password
+		// Hidden fields keep the CSRF token, and a field of the settings is set below.
 		case t == "hidden", t == "button", t == "file", l.Fields[p.Name] != "":
 		case user < 0 || !userName.MatchString((*list)[user].Name) && userName.MatchString(p.Name):
 			user = i
@@ -171,7 +183,8 @@ func (s *Session) fillCredentials(f *message.Request, l *scan.FormLogin) (*messa
 	return r, nil
 }
 
-// setField gives every field of the name the value, or adds one.
+// setField sets each field of the name to the value. A field that is missing is added: a script may
+// add it before the form is sent.
 func setField(list *[]message.Param, name, value string) {
 	found := false
 	for i := range *list {
@@ -184,7 +197,9 @@ func setField(list *[]message.Param, name, value string) {
 	}
 }
 
-// typedField returns the field of a form that a user types in, where its name is of that kind.
+// typedField returns the name of the first field of a form that a user types in and whose name
+// matches the kind; empty: there is none. Passwords, check boxes and hidden fields are no typed
+// fields.
 func typedField(form *message.Request, kind *lazyregexp.Regexp) string {
 	for _, p := range form.Points() {
 		switch p.In {
@@ -203,16 +218,20 @@ func typedField(form *message.Request, kind *lazyregexp.Regexp) string {
 // totp is the one-time password of a time: RFC 6238 with SHA-1, six digits and steps
 // of 30 seconds, as authenticators do it.
 func totp(secret string, at time.Time) (string, error) {
+	// Secrets are shown to people in groups ("JBSW Y3DP EHPK 3PXP"), and some with padding.
 	text := strings.ToUpper(strings.NewReplacer(" ", "", "-", "", "=", "").Replace(secret))
 	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(text)
 	if err != nil || len(key) == 0 {
 		return "", errs.E(errs.Invalid, "the secret of one-time passwords is not base 32")
 	}
 	var step [8]byte
+	// The counter of RFC 4226 is the number of steps since 1970 (RFC 6238, section 4.2).
 	binary.BigEndian.PutUint64(step[:], uint64(at.Unix()/30))
 	mac := hmac.New(sha1.New, key)
 	_, _ = mac.Write(step[:]) // a hash takes everything
 	sum := mac.Sum(nil)
+	// Dynamic truncation (RFC 4226, section 5.3): the last four bits choose four bytes, without the
+	// sign bit.
 	offset := sum[len(sum)-1] & 0xf
 	code := binary.BigEndian.Uint32(sum[offset:offset+4]) & 0x7fffffff
 	return fmt.Sprintf("%06d", code%1_000_000), nil

@@ -10,9 +10,10 @@ import (
 
 // This file notes what a session is given, so that no report shows it.
 
-// recordCookies notes the cookies of an answer. One whose value the request has sent itself is no
-// credential: it may be an attack, which the report has to show. mu is held.
+// recordCookies adds the cookies of a response to the secrets. One whose value the request has sent
+// itself is no credential: it may be an attack, which the report has to show. mu is held.
 func (s *Session) recordCookies(r *message.Request, set []*http.Cookie) {
+	// A scan without an identity has nothing to hide: its cookies are those of any visitor.
 	if s.o.Secrets == nil || !s.signsIn() && s.identity.Name == "" {
 		return
 	}
@@ -26,14 +27,16 @@ func (s *Session) recordCookies(r *message.Request, set []*http.Cookie) {
 			continue
 		}
 		s.o.Secrets.AddObtained(c.Name, c.Value)
+		// Pages and scripts show the decoded value.
 		if err == nil && plain != c.Value {
 			s.o.Secrets.AddObtained(c.Name, plain)
 		}
 	}
 }
 
-// recordCredentials notes the credentials of an answer to a sign-in: tokens for the application,
-// for a later sign-in, and of the user.
+// recordCredentials adds the strings of a JSON response to a sign-in to the secrets: the access
+// token, the refresh token, personal data of the user. AddObtained decides by name and value which
+// of them are credentials.
 func (s *Session) recordCredentials(body []byte) {
 	var root any
 	if json.Unmarshal(body, &root) == nil {
@@ -41,7 +44,8 @@ func (s *Session) recordCredentials(body []byte) {
 	}
 }
 
-// recordScriptStorage notes what a script has kept: a text, or JSON.
+// recordScriptStorage adds an item of localStorage or sessionStorage to the secrets. Applications
+// keep a token there, or JSON that contains one.
 func (s *Session) recordScriptStorage(name, value string) {
 	s.o.Secrets.AddObtained(name, value)
 	s.recordCredentials([]byte(value))

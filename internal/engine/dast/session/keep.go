@@ -11,7 +11,9 @@ import (
 
 // This file proves during the scan that the session still holds.
 
-// A session is proven again after so many requests, or after so much time.
+// The session is proven again after so many requests or after so much time, whichever comes first.
+// At the usual rates that is one request in a few hundred, and an attack without a session is
+// noticed within minutes.
 const (
 	proveEvery = 500
 	proveAfter = 2 * time.Minute
@@ -23,20 +25,23 @@ func (s *Session) isProofDue() bool {
 	defer s.mu.Unlock()
 	s.asked++
 	now := s.o.Now()
+	// A doubt is proven at once. A session that is lost needs no proof but a sign-in.
 	if !s.ever || s.lost || s.doubt == "" && s.asked < proveEvery && now.Sub(s.proved) < proveAfter {
 		return false
 	}
+	// Reset before the proof: workers that come meanwhile do not send it again.
 	s.asked, s.proved = 0, now
 	return true
 }
 
-// maxLed is how many answers in a row may lead to the sign-in page until the session counts as
-// lost, where no page is known that would show it.
+// maxLed is how many responses in a row may lead to the sign-in page until the session counts as
+// lost, where there is no proof page. Fewer would sign in again after each area that the user must
+// not enter, and spend maxSigns.
 const maxLed = 5
 
-// detectLoss looks at an answer for signs that the session is lost. The next request asks the page
-// that shows it first (due): an application may send a user to its sign-in page for what he may
-// not see. mu is held.
+// detectLoss searches a response for signs that the session is lost. With a proof page a sign is
+// only a doubt, which the next request verifies (isProofDue): an application may redirect a user to
+// its sign-in page for what he must not see. mu is held.
 func (s *Session) detectLoss(resp *message.Response) {
 	why := s.tellsOut(resp)
 	if why == "" {
@@ -50,6 +55,7 @@ func (s *Session) detectLoss(resp *message.Response) {
 		}
 		return
 	}
+	// The session was valid when this route led to the sign-in page before.
 	if s.kept[route] {
 		return
 	}
@@ -58,12 +64,14 @@ func (s *Session) detectLoss(resp *message.Response) {
 		s.kept = map[string]bool{}
 	}
 	if len(s.kept) < maxNames {
-		s.kept[route] = true // until the page says that the session is lost
+		// verifySession clears the routes when the session proves to be lost.
+		s.kept[route] = true
 	}
 }
 
-// proofPage is the page that shows whether the session holds: that of the marker, else one
-// that was found to differ for a visitor; nil: none is known.
+// proofPage returns the page that shows whether the session is valid: that of the marker, the base
+// of the target where a marker has no page, else one that was found to differ for a visitor; nil:
+// none is known.
 func (s *Session) proofPage() *message.Request {
 	if s.page != nil {
 		return s.page
@@ -80,11 +88,13 @@ func (s *Session) proofPage() *message.Request {
 	return s.learnt
 }
 
-// hasMarker reports whether the identity says how an answer shows the session.
+// hasMarker reports whether the identity says how a response shows the session: by a pattern or a
+// status.
 func (s *Session) hasMarker() bool { return s.in != nil || s.out != nil || s.status != 0 }
 
-// findProofPage looks for a page that differs for a visitor: the one on which the sign-in ended,
-// else the base.
+// findProofPage searches for a page that shows a signed-in user something and a visitor the sign-in
+// form or a refusal: the page on which the sign-in ended, else the base. It sends each at most
+// twice.
 func (s *Session) findProofPage(ctx context.Context, landed *message.Response) error {
 	if s.proofPage() != nil || !s.signsIn() {
 		return nil
@@ -98,6 +108,7 @@ func (s *Session) findProofPage(ctx context.Context, landed *message.Response) e
 		pages = append(pages, base)
 	}
 	for _, r := range pages {
+		// As a visitor first: most start pages are public, and then the second request is saved.
 		visitor, err := s.o.Client.Send(ctx, r, nil)
 		if err != nil {
 			return err
@@ -116,18 +127,19 @@ func (s *Session) findProofPage(ctx context.Context, landed *message.Response) e
 	return nil
 }
 
-// isSignedInPage reports whether an answer is a page that asks for no sign-in.
+// isSignedInPage reports whether a response is a page that requests no sign-in.
 func (s *Session) isSignedInPage(resp *message.Response) bool {
 	return resp.Status < 300 && !s.asks(resp)
 }
 
-// verifySession asks for the page that shows whether the session holds. Where it does not, it is
-// lost from now on, and signs in again where it can.
+// verifySession requests the proof page. Where it does not show the session, the session is lost
+// from now on, and is renewed where the identity can sign in.
 func (s *Session) verifySession(ctx context.Context) error {
 	page := s.proofPage()
 	if page == nil {
 		return nil
 	}
+	// The proof must not cause a proof.
 	ctx = context.WithValue(ctx, signingIn{}, true)
 	resp, err := s.follow(ctx, page, 3)
 	if err != nil {
@@ -144,6 +156,7 @@ func (s *Session) verifySession(ctx context.Context) error {
 		s.mu.Unlock()
 		return nil
 	}
+	// Those routes may have been refused because the session was already lost.
 	s.kept = nil
 	s.lose(why)
 	s.mu.Unlock()
@@ -153,8 +166,9 @@ func (s *Session) verifySession(ctx context.Context) error {
 	return s.renew(ctx)
 }
 
-// showResponse gives an answer of the first sign-in to those who look at answers, without what
-// the request sent and what came back for it: both may hold credentials.
+// showResponse passes a response of the first sign-in to the analysis of responses. The request
+// body and the response body of a POST are left out: both may contain credentials. Responses of the
+// issuer are not those of the target.
 func (s *Session) showResponse(resp *message.Response) {
 	s.mu.Lock()
 	again := s.ever

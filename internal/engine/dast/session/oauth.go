@@ -13,7 +13,9 @@ import (
 
 // This file gets a token by a flow of OAuth 2.
 
-// runOAuthGrant runs the grant and keeps the token.
+// runOAuthGrant obtains a token by the grant of the identity and keeps it as the header
+// Authorization. Without a grant it is the code flow, the only one that OAuth 2.1 recommends for
+// users.
 func (s *Session) runOAuthGrant(ctx context.Context, l *scan.OAuthLogin) error {
 	form := []message.Param{{Name: "client_id", Value: l.ClientID}}
 	if l.Scope != "" {
@@ -22,7 +24,9 @@ func (s *Session) runOAuthGrant(ctx context.Context, l *scan.OAuthLogin) error {
 	switch l.Grant {
 	case "", "authorization_code":
 		return s.codeFlow(ctx, l)
+	// RFC 6749, section 4.4: the client is the user.
 	case "client_credentials":
+	// Section 4.3. A one-time password may be part of the password: "secret{{totp}}".
 	case "password":
 		password, err := s.fill(l.Password)
 		if err != nil {
@@ -30,6 +34,8 @@ func (s *Session) runOAuthGrant(ctx context.Context, l *scan.OAuthLogin) error {
 		}
 		form = append(form, message.Param{Name: "username", Value: l.User},
 			message.Param{Name: "password", Value: password})
+	// Section 6. The issuer may answer with a new refresh token and revoke this one; a second
+	// sign-in then fails with what the issuer says.
 	case "refresh_token":
 		form = append(form, message.Param{Name: "refresh_token", Value: l.Refresh})
 	default:
@@ -39,7 +45,8 @@ func (s *Session) runOAuthGrant(ctx context.Context, l *scan.OAuthLogin) error {
 	return s.requestToken(ctx, l, append([]message.Param{{Name: "grant_type", Value: l.Grant}}, form...))
 }
 
-// requestToken asks the token endpoint (RFC 6749, section 3.2).
+// requestToken sends the form to the token endpoint (RFC 6749, section 3.2) and keeps the access
+// token of its response (section 5.1).
 func (s *Session) requestToken(ctx context.Context, l *scan.OAuthLogin, form []message.Param) error {
 	at, err := s.endpoints(ctx, l)
 	if err != nil {
@@ -59,6 +66,8 @@ func (s *Session) requestToken(ctx context.Context, l *scan.OAuthLogin, form []m
 		Access string `json:"access_token"`
 		Error  string `json:"error"`
 	}
+	// The error of section 5.2, such as invalid_grant, is in the message. The status alone says
+	// nothing: some issuers return errors with 200.
 	if err := json.Unmarshal(resp.Body, &answer); err != nil || answer.Access == "" {
 		return errs.E(errs.Unavailable, "signing in as %q: the token endpoint returned %d %.100s", s.identity.Name,
 			resp.Status, answer.Error)
@@ -71,13 +80,16 @@ func (s *Session) requestToken(ctx context.Context, l *scan.OAuthLogin, form []m
 
 // endpoints are those that a discovery document names (OpenID Connect Discovery 1.0).
 type endpoints struct {
+	// Authorize shows the forms for sign-in and consent. The code flow alone needs it.
 	Authorize string `json:"authorization_endpoint"`
-	Token     string `json:"token_endpoint"`
+	// Token issues tokens; a document without it is no discovery document.
+	Token string `json:"token_endpoint"`
 	// Methods are the ways in which a client proves itself to the token endpoint.
 	Methods []string `json:"token_endpoint_auth_methods_supported"`
 }
 
-// endpoints returns what the identity names, and the rest as its issuer says.
+// endpoints returns the endpoints that the identity names. What it leaves out comes from the
+// discovery document of its issuer.
 func (s *Session) endpoints(ctx context.Context, l *scan.OAuthLogin) (*endpoints, error) {
 	e := &endpoints{}
 	if l.Issuer != "" {
@@ -96,7 +108,7 @@ func (s *Session) endpoints(ctx context.Context, l *scan.OAuthLogin) (*endpoints
 	return e, nil
 }
 
-// discover asks an issuer where its endpoints are (OpenID Connect Discovery 1.0).
+// discover requests the discovery document of an issuer (OpenID Connect Discovery 1.0, section 4).
 func (s *Session) discover(ctx context.Context, issuer string) (*endpoints, error) {
 	r, err := s.request(strings.TrimSuffix(issuer, "/") + "/.well-known/openid-configuration")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 // This file signs in where script has to run.
 
-// browse signs in with the browser and takes what the session then consists of.
+// browse signs in with the browser and adopts the cookies and tokens that the browser has then.
 func (s *Session) browse(ctx context.Context, l browser.Login) error {
 	if s.o.Browse == nil {
 		return errs.E(errs.Unavailable, "signing in as %q needs a browser", s.identity.Name)
@@ -26,10 +26,13 @@ func (s *Session) browse(ctx context.Context, l browser.Login) error {
 	if err != nil {
 		return err
 	}
+	// Neither a cookie nor a token: the steps ran, but nobody is signed in. Without this error the
+	// scan would attack as a visitor and report that it was signed in.
 	if len(state.Cookies) == 0 && len(state.Storage) == 0 && state.Authorization == "" {
 		return errs.E(errs.Unavailable, "signing in as %q left no cookie and no token in the browser", s.identity.Name)
 	}
 	s.AdoptBrowserState(state)
+	// The header that scripts of the page have sent. Requests outside of the browser need it.
 	if state.Authorization != "" {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -38,7 +41,8 @@ func (s *Session) browse(ctx context.Context, l browser.Login) error {
 	return nil
 }
 
-// browseForm signs in by the form of the identity with the browser.
+// browseForm signs in by the form of the identity with the browser. The fragment of the address
+// stays: routers of single-page applications show the form at "#/login".
 func (s *Session) browseForm(ctx context.Context) error {
 	page, err := s.request(s.identity.Form.URL)
 	if err != nil {
@@ -52,8 +56,8 @@ func (s *Session) browseForm(ctx context.Context) error {
 	return s.browse(ctx, browser.Login{Form: &whole})
 }
 
-// enterByScript signs in with the browser where the form as the markup has it did not work,
-// for the reason of failed: its script may show it, or send it.
+// enterByScript signs in with the browser where the form in the markup did not work, for the reason
+// of failed: a script may render the form, or compute what it sends.
 func (s *Session) enterByScript(ctx context.Context, failed error) error {
 	if s.o.Browse == nil {
 		return failed
@@ -68,11 +72,13 @@ func (s *Session) enterByScript(ctx context.Context, failed error) error {
 	if err != nil && !traffic.IsFinal(err) {
 		return errs.Wrap(errs.Unavailable, err, "%v; with its script", failed)
 	}
+	// Later sign-ins begin with the browser.
 	s.script = err == nil
 	return err
 }
 
-// AdoptBrowserState takes the cookies that a browser holds for the session.
+// AdoptBrowserState takes the cookies of the browser into the session. Cookies and stored items are
+// added to the secrets.
 func (s *Session) AdoptBrowserState(state *browser.SignInState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +95,8 @@ func (s *Session) AdoptBrowserState(state *browser.SignInState) {
 	}
 }
 
-// code is a one-time password.
+// code returns the one-time password of this moment. The browser calls it when it reaches the
+// field, because a code is valid for 30 seconds.
 func (s *Session) code() (string, error) {
 	if s.identity.TOTP == "" {
 		return "", errs.E(errs.Invalid, "identity %.100q has no secret of one-time passwords", s.identity.Name)
@@ -98,13 +105,16 @@ func (s *Session) code() (string, error) {
 }
 
 var (
+	// secretMember matches members for the password: "password", "pwd", "clientSecret".
 	secretMember = lazyregexp.New(`(?i)pass|pwd|secret`)
-	userMember   = lazyregexp.New(`(?i)mail|user|login|account|name|ident`)
+	// userMember matches members for the user: "email", "username", "login".
+	userMember = lazyregexp.New(`(?i)mail|user|login|account|name|ident`)
 )
 
-// Login is how the application's own form is filled in for an identity that signs in
-// by a request of JSON, with the user and the password of that request: its scripts
-// hold the token themselves. Nil: the identity has no such request.
+// Login returns how the form of the application is filled in for an identity that signs in by a
+// JSON request, with the user and the password of that request: its scripts keep the token
+// themselves, so pages are signed in only after a sign-in in the browser. Nil: the identity has no
+// such request.
 func (s *Session) Login() *browser.Login {
 	if s.identity.JSON == nil {
 		return nil
@@ -134,7 +144,8 @@ func (s *Session) Login() *browser.Login {
 		Password: slices.MinFunc(secrets, short).value}, TOTP: s.code}
 }
 
-// Secrets are the texts by which the identity signs in: none of them is attacked with.
+// Secrets returns the user and the password by which the identity signs in, empty where there are
+// none. Attacks avoid both: a wrong password with the real user could lock the account.
 func (s *Session) Secrets() (user, password string) {
 	switch l := s.Login(); {
 	case l != nil:

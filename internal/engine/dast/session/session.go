@@ -1,5 +1,19 @@
-// Package session signs the scan in as an identity, proves that the session holds,
-// and signs in again when it is lost.
+// Package session signs the scan in as an identity of the target, proves that the sign-in worked,
+// and signs in again when the session is lost.
+//
+// New checks the settings of an identity, [Session.SignIn] runs the one way of signing in that they
+// name: a form, a JSON request, a flow of OAuth 2, recorded steps in a browser, or fixed headers
+// and cookies, which need no request. Afterwards the session is a traffic.Session: the client calls
+// Prepare before each request and Seen after each response. Prepare adds cookies and headers, and
+// renews the session where it is lost or about to expire; Seen keeps new cookies and looks for
+// signs of a sign-out.
+//
+// A suspicion is not enough to sign in again: the proof page (see proofPage) is requested first,
+// because applications also redirect a signed-in user to the sign-in page for what he may not see.
+//
+// Budget: at most maxSigns sign-ins per scan and maxFails failures in a row, one proof per
+// proveEvery requests or proveAfter. The package leaves to others: sending (traffic), reading forms
+// (crawl), running script (browser).
 package session
 
 import (
@@ -27,9 +41,13 @@ import (
 
 // Options say what a session needs.
 type Options struct {
+	// Client sends all requests of the sign-in, within the rate and the request budget of the scan.
 	Client *traffic.Client
-	Scope  *sitemap.Scope
-	Now    func() time.Time
+	// Scope says which hosts belong to the target: credentials are sent to these alone.
+	Scope *sitemap.Scope
+	// Now is the clock for one-time passwords, proofs and renewals; New sets time.Now where it is
+	// nil.
+	Now func() time.Time
 	// Browse signs in with a browser: by recorded steps, or by a form that script shows;
 	// nil: there is no browser.
 	Browse func(context.Context, *Session, browser.Login) (*browser.SignInState, error)
@@ -42,36 +60,69 @@ type Options struct {
 // A Session is an identity signed in. It implements traffic.Session and is safe for
 // concurrent use.
 type Session struct {
+	// The fields up to status are set by New and never change.
 	o        Options
 	identity scan.Identity
-	in, out  *regexp.Regexp
-	page     *message.Request // whose answer tells whether the session holds; nil: any
-	status   int
+	// The patterns of the marker: in matches a page of a signed-in user, out one of a visitor; nil:
+	// the identity has no such pattern.
+	in, out *regexp.Regexp
+	// The page of the marker, whose response shows whether the session is valid; nil: the marker
+	// applies to any page.
+	page *message.Request
+	// The status that the marker expects of the page; 0: it names none.
+	status int
 
-	mu     sync.Mutex // of what follows
-	jar    *cookiejar.Jar
-	names  map[string]bool // of cookies that the target has set
+	// Guards the fields that follow, down to landed.
+	mu sync.Mutex
+	// The cookies of the session, by host and path; reset begins with an empty jar at each sign-in.
+	jar *cookiejar.Jar
+	// Names of cookies that the target has set, at most maxNames; nil until the first one.
+	names map[string]bool
+	// Headers that each request to the target gets: those of the identity, and the token of the
+	// sign-in.
 	header []scan.Header
-	handed []Credential // by the application; they outlive a sign-in
-	lost   bool
-	ever   bool      // it was signed in once
-	signs  int       // sign-ins
-	losses int       // of the session, and
-	first  time.Time // when it was lost first
-	fails  int       // sign-ins in a row that failed
-	gone   time.Time
-	ends   time.Time // when it is to be renewed; zero: that is not known
-	why    string
-	doubt  string           // why the session may be lost; empty: nothing says so
-	led    int              // answers in a row that led to the sign-in page
-	kept   map[string]bool  // routes that lead to the sign-in page while the session is there
-	asked  int              // requests since the session was proven
-	proved time.Time        // when it was
-	learnt *message.Request // a page that differs for a visitor; nil: none is known
-	script bool             // the form is sent by script, so that a browser signs in
-	landed *message.Request // the page on which the first sign-in ended; nil: none did
+	// Credentials that the application has issued, such as an API key; they outlive a sign-in.
+	handed []Credential
+	// The session is known to be invalid; the next Prepare signs in again.
+	lost bool
+	// A sign-in has succeeded once. Before that nothing can be lost, and nothing is renewed.
+	ever bool
+	// Sign-ins that were begun, failed ones included.
+	signs int
+	// How often a valid session was lost. Above ten, responses are no longer trusted (IsUnstable).
+	losses int
+	// When the session was lost for the first time; zero: never.
+	first time.Time
+	// Sign-ins in a row that failed.
+	fails int
+	// Since when the session is lost; zero: it is valid.
+	gone time.Time
+	// When the session is to be renewed, a little before its token expires; zero: that is not
+	// known.
+	ends time.Time
+	// Why the session was lost the last time, for the report.
+	why string
+	// Why the session may be lost; empty: there is no sign of it. The next request proves it.
+	doubt string
+	// Responses in a row that led to the sign-in page, where there is no proof page.
+	led int
+	// Routes ("GET https://host/path") that lead to the sign-in page although the session is valid,
+	// such as pages of administrators. They raise no second doubt. At most maxNames.
+	kept map[string]bool
+	// Requests since the session was proven.
+	asked int
+	// When the session was proven.
+	proved time.Time
+	// A page that differs for a visitor, found by findProofPage; nil: none is known.
+	learnt *message.Request
+	// The form is sent by script, so that later sign-ins use the browser at once.
+	script bool
+	// The page on which the first sign-in ended; nil: it ended on none, as with a JSON request.
+	landed *message.Request
 
-	signing sync.Mutex // one sign-in at a time
+	// Held during a sign-in, so that workers that notice the loss at the same time sign in once. It
+	// is taken before mu, never while mu is held.
+	signing sync.Mutex
 }
 
 // maxSigns bounds the sign-ins of one scan, and maxFails those in a row that fail: an
@@ -91,6 +142,8 @@ func New(identity scan.Identity, o Options) (*Session, error) {
 	fail := func(format string, args ...any) (*Session, error) {
 		return nil, errs.E(errs.Invalid, "identity %.100q: "+format, append([]any{identity.Name}, args...)...)
 	}
+	// Several ways would contradict each other: it would be unclear whose failure ends the scan. A
+	// fixed cookie or header may stand beside any of them.
 	ways := 0
 	for _, set := range []bool{identity.Form != nil, identity.JSON != nil, identity.OAuth != nil, identity.Bearer != "",
 		identity.Basic != nil, len(identity.Steps) > 0} {
@@ -117,15 +170,19 @@ func New(identity scan.Identity, o Options) (*Session, error) {
 			return fail("marker: %v", err)
 		}
 	}
+	// A secret that is no base32 is reported now, not in the middle of the sign-in.
 	if len(identity.TOTP) > 0 {
 		if _, err := totp(identity.TOTP, o.Now()); err != nil {
 			return fail("%v", err)
 		}
 	}
 	scan.AddSecrets(o.Secrets, &s.identity)
+	// Where the password equals the user name, protecting it would hide each page that greets the
+	// user.
 	if f := identity.Form; f != nil && f.Password != f.User {
 		o.Client.Protect(f.Password)
 	}
+	// An old session cookie can make the sign-in page redirect to the start page without a form.
 	s.reset()
 	return s, nil
 }
@@ -140,6 +197,7 @@ func (s *Session) request(address string) (*message.Request, error) {
 	if err != nil {
 		return nil, errs.E(errs.Invalid, "%v", err)
 	}
+	// A typing error in the sign-in address must not send the password to a foreign host.
 	if !s.o.Scope.Hosts(r.Host) && !s.isSignInHost(r) {
 		if err := s.o.Scope.Allows(r); err != nil {
 			return nil, errs.E(errs.Invalid, "credentials are sent to the target alone, not to %s: include its "+
@@ -175,6 +233,8 @@ func parseCookies(header string) []*http.Cookie {
 		return nil
 	}
 	for _, c := range cookies {
+		// The header Cookie names no path, and the jar would otherwise derive one from the base
+		// address.
 		c.Path = "/"
 	}
 	return cookies
@@ -192,8 +252,12 @@ func (s *Session) signsIn() bool {
 // Prepare implements traffic.Session. A session that is lost signs in again first.
 func (s *Session) Prepare(ctx context.Context, req *http.Request) error {
 	s.mu.Lock()
+	// Without the limits a wrong password would be sent for each request, until the account is
+	// locked.
 	again := (s.lost || s.needsRenewal()) && s.signsIn() && s.ever && s.fails < maxFails && s.signs < maxSigns
 	s.mu.Unlock()
+	// Requests of a sign-in itself must not start another one: signing is held, so that would
+	// deadlock.
 	if ctx.Value(signingIn{}) == nil {
 		var err error
 		switch {
@@ -218,6 +282,7 @@ func (s *Session) renew(ctx context.Context) error {
 	s.signing.Lock()
 	defer s.signing.Unlock()
 	s.mu.Lock()
+	// Another worker may have signed in while this one waited for the lock.
 	lost := s.lost || s.needsRenewal()
 	s.mu.Unlock()
 	if !lost {
@@ -229,6 +294,8 @@ func (s *Session) renew(ctx context.Context) error {
 // add puts the session into a request. What the request itself says stays: an attack
 // on a cookie or a header is the request's own.
 func (s *Session) add(req *http.Request) {
+	// A check of the header Host sends a foreign name to the target's address. Trust depends on
+	// where the connection goes.
 	own := s.o.Scope.Trusts(req.URL.Scheme, req.URL.Host) // whatever the header Host says
 	if at, err := message.FromURL(jarURL(req.URL)); !own && (err != nil || !s.isSignInHost(at)) {
 		return // credentials are for the target alone, and cookies for who set them
@@ -250,6 +317,8 @@ func (s *Session) add(req *http.Request) {
 		sent[c.Name] = true
 	}
 	var cookies []string
+	// Cookies of the request stand first: servers that see a name twice mostly take the first
+	// value.
 	if said := req.Header.Get("Cookie"); said != "" {
 		cookies = append(cookies, said)
 	}
@@ -282,6 +351,8 @@ func (s *Session) Seen(resp *message.Response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.o.Scope.Hosts(resp.Request.Host) || s.isSignInHost(resp.Request) {
+		// Cookies that only repeat an attack, and those above the limit of names, do not enter the
+		// jar.
 		if set := (&http.Response{Header: resp.Header}).Cookies(); len(set) > 0 {
 			repeated := s.repeats(resp.Request)
 			set = slices.DeleteFunc(set, func(c *http.Cookie) bool { return repeated(c) || s.tooMany(c) })
@@ -307,6 +378,7 @@ func (s *Session) repeats(r *message.Request) func(*http.Cookie) bool {
 			}
 		}
 	}
+	// The jar is read only where the request has sent values, because this runs for each response.
 	if len(sent) > 0 {
 		for _, c := range s.jar.Cookies(jarURL(r.URL())) {
 			has[c.Name] = c.Value
@@ -316,6 +388,7 @@ func (s *Session) repeats(r *message.Request) func(*http.Cookie) bool {
 		if old := has[c.Name]; old == "" || old == c.Value {
 			return false
 		}
+		// A language cookie often comes back percent-encoded: "de%2DCH" for "de-CH".
 		plain, err := url.QueryUnescape(c.Value)
 		return sent[c.Value] || err == nil && sent[plain]
 	}
@@ -347,6 +420,7 @@ func (s *Session) tooMany(c *http.Cookie) bool {
 	if s.names == nil {
 		s.names = map[string]bool{}
 	}
+	// Some applications set a cookie with a new name for each page, such as "seen_4711".
 	if s.names[c.Name] || len(s.names) < maxNames {
 		s.names[c.Name] = true
 		return false
@@ -362,6 +436,7 @@ func (s *Session) lose(why string) {
 		}
 	}
 	s.lost, s.why = true, why
+	// A second loss before the next sign-in keeps the earlier time.
 	if s.gone.IsZero() {
 		s.gone = s.o.Now()
 	}
@@ -377,6 +452,7 @@ func (s *Session) tellsOut(resp *message.Response) string {
 	case s.out == nil && s.identity.Form != nil && s.leadsToLogin(resp):
 		return "the application leads to the page for signing in"
 	case s.out == nil && s.identity.JSON != nil && resp.Status == http.StatusUnauthorized && s.page == nil:
+		// An API returns 401 also for an operation that needs another role.
 		return "" // any operation may refuse; only the marker tells
 	}
 	return ""
@@ -387,6 +463,7 @@ func (s *Session) leadsToLogin(resp *message.Response) bool {
 	to := resp.Location()
 	login, err := s.o.Scope.Base().Parse(s.identity.Form.URL)
 	return err == nil && to != nil && to.Host == login.Host && to.Path == login.Path &&
+		// The sign-in page that redirects to itself, to set a first cookie, shows no loss.
 		resp.Request.Path != login.EscapedPath()
 }
 
@@ -395,6 +472,7 @@ func (s *Session) holds(resp *message.Response) bool {
 	switch {
 	case s.status != 0 && resp.Status != s.status:
 		return false
+	// The pattern may match a header: an API shows the user there and not in its body.
 	case s.in != nil:
 		return s.in.MatchString(resp.Text()) || s.in.MatchString(resp.Head())
 	case s.out != nil:
@@ -415,6 +493,7 @@ func (s *Session) SignIn(ctx context.Context) error {
 // settings say, and proves it. A form that does not work without its script is tried
 // again in a browser.
 func (s *Session) signIn(ctx context.Context) error {
+	// The sign-in sends a POST, which the guard against side effects would otherwise have to judge.
 	ctx = traffic.WithSignIn(traffic.WithoutSideEffectCheck(context.WithValue(ctx, signingIn{}, true)))
 	s.mu.Lock()
 	s.reset()
@@ -424,6 +503,8 @@ func (s *Session) signIn(ctx context.Context) error {
 	if err == nil {
 		err = s.prove(ctx, landed)
 	}
+	// Only the first sign-in tries the browser. A form that worked once needs none, and a second
+	// attempt with the same password counts towards a lockout.
 	if err != nil && !traffic.IsFinal(err) && s.identity.Form != nil && !s.script && !s.ever {
 		landed, err = nil, s.enterByScript(ctx, err)
 	}
@@ -435,6 +516,7 @@ func (s *Session) signIn(ctx context.Context) error {
 	for _, h := range s.header {
 		scan.AddSecrets(s.o.Secrets, &scan.Identity{Header: []scan.Header{h}})
 	}
+	// A sign-in is a proof by itself, whatever its result.
 	s.asked, s.proved, s.doubt, s.led = 0, s.o.Now(), "", 0
 	if err != nil {
 		s.fails++
@@ -482,6 +564,7 @@ func (s *Session) fill(text string) (string, error) {
 // prove checks that the session holds. Without a marker it finds one: what the page
 // after the sign-in has and the same page has not for a visitor.
 func (s *Session) prove(ctx context.Context, landed *message.Response) error {
+	// The identity has a marker: it decides alone.
 	if page := s.proofPage(); page != nil && (s.page != nil || s.hasMarker()) {
 		resp, err := s.follow(ctx, page, 3)
 		if err != nil {
@@ -496,6 +579,8 @@ func (s *Session) prove(ctx context.Context, landed *message.Response) error {
 	if landed == nil {
 		return nil
 	}
+	// Without a marker, a form that is shown again is the one reliable sign of a wrong password:
+	// most applications return 200 for it.
 	if s.asks(landed) {
 		return errs.E(errs.Unavailable, "signing in as %q failed: the application shows the "+
 			"form again", s.identity.Name)
@@ -517,10 +602,13 @@ func (s *Session) follow(ctx context.Context, r *message.Request, steps int) (*m
 		}
 		s.showResponse(resp)
 		to := resp.Location()
+		// A redirect that is left over is returned as it is: the caller decides by its status.
 		if to == nil || steps == 0 {
 			return resp, nil
 		}
 		next, err := message.FromURL(to)
+		// A redirect out of the scope ends here. The response before it often has set the cookie
+		// already.
 		if err != nil || s.o.Scope.Allows(next) != nil {
 			return resp, nil
 		}
@@ -558,6 +646,7 @@ func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
 	s.recordCredentials(resp.Body)
 	token, err := findToken(resp.Body, l.Token)
 	if err != nil {
+		// Single-page applications often sign in by JSON and keep the session in a cookie.
 		if l.Token == "" && len(resp.Header.Values("Set-Cookie")) > 0 {
 			return nil // the session is a cookie
 		}
@@ -567,6 +656,7 @@ func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
 	if name == "" {
 		name = "Authorization"
 	}
+	// RFC 6750, section 2.1. A header of another name, such as X-Auth-Token, takes the token alone.
 	if prefix == "" && strings.EqualFold(name, "Authorization") {
 		prefix = "Bearer "
 	}
@@ -602,6 +692,7 @@ func findToken(text []byte, pointer string) (string, error) {
 func tokenAt(root any, pointer string) (string, error) {
 	at := root
 	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		// A step into what is no object gives nil, and the remaining steps keep it nil.
 		object, _ := at.(map[string]any)
 		at = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
 	}
@@ -611,8 +702,9 @@ func tokenAt(root any, pointer string) (string, error) {
 	return "", fmt.Errorf("the response has no text at %s", pointer)
 }
 
-// rankToken says how likely a member is the token to send, from its name, and from the form
-// of its value; 0: it is none. A token for new tokens opens nothing.
+// rankToken returns how likely a member is the token to send, by its name and the form of its
+// value; 0: it is none. The access token goes before the ID token, which names the user for the
+// client and which many APIs refuse. A refresh token only obtains new tokens and opens nothing.
 func rankToken(name, value string) int {
 	switch n := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name)); {
 	case n == "accesstoken":
@@ -634,6 +726,7 @@ var jwt = lazyregexp.New(`^[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]
 
 // walkStrings gives each string below a value to f, with its name.
 func walkStrings(v any, name string, depth int, f func(name, value string)) {
+	// Bounds the stack: the text comes from the target. Sign-in responses are flat in practice.
 	if depth > 20 {
 		return
 	}
@@ -653,10 +746,14 @@ func walkStrings(v any, name string, depth int, f func(name, value string)) {
 
 // A State says how the session is.
 type State struct {
-	Lost  bool
-	Since time.Time // when it was lost for good
-	Why   string
-	Signs int // sign-ins so far
+	// Lost reports that the session is invalid now.
+	Lost bool
+	// Since is when the session was lost for good; zero: it is valid.
+	Since time.Time
+	// Why is the sign of the last loss, or the error of the last sign-in.
+	Why string
+	// Signs counts the sign-ins so far, failed ones included.
+	Signs int
 	// Losses is how often it was lost, with or without another sign-in, and First when that
 	// began.
 	Losses int
@@ -665,6 +762,7 @@ type State struct {
 
 // IsUnstable reports whether the session was lost so often that what was asked says little:
 // with each loss one answer at least is that to a visitor.
+// Ten losses happen in a long scan of an application with short sessions.
 func (s *State) IsUnstable() bool { return s.Losses > 10 }
 
 // State returns how the session is now.
