@@ -22,23 +22,26 @@ import (
 // A key is a text of a response whose name says that it is a credential.
 type key struct{ name, value string }
 
-// A place is where a credential is sent.
+// A place is where a credential is sent: in "header", "query" or "cookie", under a name, after a
+// prefix such as "Bearer ".
 type place struct{ in, name, prefix string }
 
 const (
-	maxKeys     = 20 // that are kept
-	maxKeyTries = 12 // requests that find out which key opens what
-	minKey      = 8  // bytes
-	maxKey      = 4096
+	// maxKeys bounds the keys that are remembered.
+	maxKeys = 20
+	// maxKeyTries bounds the requests of a scan that find out which key opens what.
+	maxKeyTries = 12
+	// minKey and maxKey bound the length in bytes; shorter texts are placeholders such as "none".
+	minKey = 8
+	maxKey = 4096
 )
 
-// keyNames are names of members, written plainly, that hold a key or a token. Those for
-// another use than being shown with a request are not among them: of a refresh, against
-// forgery, of a page of a list.
+// keyNames matches normalized names of members that contain a key or a token: apiKey, access_token,
+// newClientSecretKey. Names for another use do not match: refresh_token, csrfToken, nextPageToken.
 var keyNames = lazyregexp.New(`^(x|my|new|your)?(api|app|application|access|auth|bearer|client|consumer|developer|integration|partner|personal|secret|service|user|session|id)*(key|token|jwt)(value)?$`)
 
-// learnKeys keeps the keys of a response. What stands in a list of several objects may be
-// others' and is left alone.
+// learnKeys remembers the keys of a successful response. Keys within a list of several objects may
+// belong to others and are left alone.
 func (e *examination) learnKeys(resp *message.Response) {
 	if resp.Status < 300 && resp.IsData() {
 		looked := 0
@@ -77,15 +80,18 @@ func isKey(name, text string) bool {
 
 // named are names of headers and parameters for keys in the text of a refusal.
 var (
+	// namedHeader matches headers that the text of a refusal names: "missing X-Api-Key header".
 	namedHeader = lazyregexp.New(`(?i)\bX-(?:[a-z0-9]+-)*(?:key|token)\b|\b(?:[a-z0-9]+-)*(?:api-?key|access-token|auth-token)\b`)
-	namedQuery  = lazyregexp.New(`(?i)query[\w ]{0,20}[\s:"'` + "`" +
+	// namedQuery matches parameters that it names: "query parameter 'api_key' required", "?token=".
+	namedQuery = lazyregexp.New(`(?i)query[\w ]{0,20}[\s:"'` + "`" +
 		`=]+([a-z_-]*(?:key|token))\b|\?([a-z_-]*(?:key|token))=`)
 )
 
 // bearer is where a bearer token is sent (RFC 6750, section 2.1).
 var bearer = place{"header", "Authorization", "Bearer "}
 
-// schemePlace returns where a security scheme sends its credential, if a key can be one.
+// schemePlace returns where a security scheme of OpenAPI sends its credential; false: no key can be
+// one, as with HTTP Basic.
 func schemePlace(s apispec.SecurityScheme) (place, bool) {
 	switch s.Type {
 	case "apiKey":
@@ -99,8 +105,9 @@ func schemePlace(s apispec.SecurityScheme) (place, bool) {
 	return place{}, false
 }
 
-// credentialPlaces are where an operation that was refused wants a credential: the schemes of its
-// description, a header that the description names like a key, and what the refusal says.
+// credentialPlaces returns where a refused operation expects a credential: the security schemes of
+// its description, a header that the description names like a key, the challenge WWW-Authenticate
+// (RFC 9110, section 11.6.1), and what the text of the refusal says.
 func (c *call) credentialPlaces() []place {
 	var out []place
 	add := func(p place) {
@@ -134,7 +141,8 @@ func (c *call) credentialPlaces() []place {
 	return out
 }
 
-// lacksCredential reports whether an operation was refused for want of a credential.
+// lacksCredential reports whether an operation was refused because a credential is missing. Some
+// servers use 403 for that.
 func lacksCredential(c *call) bool {
 	return c.answer != nil && c.operation.Call == nil && (c.answer.Status == http.StatusUnauthorized ||
 		c.answer.Status == http.StatusForbidden)
@@ -208,6 +216,7 @@ func (e *examination) tryKey(ctx context.Context, c *call, p place, k key) (bool
 		}
 		return false, nil
 	}
+	// 404 or 400 means that the key was accepted and the request was not.
 	if resp.Status == http.StatusUnauthorized || resp.Status == http.StatusForbidden || resp.Status >= 500 ||
 		resp.Status == http.StatusTooManyRequests {
 		return false, nil

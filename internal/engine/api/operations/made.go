@@ -17,14 +17,14 @@ import (
 // standard nothing else is changed.
 
 var (
-	// searching are names of operations that make nothing, though they are asked by POST.
+	// searching matches operations that create nothing, though their method is POST.
 	searching = lazyregexp.New(`(?i)log[-_]?(in|out)|sign[-_]?(in|out)|authenticat|token|search|query|filter|find|lookup|list|^get|check|validate|verify|/(auth|sessions?)\b`)
-	// joins are names of operations that make users.
+	// joins matches operations that create users.
 	joins = lazyregexp.New(`(?i)regist(er|ration)|sign[-_]?up|enrol`)
 )
 
-// lastName is what an operation calls itself: the field of GraphQL, else its identifier in
-// the description without what stands before it, or the last word of its path.
+// lastName returns the names of an operation: its GraphQL field, else the last part of its
+// identifier in the description ("users.create" gives "create") and the last segment of its path.
 func lastName(o *apispec.Operation) []string {
 	if o.Call != nil {
 		return []string{o.Call.Field}
@@ -44,7 +44,8 @@ func (e *examination) altersObject(o *apispec.Operation) bool {
 	switch o.Method {
 	case http.MethodDelete, http.MethodPatch:
 		return true
-	case http.MethodPut: // where nothing else adds to what has items, this does
+	// PUT at a collection creates where nothing else does: the path has items, and no POST.
+	case http.MethodPut:
 		return strings.HasSuffix(o.Path, "}") || e.isDescribed(http.MethodPost, o.Path) || !e.hasItems(o.Path)
 	case http.MethodPost:
 		if strings.HasSuffix(o.Path, "}") { // an object's own address, which is no name of a thing to do
@@ -65,11 +66,11 @@ func (e *examination) hasItems(path string) bool {
 	})
 }
 
-// selfsame are paths of what belongs to the user who asks.
+// selfsame matches paths of what belongs to the user who requests them.
 var selfsame = lazyregexp.New(`(?i)/(my|profile|account|user|preferences|userinfo)(/|$)`)
 
-// changesOwnAccount reports whether the operation changes what belongs to the account that the scan has
-// registered: no path says whose it is.
+// changesOwnAccount reports whether the operation changes the account that the scan has registered:
+// no parameter of the path names another user.
 func (e *examination) changesOwnAccount(o *apispec.Operation) bool {
 	return e.joined != nil && o.Call == nil && !strings.Contains(o.Path, "{") && selfsame.MatchString(o.Path)
 }
@@ -81,7 +82,7 @@ func (e *examination) isDescribed(method, path string) bool {
 	})
 }
 
-// takenNames are the names of what the operation takes beside its path, without marks.
+// takenNames returns the normalized names of the query parameters and body members.
 func takenNames(o *apispec.Operation) []string {
 	var out []string
 	for _, p := range o.Parameters {
@@ -99,8 +100,8 @@ func takenNames(o *apispec.Operation) []string {
 	return out
 }
 
-// namesObject reports whether a value of this name, which stands in no path, says which object
-// the operation changes.
+// namesObject reports whether a value of this name, outside of the path, says which object the
+// operation changes: POST /users/update {"id": 7}.
 func namesObject(o *apispec.Operation, name string) bool {
 	if strings.Contains(o.Path, "{") {
 		return false // the path does
@@ -113,7 +114,7 @@ func namesObject(o *apispec.Operation, name string) bool {
 	return false
 }
 
-// subjectOf is what an operation is about.
+// subjectOf returns the noun of the objects that an operation is about.
 func subjectOf(o *apispec.Operation) string {
 	if o.Call != nil {
 		return apispec.Subject(o.Call.Field)
@@ -124,7 +125,8 @@ func subjectOf(o *apispec.Operation) string {
 	return apispec.Noun(o.Path)
 }
 
-// createsObject reports whether the operation, answered so, has made an object.
+// createsObject reports whether the operation has created an object, by its method, its name and
+// the status of its response.
 func createsObject(o *apispec.Operation, resp *message.Response) bool {
 	named := func(re *lazyregexp.Regexp) bool {
 		return re.MatchString(o.Path) || slices.ContainsFunc(lastName(o), re.MatchString)
@@ -141,8 +143,8 @@ func createsObject(o *apispec.Operation, resp *message.Response) bool {
 	return resp.Status == http.StatusCreated || !named(searching)
 }
 
-// identifiesItself reports whether a property of this name says which object it is, of an object
-// of what about names; else it may say which other one belongs to it.
+// identifiesItself reports whether a property identifies the object that contains it. Of an order,
+// orderId does; userId says whose it is.
 func identifiesItself(about, name string) bool {
 	for _, end := range []string{"uuid", "guid", "id", "key", "code", "number", "slug", "name", "title"} {
 		if stem, is := strings.CutSuffix(name, end); is {
@@ -152,7 +154,7 @@ func identifiesItself(about, name string) bool {
 	return true
 }
 
-// hasIdentifier reports whether an object has a property that tells it from others of its
+// hasIdentifier reports whether an object has a property that distinguishes it from others of its
 // kind.
 func hasIdentifier(v map[string]any, about string) bool {
 	for name, value := range v {
@@ -172,8 +174,9 @@ func hasIdentifier(v map[string]any, about string) bool {
 	return false
 }
 
-// unusedIdentifier returns an identifier that names nothing yet, for what an operation makes under
-// the name that it is given; false: the schema asks for another one than a text.
+// unusedIdentifier returns an identifier that names nothing yet, for operations that create an
+// object under a given name; false: the schema requires another format. It depends on the seed
+// alone, so that a later request finds the object again.
 func (e *examination) unusedIdentifier(s *apispec.Schema) (any, bool) {
 	if len(s.Types) > 0 && !s.Is("string") || len(s.Enum) > 0 || s.Pattern != "" || s.MaxLength >= 0 &&
 		s.MaxLength < 14 {

@@ -1,7 +1,16 @@
-// Package operations is the analyzer of running APIs: it reads their descriptions, asks
-// every operation as the description says, those that give identifiers before those
-// that take them, compares the answers with the description, and attacks. Every
-// operation ends reached, refused or not reached, with the reason.
+// Package operations is the analyzer of running APIs. It reads their descriptions (OpenAPI,
+// GraphQL, Postman, HAR, and routes found in source code), requests every operation as its
+// description says, those that give identifiers before those that take them, compares the responses
+// with the description, and attacks. Every operation ends reached, refused or not reached, with the
+// reason.
+//
+// gather.go finds descriptions, explore.go requests operations, store.go remembers the values of
+// their responses, made.go decides what the scan may change, keys.go uses credentials that
+// responses contain, checks.go and sizes.go are the checks that need a description, authorize.go
+// connects the comparison of users (authz). What every live scan does is in livescan, how values
+// are made in requestgen.
+//
+// Budget: maxAttempts requests for each operation before the attack.
 package operations
 
 import (
@@ -34,29 +43,46 @@ var Analyzer = &scan.Analyzer{
 // An examination is one scan of one API.
 type examination struct {
 	*livescan.Scan
-	calls   []*call
-	byShape map[string]*call // those that are attacked
-	store   *store
-	header  string        // that the descriptions put tokens into; empty: Authorization
-	joined  *authz.User   // that the scan has registered and explores as; nil: none
-	others  []*authz.User // the identities beside the first that are signed in
-	keys    []key         // that responses have handed out, see keys.go
-	opens   []place       // where the session sends one of them
+	// All operations of all descriptions, in the order of the descriptions; at most
+	// livescan.MaxOperations.
+	calls []*call
+	// The operations that are attacked, by sitemap.OperationKey of their request.
+	byShape map[string]*call
+	// The values of responses so far.
+	store *store
+	// The header that the descriptions put tokens into; empty: Authorization.
+	header string
+	// The account that the scan has registered and explores as; nil: the target has identities, or
+	// the API offers no registration.
+	joined *authz.User
+	// The identities beside the first that are signed in.
+	others []*authz.User
+	// Keys that responses contain, at most maxKeys; see keys.go.
+	keys []key
+	// Where the session sends one of them.
+	opens []place
 }
 
 // A call is an operation with what became of it.
 type call struct {
 	operation *apispec.Operation
-	origin    string
-	schemes   map[string]apispec.SecurityScheme // of its description
-	request   *message.Request                  // the best one, or the last without an answer; nil: none could be made
-	answer    *message.Response                 // to it; nil: none
-	seen      finding.Operation
-	created   bool // its path names an object that the scan has made
-	late      bool // no answer came in time
+	// The kind of its description: "openapi", "graphql", "postman", "har", or "code" for a route.
+	origin string
+	// The security schemes of its description, by name.
+	schemes map[string]apispec.SecurityScheme
+	// The request with the best response, or the last without one; nil: none could be made.
+	request *message.Request
+	// The response to request; nil: none.
+	answer *message.Response
+	// What the report says of the operation.
+	seen finding.Operation
+	// The path of the last request names an object that the scan has created.
+	created bool
+	// No response came in time.
+	late bool
 }
 
-// scanTarget visits the target.
+// scanTarget runs the live scan of one target.
 func scanTarget(p *scan.LivePass) error {
 	e := &examination{byShape: map[string]*call{}, store: newStore()}
 	v, err := livescan.New(p, slices.Concat(e.describedRules(), graphql.Checks(e.graphQLEndpoints), check.All))
@@ -95,12 +121,14 @@ func (e *examination) discoverOperations(ctx context.Context) error {
 	if slices.ContainsFunc(e.Sitemap.Entries(), func(s sitemap.Entry) bool {
 		return s.Request.Method != http.MethodGet
 	}) {
-		e.Engine.Parallel = 1 // what one operation changes, another one shows: comparisons need it to stand still
+		// What one operation changes, another one shows: comparisons need the application to stand
+		// still.
+		e.Engine.Parallel = 1
 	}
 	return nil
 }
 
-// operationOutcomes are what became of each operation, with the requests of the attack.
+// operationOutcomes returns the outcome of each operation, with the requests of the attack added.
 func (e *examination) operationOutcomes() []finding.Operation {
 	var out []finding.Operation
 	attacked := map[string]sitemap.Entry{}
@@ -110,6 +138,7 @@ func (e *examination) operationOutcomes() []finding.Operation {
 	for _, c := range e.calls {
 		if c.request != nil {
 			shape := sitemap.OperationKey(c.request)
+			// Two operations of one shape are attacked once, and its requests count for the first.
 			if e.byShape[shape] == c {
 				c.seen.Requests += attacked[shape].Seen.Requests
 				c.seen.Reason = cmp.Or(c.seen.Reason, attacked[shape].Unfinished)

@@ -14,8 +14,9 @@ import (
 // This file takes the operations that the code declares for those that no description
 // names.
 
-// addDeclaredRoutes adds the routes of the code whose method and path no description has. What
-// they answer is not known, so nothing is compared with it.
+// addDeclaredRoutes adds the routes of the source code whose method and path no description has.
+// They are written as an OpenAPI document, so that one reader serves both. Their responses are not
+// described, so conformance is not checked.
 func (e *examination) addDeclaredRoutes() error {
 	known := map[string]bool{}
 	for _, c := range e.calls {
@@ -61,7 +62,7 @@ func (e *examination) addDeclaredRoutes() error {
 	return nil
 }
 
-// pathBelowBase returns the path below the base, which descriptions leave out.
+// pathBelowBase returns the path below the base of the target, which descriptions leave out too.
 func (e *examination) pathBelowBase(path string) string {
 	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(e.Scope.Base().EscapedPath(), "/")+"/"); ok {
 		return "/" + rest
@@ -69,7 +70,8 @@ func (e *examination) pathBelowBase(path string) string {
 	return path
 }
 
-// pathShape is the path without the names of its parameters.
+// pathShape returns the path without the names of its parameters: code and description name them
+// differently.
 func pathShape(path string) string {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i, s := range segments {
@@ -80,8 +82,8 @@ func pathShape(path string) string {
 	return strings.Join(segments, "/")
 }
 
-// routeMethods are those of a route; one for any method is asked for, and is sent what it
-// reads of a body.
+// routeMethods returns the methods of a route. One for any method is requested by GET, and by POST
+// if it reads a body.
 func routeMethods(r *scan.Route) []string {
 	if r.Method != "" {
 		return []string{r.Method}

@@ -15,13 +15,14 @@ import (
 
 // This file asks lists for more than a server should answer at once.
 
-// sizes are names of parameters that take how much of a list is answered.
+// sizes matches normalized names of parameters for the size of a page: limit, page_size, perPage,
+// $top.
 var sizes = lazyregexp.New(`^(limit|size|pagesize|perpage|itemsperpage|pagelimit|maxresults|maxitems|resultsperpage|count|top|take|first)$`)
 
 const (
-	// huge is a size that no page has, and that no server has to compute with.
+	// huge is a size that no page has, and that fits into any integer.
 	huge = 1_000_000
-	// many is a page that nobody reads.
+	// many is the number of objects from which on a page counts as unlimited.
 	many = 1000
 )
 
@@ -60,8 +61,8 @@ func (e *examination) probePageSize(t *activescan.OperationScan) error {
 	return nil
 }
 
-// sizeParameter returns the parameter of the query that takes how many objects are
-// returned, or "".
+// sizeParameter returns the name of the query parameter for the size of a page; empty: there is
+// none.
 func sizeParameter(o *apispec.Operation) string {
 	for _, p := range o.Parameters {
 		if p.In == "query" && sizes.MatchString(normalizeName(p.Name)) {
@@ -71,7 +72,7 @@ func sizeParameter(o *apispec.Operation) string {
 	return ""
 }
 
-// requestWithSize returns the request with that many objects asked for.
+// requestWithSize returns the request with the size n.
 func requestWithSize(r *message.Request, name string, n int) *message.Request {
 	out := r.Clone()
 	out.Query = nil
@@ -104,7 +105,8 @@ func provePageSize(f *activescan.Alert, name string, answers []*message.Response
 	return true
 }
 
-// longestList is the length of the longest list of objects in a document; -1: there is none.
+// longestList returns the length of the longest list of objects in the upper levels of a document;
+// -1: there is none. Lists of texts are no pages.
 func longestList(v any, depth int) int {
 	out := -1
 	switch v := v.(type) {
@@ -125,8 +127,8 @@ func longestList(v any, depth int) int {
 	return out
 }
 
-// echoedSize is the name of the property, outside of lists, that tells the size of the page;
-// empty: there is none.
+// echoedSize returns the name of the property, outside of lists, that repeats the size of the page,
+// such as "meta.limit"; empty: there is none.
 func echoedSize(v any, n int) string {
 	at, _ := v.(map[string]any)
 	for name, below := range at {

@@ -19,13 +19,16 @@ import (
 
 // This file keeps values that operations have given, for those that take them.
 
-// A value is one that an answer, or a request that was accepted, has shown.
+// A value is one that a response, or a request that was accepted, has shown.
 type value struct {
-	v       any
-	created bool // of an object that the scan has made
+	// v is a string or a json.Number.
+	v any
+	// created: it is of an object that the scan has created.
+	created bool
 }
 
-// A store holds values by name: "id" of what is below /users is "user.id".
+// A store contains values by name: by the bare name ("id"), by what the operation is about
+// ("user.id"), by the path ("at /users"), and by a link of the description ("link getUser id").
 type store struct {
 	values map[string][]value
 }
@@ -33,24 +36,29 @@ type store struct {
 // maxValues bounds the values of one name, and maxLooked what is looked at of one
 // answer.
 const (
+	// maxValues bounds the values of one name.
 	maxValues = 8
+	// maxLooked bounds the members of one response that are read.
 	maxLooked = 2000
-	maxDepth  = 12
+	// maxDepth bounds the nesting of JSON, here and in the checks.
+	maxDepth = 12
 )
 
 // newStore returns a store in which no value is known.
 func newStore() *store { return &store{values: map[string][]value{}} }
 
-// normalizeName writes a name without marks, in small letters.
+// normalizeName writes a name without separators, in small letters: user_id, userId and User-ID
+// agree.
 func normalizeName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
-// addValue remembers a value under a name, once. Only texts and numbers can refer to an
-// object; created says that the scan has made the object.
+// addValue adds a value under a name, if it is new. Only texts and numbers can refer to an object;
+// created says that the scan has created the object.
 func (s *store) addValue(name string, v any, created bool) {
 	switch v := v.(type) {
 	case string:
+		// Longer texts are content, not identifiers.
 		if v == "" || len(v) > 300 {
 			return
 		}
@@ -69,12 +77,14 @@ func (s *store) addValue(name string, v any, created bool) {
 	switch {
 	case len(list) < maxValues:
 		s.values[name] = append(list, one)
-	case created: // what the scan has made counts more than what was there
+	// An object of the scan may be changed, so it displaces an older value.
+	case created:
 		s.values[name] = append([]value{one}, list[:maxValues-1]...)
 	}
 }
 
-// learnFrom keeps what an accepted request and its answer show.
+// learnFrom adds the values of a successful response, and those of its request where that has
+// created an object: APIs often return only the identifier.
 func (s *store) learnFrom(o *apispec.Operation, resp *message.Response) {
 	if resp.Status >= 300 {
 		return
@@ -91,6 +101,7 @@ func (s *store) learnFrom(o *apispec.Operation, resp *message.Response) {
 			s.keepValue(about, p.Name, p.Value, true)
 		}
 	}
+	// 201 with Location: /users/7 (RFC 9110, section 15.3.2).
 	if to, err := url.Parse(resp.Header.Get("Location")); err == nil && made && to.Path != "" {
 		steps := strings.Split(strings.Trim(to.Path, "/"), "/")
 		s.keepValue(about, "id", steps[len(steps)-1], true)
@@ -118,8 +129,8 @@ func (s *store) keepLinked(o *apispec.Operation, resp *message.Response, made bo
 	}
 }
 
-// keepPlaced keeps the identifiers of what an answer is about under the path that it was asked
-// at: there may be several things of one name.
+// keepPlaced adds the identifiers of the object of a response under the path: two collections may
+// use the same noun, such as /users and /admin/users.
 func (s *store) keepPlaced(o *apispec.Operation, resp *message.Response, made bool, about string) {
 	if o.Call != nil || strings.Contains(o.Path, "{") {
 		return
@@ -184,9 +195,9 @@ func followPointer(v any, pointer string) any {
 	return v
 }
 
-// walkDocument keeps the values of a document. Of one that tells of an object which the scan has
-// made, that is the outermost object with an identifier: what stands within it may be
-// others'.
+// walkDocument adds the values of a document. Of a document about a created object, only the
+// outermost object with an identifier counts as created: those within it may belong to others, such
+// as the author of a comment.
 func (s *store) walkDocument(v any, about string, made bool, depth int, looked *int) {
 	if *looked++; depth > maxDepth || *looked > maxLooked {
 		return
@@ -223,7 +234,7 @@ func countObjects(v map[string]any) int {
 	return n
 }
 
-// persons are names of members that tell whose an object is, or who made it.
+// persons matches members that say who owns an object or made it: that user was not created.
 var persons = lazyregexp.New(`^(user|owner|author|creator|customer|member|profile|sender|recipient|receiver)$`)
 
 // keepValue adds a value by its name, and by what it is about.
@@ -236,8 +247,8 @@ func (s *store) keepValue(about, name string, v any, made bool) {
 	}
 }
 
-// findValue returns a value for a parameter of the operation: the n-th that fits. It tells
-// whether it is of an object that the scan has made; what changes something gets these
+// findValue returns a value for a parameter of the operation: the n-th that fits. created says
+// whether it is of an object that the scan has created; operations that change something get these
 // first, and with own nothing else.
 func (s *store) findValue(o *apispec.Operation, name string, schema *apispec.Schema, n int,
 	own bool) (v any, created, ok bool) {
@@ -259,8 +270,8 @@ func (s *store) findValue(o *apispec.Operation, name string, schema *apispec.Sch
 	return nil, false, false
 }
 
-// creationOrder says whether values of objects that the scan has made come first, are the
-// only ones, or stand among the others.
+// creationOrder returns the passes through the values: only created ones, created ones before the
+// others, or all together.
 func creationOrder(changes, own bool) []bool {
 	switch {
 	case own:
@@ -306,7 +317,7 @@ func valueNames(o *apispec.Operation, name string, own bool) []string {
 	return names
 }
 
-// nounBefore returns the noun that stands before a parameter in the path.
+// nounBefore returns the noun before a parameter in the path: "user" of /users/{id}.
 func nounBefore(path, name string) string {
 	i := strings.Index(path, "{"+name+"}")
 	if i < 0 {
@@ -315,7 +326,8 @@ func nounBefore(path, name string) string {
 	return apispec.Noun(path[:i])
 }
 
-// fitType gives the value the type of the schema.
+// fitType converts the value to the type of the schema; false: it does not fit. Values of an
+// enumeration come from the schema itself.
 func fitType(s *apispec.Schema, v any) (any, bool) {
 	text := fmt.Sprint(v)
 	if s.Is("integer") || s.Is("number") {
@@ -331,8 +343,8 @@ func fitType(s *apispec.Schema, v any) (any, bool) {
 	return text, true
 }
 
-// hasSent reports whether a collection has a value for the parameter of the path, which was
-// asked for once.
+// hasSent reports whether a recorded request (Postman, HAR) has a value for the parameter of the
+// path: it named an existing object when it was recorded.
 func (c *call) hasSent(name string) bool {
 	return c.origin != "openapi" && slices.ContainsFunc(c.operation.Parameters, func(p *apispec.Parameter) bool {
 		text, is := p.Example.(string)
@@ -340,8 +352,8 @@ func (c *call) hasSent(name string) bool {
 	})
 }
 
-// credentialHeaders are the headers, in small letters, by which identities show who they are: what a
-// description says of them is left to the session.
+// credentialHeaders returns the headers, in small letters, that carry credentials. The session sets
+// them, whatever the description says of them.
 func (e *examination) credentialHeaders() []string {
 	var out []string
 	for i := range e.Target.Identities {
@@ -374,12 +386,14 @@ func (e *examination) generatorOptions(c *call, n int, optional bool) requestgen
 		Headers: e.credentialHeaders(), Known: k.find}
 }
 
-// knownValues gives the input of one request values that responses have shown.
+// knownValues provides the input of one request with values that responses have shown.
 type knownValues struct {
 	*examination
 	call *call
-	n    int  // which of the values that fit
-	own  bool // only of objects that the scan has made
+	// n says which of the fitting values is used: another attempt takes another one.
+	n int
+	// own: only values of objects that the scan has created.
+	own bool
 }
 
 // find returns a value for a parameter or a member, and whether one is known. It records
@@ -396,6 +410,7 @@ func (k knownValues) find(in, name string, s *apispec.Schema) (any, bool) {
 	o := k.call.operation
 	v, created, ok := k.store.findValue(o, name, s, k.n, k.own && (in == "path" || names))
 	last := in == "path" && strings.LastIndex(o.Path, "{"+name+"}") == strings.LastIndexByte(o.Path, '{')
+	// PUT at an unused identifier creates an object (RFC 9110, section 9.3.4).
 	if !ok && k.own && last && o.Method == http.MethodPut && strings.HasSuffix(o.Path, "}") {
 		v, ok = k.unusedIdentifier(s)
 		created = ok

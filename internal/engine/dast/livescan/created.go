@@ -27,7 +27,7 @@ func listenerAddress(c scan.OASTListener) string {
 // lists the objects at the operations that created them. An operation that is not listed is
 // appended: an attack may create by an address that nobody described.
 func (v *Scan) addCreatedObjects(operations []finding.Operation) []finding.Operation {
-	// The context of the scan may be over; removal has time of its own.
+	// The context of the attack may be over; that of the scan has a part of its time left for this.
 	ctx, cancel := context.WithTimeout(v.Context, removeTime)
 	defer cancel()
 	tried := map[string]bool{}

@@ -177,8 +177,8 @@ func New(identity scan.Identity, o Options) (*Session, error) {
 		}
 	}
 	scan.AddSecrets(o.Secrets, &s.identity)
-	// Where the password equals the user name, protecting it would hide each page that greets the
-	// user.
+	// The client refuses requests with the password in their query. Where it equals the user name,
+	// that would refuse each page of the user.
 	if f := identity.Form; f != nil && f.Password != f.User {
 		o.Client.Protect(f.Password)
 	}

@@ -1,7 +1,17 @@
-// Package jwt finds JSON Web Tokens (RFC 7519) that the target believes although nobody
-// who may has signed them, or although they are over. It looks at the tokens that a
-// session sends in its headers and cookies. The proof is a page that the user gets and
-// nobody else: a forged token gets it too, a text that is no token does not.
+// Package jwt finds JSON Web Tokens (RFC 7519) that the target accepts although they are forged or
+// expired. It examines the tokens that a session sends in its headers and cookies.
+//
+// The attacks, in this order: a changed claim under the old signature or none, the algorithm "none"
+// (CVE-2015-2951), a guessed key, a public key used as an HMAC key (CVE-2016-10555), a key in the
+// header (CVE-2018-0114), and a key identifier that leads to a known key. The first that succeeds
+// ends the examination of the token.
+//
+// The proof is a page that the user gets and nobody else: a forged token gets it too, twice, while
+// a text that is no token does not. Forged tokens get a random claim that no application reads, so
+// the request does the same as the user's own.
+//
+// Budget: maxPages pages until one is found, then some twenty requests per token. Short keys are
+// tried at the end of the scan, without requests.
 package jwt
 
 import (
@@ -23,8 +33,8 @@ import (
 	"merlon/internal/scan"
 )
 
-// Rule is the check. Slow tries short keys at the end of the scan, and whether tokens
-// that are over by then still count.
+// Rule is the check. Slow tries short keys at the end of the scan, and whether tokens that have
+// expired by then are still accepted.
 var (
 	Rule = &activescan.Rule{ID: "jwt", FindingRules: Rules, ScanSite: func(t *activescan.OperationScan) error {
 		return scanTokens(t, false)
@@ -35,7 +45,8 @@ var (
 		}}
 )
 
-// scanTokens looks at the tokens of the run's own session, or late once more.
+// scanTokens examines the tokens of the scan's own session; late says that it is the end of the
+// scan.
 func scanTokens(t *activescan.OperationScan, late bool) error {
 	if t.As == nil {
 		return nil
@@ -47,14 +58,16 @@ func scanTokens(t *activescan.OperationScan, late bool) error {
 	return forEachToken(t, t.As, pages, late)
 }
 
-// Examine looks at the tokens of another session than the run's own, with the requests
-// that it may be tried on.
+// Examine examines the tokens of another session than the scan's own, such as that of an account
+// which the comparison of users has registered. pages are the requests that a token may be tried
+// with.
 func Examine(t *activescan.OperationScan, as traffic.Session, pages []*message.Request) error {
 	return forEachToken(t, as, pages, false)
 }
 
 // forEachToken examines each token that the session sends.
 func forEachToken(t *activescan.OperationScan, as traffic.Session, pages []*message.Request, late bool) error {
+	// A request that is never sent: the session adds its credentials to it, and these are read.
 	req, err := http.NewRequestWithContext(t.Context, http.MethodGet, t.Request.Address(), nil)
 	if err != nil {
 		return nil
@@ -62,6 +75,7 @@ func forEachToken(t *activescan.OperationScan, as traffic.Session, pages []*mess
 	if err := as.Prepare(t.Context, req); err != nil {
 		return err
 	}
+	// Sorted, so that two scans examine tokens in the same order.
 	for _, name := range slices.Sorted(maps.Keys(req.Header)) {
 		for _, text := range form.FindAllString(strings.Join(req.Header[name], " "), 4) {
 			found := parseToken(text)
@@ -76,6 +90,7 @@ func forEachToken(t *activescan.OperationScan, as traffic.Session, pages []*mess
 				} else { // it was told at once
 					e.key = ""
 				}
+				// There is nothing that the first examination has not reported.
 				if e.key == "" && !e.isExpired() {
 					continue
 				}
@@ -95,38 +110,55 @@ func forEachToken(t *activescan.OperationScan, as traffic.Session, pages []*mess
 	return nil
 }
 
-// An examination is that of one token.
+// An examination is that of one token. forEachToken sets the fields up to tried, findProtectedPage
+// the rest.
 type examination struct {
 	*activescan.OperationScan
-	as    traffic.Session
-	place string // the header that holds it
+	// The session whose token it is; only the token is replaced in its requests.
+	as traffic.Session
+	// The header that contains the token: "Authorization", "Cookie".
+	place string
+	// The token as the target has issued it.
 	token *token
-	at    time.Time
-	key   string // that it is signed with; empty: it was not guessed
-	tried int    // keys
+	// The time of the examination, against which expiry is measured.
+	at time.Time
+	// The key that signs the token; empty: it was not guessed.
+	key string
+	// How many keys were tried, the right one included.
+	tried int
 
-	page    *message.Request // that only the user gets; nil: none was found
-	own     *message.Response
-	refused []*message.Response // for nobody, and with a text that is no token
-	any     *message.Response   // an answer to the user, of whatever page
+	// A page that only the user gets; nil: none was found, so no forgery can be proven.
+	page *message.Request
+	// The response of page to the user's token.
+	own *message.Response
+	// The responses of page without a token, and with a text that is no token.
+	refused []*message.Response
+	// A response to the user, of whatever page; nil: no page responds to him.
+	any *message.Response
 }
 
-// sendToken asks for a page with another token.
+// sendToken requests a page with another text in place of the token.
 func (e *examination) sendToken(page *message.Request, text string) (*message.Response, error) {
 	e.Sitemap.CountResponses(page, 1)
 	return e.Client.Send(e.Context, page, activescan.ForgedSession{Session: e.as, Old: e.token.text, New: text})
 }
 
 const (
-	maxPages = 20   // that are tried
-	alike    = 0.95 // pages that are the same
-	other    = 0.8  // at most, of a page that is not
+	// maxPages bounds the pages that are tried until one is protected.
+	maxPages = 20
+	// alike is the similarity from which on two pages are the same. The same page has another time
+	// or another CSRF token each time.
+	alike = 0.95
+	// other is the similarity up to which two pages differ. Between the two nothing is concluded.
+	other = 0.8
 )
 
-// personal are words of pages that everybody has one of his own of.
+// personal matches addresses of pages that differ for each user, such as /api/me. They are tried
+// first.
 var personal = lazyregexp.New(`(?i)/(me|self|whoami|profile|account|userinfo|current[-_]?user|dashboard|settings|orders|user)([/.?]|$)`)
 
-// findProtectedPage looks for a page that the user gets and nobody else.
+// findProtectedPage searches for a page that the user gets and nobody else, first among those whose
+// address says that they are personal.
 func (e *examination) findProtectedPage(pages []*message.Request) error {
 	var list []*message.Request
 	for _, first := range []bool{true, false} {
@@ -146,10 +178,12 @@ func (e *examination) findProtectedPage(pages []*message.Request) error {
 			}
 			continue
 		}
+		// An empty response cannot be told from an empty refusal.
 		if own.Status >= 300 || len(own.Body) == 0 {
 			continue
 		}
 		e.any = own
+		// A profile below safe sends no forged token. A guessed key is reported all the same.
 		if !e.Target.Profile.Allows(scan.Safe) {
 			return nil // what follows sends what no user sends
 		}
@@ -165,10 +199,13 @@ func (e *examination) findProtectedPage(pages []*message.Request) error {
 	return nil
 }
 
-// isFinal reports whether nothing more can be sent with the token.
+// isFinal reports whether nothing more can be sent with the token. Invalid means that the token
+// cannot be replaced in the request of the session.
 func isFinal(err error) bool { return traffic.IsFinal(err) || errs.Is(err, errs.Invalid) }
 
-// requiresToken reports whether the page is there for the token alone.
+// requiresToken reports whether the page is shown for the token alone. Without a token and with a
+// text that is no token another page comes; with the token again the same one, since a page that
+// changes by itself would prove anything.
 func (e *examination) requiresToken(r *message.Request, own *message.Response) (bool, error) {
 	page := activescan.NewPage(own)
 	nobody, err := e.Client.Send(e.Context, r, nil)
@@ -187,8 +224,8 @@ func (e *examination) requiresToken(r *message.Request, own *message.Response) (
 	return true, nil
 }
 
-// isAccepted asks for the page with a token, twice, and returns the answer when it is the
-// user's page both times; else nil.
+// isAccepted requests the page with a token, twice, and returns the last response if both are the
+// user's page; else nil.
 func (e *examination) isAccepted(t *token) (*message.Response, error) {
 	var resp *message.Response
 	for range 2 {
@@ -203,20 +240,22 @@ func (e *examination) isAccepted(t *token) (*message.Response, error) {
 	return resp, nil
 }
 
-// randomClaim is a claim that no token has.
+// randomClaim returns a claim that no token has. It changes what is signed, and nothing else.
 func (e *examination) randomClaim() map[string]any { return map[string]any{"mx": e.RandomLetters(8)} }
 
-// A forgery is a token that the target should not believe.
+// A forgery is a token that the target should refuse.
 type forgery struct {
 	*token
-	how string // "whose claims were changed and whose signature was left"
+	// how continues "A token …" in the report: "with another claim and without a signature".
+	how string
 }
 
-// tryForgeries looks at what the token says, and tries forged ones.
+// tryForgeries reports what the token itself shows, and tries forged tokens until one is accepted.
 func (e *examination) tryForgeries() error {
 	if e.any == nil {
 		return nil
 	}
+	// A guessed key needs no page as a proof: it makes the same signature.
 	if e.page == nil {
 		_, err := e.signWithGuessedKey()
 		return err
@@ -234,7 +273,8 @@ func (e *examination) tryForgeries() error {
 	return e.tryExpired()
 }
 
-// tryTokens tries forgeries, and tells of the first that is accepted.
+// tryTokens tries forgeries, and reports the first that is accepted: the others would have the same
+// cause.
 func (e *examination) tryTokens(list []forgery) (bool, error) {
 	for _, f := range list {
 		resp, err := e.isAccepted(f.token)
@@ -250,7 +290,9 @@ func (e *examination) tryTokens(list []forgery) (bool, error) {
 	return false, nil
 }
 
-// tryUnsigned tries tokens without a signature of their own.
+// tryUnsigned tries tokens without a valid signature. A library that only decodes accepts the first
+// two. The algorithm "none" (RFC 7519, section 6) is often refused by a comparison that is
+// sensitive to case, so other spellings are tried, and an empty name.
 func (e *examination) tryUnsigned() (bool, error) {
 	changed := e.token.withClaims(nil, e.randomClaim())
 	list := []forgery{
@@ -264,7 +306,8 @@ func (e *examination) tryUnsigned() (bool, error) {
 	return e.tryTokens(list)
 }
 
-// signWithGuessedKey signs with the key that was guessed.
+// signWithGuessedKey reports a guessed key. Where a page is known, it also signs a changed token
+// with the key, and an expired one.
 func (e *examination) signWithGuessedKey() (bool, error) {
 	if e.key == "" {
 		return false, nil
@@ -279,6 +322,8 @@ func (e *examination) signWithGuessedKey() (bool, error) {
 		tell(e.any)
 		return true, nil
 	}
+	// A changed token can be refused although the key is right: the server may keep a list of its
+	// tokens.
 	resp, err := e.isAccepted(e.token.withClaims(nil, e.randomClaim()).signHMAC([]byte(e.key)))
 	if err != nil {
 		return false, err
@@ -291,6 +336,7 @@ func (e *examination) signWithGuessedKey() (bool, error) {
 	if at, ends := e.token.expiryTime(); ends && at.After(e.at) {
 		past := json.Number(fmt.Sprint(e.at.Add(-48 * time.Hour).Unix()))
 		claims := map[string]any{"exp": past}
+		// A token that expires before it was issued would be refused for that.
 		if _, is := e.token.claims["iat"]; is {
 			claims["iat"] = json.Number(fmt.Sprint(e.at.Add(-72 * time.Hour).Unix()))
 		}
@@ -305,12 +351,14 @@ func (e *examination) signWithGuessedKey() (bool, error) {
 	return true, nil
 }
 
-// keyWords are names of the target, which keys are often made of.
+// keyWords returns words of the target's address and of the token's issuer and audience, with the
+// endings that keys often have: "shop.example" gives "shop", "shopsecret", "shop-secret".
 func (e *examination) keyWords() []string {
 	var out []string
 	for _, s := range []string{e.Scope.Base().Hostname(), e.Scope.Base().Path, fmt.Sprint(e.token.claims["iss"]),
 		fmt.Sprint(e.token.claims["aud"])} {
 		for word := range strings.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune("./:-_ []", c) }) {
+			// Some sixty, because commonKeys makes more than fifty spellings of each.
 			if len(word) > 2 && len(word) < 40 && len(out) < 60 {
 				out = append(out, word, word+"secret", word+"-secret", word+"_secret", word+"key", word+"123")
 			}
@@ -319,12 +367,15 @@ func (e *examination) keyWords() []string {
 	return out
 }
 
-// sets are where targets publish their keys, below their root.
+// sets are the paths at which targets publish their keys as a JWK set (RFC 7517, section 5), below
+// their root. To add a row, add the path that a framework uses by default.
 var sets = []string{"/.well-known/jwks.json", "/jwks.json", "/.well-known/openid-configuration/jwks", "/oauth2/jwks",
 	"/oauth/jwks", "/.well-known/keys"}
 
-// tryAlgorithmConfusion signs with a public key as if it were a shared one.
+// tryAlgorithmConfusion signs with HS256 and the public key as the shared key. A library that takes
+// the algorithm from the header, and one key for all algorithms, verifies that signature.
 func (e *examination) tryAlgorithmConfusion() (bool, error) {
+	// Tokens with a shared key have no public one.
 	if a := e.token.algorithm(); !strings.HasPrefix(a, "RS") && !strings.HasPrefix(a, "PS") &&
 		!strings.HasPrefix(a, "ES") {
 		return false, nil
@@ -356,19 +407,23 @@ func (e *examination) tryAlgorithmConfusion() (bool, error) {
 	return false, nil
 }
 
-// tryKeyHeaders tries tokens that say themselves which key they are signed with.
+// tryKeyHeaders tries tokens whose header says which key verifies them: a key of the scan in the
+// member jwk, and a key identifier (kid, RFC 7515, section 4.1.4) that the target uses as a file
+// name or in SQL.
 func (e *examination) tryKeyHeaders() (bool, error) {
 	var list []forgery
 	if own := e.token.withClaims(nil, e.randomClaim()).signWithOwnKey(); own != nil {
 		list = append(list, forgery{own, "with another claim, signed with a key of the scan, which its header " +
 			"contains,"})
 	}
+	// Path traversal and SQL in a header are more than the profile safe allows.
 	if _, has := e.token.header["kid"].(string); has && e.Target.Profile.Allows(scan.Standard) {
 		sign := func(kid, key string) *token {
 			return e.token.withClaims(map[string]any{"alg": "HS256", "kid": kid}, e.randomClaim()).signHMAC([]byte(key))
 		}
 		list = append(list, forgery{sign(strings.Repeat("../", 12)+"dev/null", ""), "with another claim whose header " +
 			"names the empty file /dev/null as its key, and that was signed with an empty key,"})
+		// The statement returns this text as the key, in both kinds of SQL comment.
 		key := e.RandomLetters(12)
 		for _, end := range []string{"-- ", "#"} {
 			list = append(list, forgery{sign(e.RandomLetters(8)+"' UNION SELECT '"+key+"' "+end, key),
@@ -380,13 +435,14 @@ func (e *examination) tryKeyHeaders() (bool, error) {
 	return e.tryTokens(list)
 }
 
-// isExpired reports whether the token has ended.
+// isExpired reports whether the token has expired, by more than clocks may differ.
 func (e *examination) isExpired() bool {
 	at, ends := e.token.expiryTime()
 	return ends && e.at.After(at.Add(skew))
 }
 
-// reportWeakKey tells of a short key, and tries whether the token counts after its end.
+// reportWeakKey is the examination at the end of the scan: it reports a short key, and whether an
+// expired token is accepted.
 func (e *examination) reportWeakKey() error {
 	if e.any == nil {
 		return nil
@@ -397,7 +453,8 @@ func (e *examination) reportWeakKey() error {
 	return e.tryExpired()
 }
 
-// tryExpired tries whether the token counts after its end.
+// tryExpired reports an expired token that is accepted. A server must refuse it (RFC 7519, section
+// 4.1.4).
 func (e *examination) tryExpired() error {
 	if e.page == nil || !e.isExpired() {
 		return nil
@@ -413,5 +470,5 @@ func (e *examination) tryExpired() error {
 	return nil
 }
 
-// skew is by how much clocks may differ.
+// skew is by how much clocks may differ. Servers allow about a minute of leeway.
 const skew = 90 * time.Second

@@ -8,6 +8,8 @@ import (
 	"merlon/internal/finding"
 )
 
+// The rules, by their name in rules.md: a forged token, a key that can be guessed, a token without
+// expiry, and one that is accepted after its expiry.
 var (
 	unverified = texts.Get("forged-token")
 	weakKey    = texts.Get("weak-key")
@@ -18,8 +20,8 @@ var (
 // Rules lists what is found.
 var Rules = []*finding.Rule{unverified, weakKey, noExpiry, expired}
 
-// raiseAlert reports a vulnerability of the token. It is one of the whole site, whichever page showed
-// it.
+// raiseAlert reports a vulnerability of the token, with the responses that prove it. It belongs to
+// the whole site, whichever page showed it, so its location is the root and its key the header.
 func (e *examination) raiseAlert(r *finding.Rule, resp *message.Response, payload string, proof []string) {
 	f := activescan.Alert{Rule: r, Request: resp.Request, Location: "/", Key: e.place, Payload: payload, Proof: proof}
 	if e.page == nil {

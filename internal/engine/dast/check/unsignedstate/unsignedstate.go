@@ -1,6 +1,13 @@
-// Package unsignedstate finds what the application keeps at its users and believes when it
-// comes back, though nobody has signed it: sessions in cookies, and the state of forms of
-// ASP.NET. The proof: a changed value is taken, twice, and one that is broken is not.
+// Package unsignedstate finds state that the application keeps at its users and trusts when it
+// comes back, though it is neither signed nor encrypted (CWE-565, CWE-642): sessions in cookies, as
+// JSON or as serialized PHP, and the view state of ASP.NET forms.
+//
+// The proof for a cookie: a page shows a claim of the cookie to its user; with a random word in
+// place of the claim the page shows that word, twice; with a cookie that cannot be parsed it does
+// not. The proof for a view state: a changed word gives the same page, twice, and a broken state
+// does not.
+//
+// Budget: maxPages pages and maxClaims claims for each cookie, six requests for each form.
 package unsignedstate
 
 import (
@@ -29,19 +36,24 @@ var (
 
 // Rule looks at the cookies of the session, State at forms.
 var (
+	// Rule examines the cookies of the session.
 	Rule = &activescan.Rule{ID: "unsigned", FindingRules: []*finding.Rule{sessionRule}, Profile: scan.Safe,
 		ScanSite: scanCookies}
+	// State examines forms with a view state.
 	State = &activescan.Rule{ID: "unsigned", FindingRules: []*finding.Rule{stateRule}, Profile: scan.Safe,
 		ScanOperation: scanFormState}
 )
 
 const (
-	maxPages  = 20  // that are tried
-	maxClaims = 6   // of a cookie
-	other     = 0.8 // at most, how alike a page is that is not the same
+	// maxPages bounds the pages that one cookie is tried with.
+	maxPages = 20
+	// maxClaims bounds the claims of a page that are replaced.
+	maxClaims = 6
+	// other is the similarity up to which two pages differ.
+	other = 0.8
 )
 
-// scanCookies looks at each cookie that the session sends.
+// scanCookies examines each cookie that the session sends, until one is proven.
 func scanCookies(t *activescan.OperationScan) error {
 	if t.As == nil {
 		return nil
@@ -54,6 +66,7 @@ func scanCookies(t *activescan.OperationScan) error {
 		return err
 	}
 	for _, c := range req.Cookies() {
+		// Signed formats have a prefix or a suffix (".", "s:") and do not parse as JSON or PHP.
 		kept := decodeState(c.Value)
 		if kept == nil {
 			continue
@@ -65,7 +78,8 @@ func scanCookies(t *activescan.OperationScan) error {
 	return nil
 }
 
-// probeCookie tries the cookie on pages of the user.
+// probeCookie tries the cookie with pages of the user until one proves it. It reports whether one
+// did.
 func probeCookie(t *activescan.OperationScan, name string, kept *text) (bool, error) {
 	tried := 0
 	for _, e := range t.Sitemap.Entries() {
@@ -81,8 +95,8 @@ func probeCookie(t *activescan.OperationScan, name string, kept *text) (bool, er
 	return false, nil
 }
 
-// findClaimPage looks for a claim of the cookie that the page shows to the user and to nobody else,
-// and writes another one.
+// findClaimPage checks whether a page shows a claim of the cookie to the user and to nobody else.
+// Then it sends the cookie with another value in place of the claim.
 func findClaimPage(t *activescan.OperationScan, r *message.Request, name string, kept *text) (bool, error) {
 	send := func(value string) (*message.Response, error) {
 		return t.SendAs(r, activescan.ForgedSession{Session: t.As, Old: name + "=" + kept.whole, New: name + "=" +
@@ -92,6 +106,7 @@ func findClaimPage(t *activescan.OperationScan, r *message.Request, name string,
 	if err != nil || own.Status >= 300 {
 		return false, err
 	}
+	// Only claims that the page shows can prove anything: the changed value has to appear there.
 	claims := slices.DeleteFunc(kept.claimWords(), func(c string) bool { return !strings.Contains(own.Text(), c) })
 	if len(claims) == 0 {
 		return false, nil
@@ -101,18 +116,21 @@ func findClaimPage(t *activescan.OperationScan, r *message.Request, name string,
 		return false, err // it is not the cookie that opens the page
 	}
 	for _, claim := range claims[:min(len(claims), maxClaims)] {
+		// A word such as "user" is on the page for everyone.
 		if strings.Contains(nobody.Text(), claim) {
 			continue
 		}
 		var answers []*message.Response
 		payload := ""
 		for range 2 {
+			// Long enough not to occur by chance, and not longer than applications expect.
 			word := t.RandomLetters(min(max(len(claim), 8), 30))
 			payload = kept.withClaim(claim, word)
 			resp, err := send(payload)
 			if err != nil {
 				return false, err
 			}
+			// A page that shows the whole cookie, such as one for debugging, reads no claim.
 			if resp.Status >= 300 || !strings.Contains(resp.Text(), word) || strings.Contains(resp.Text(), payload) {
 				break
 			}
@@ -143,19 +161,26 @@ func findClaimPage(t *activescan.OperationScan, r *message.Request, name string,
 	return false, nil
 }
 
-// A text is a cookie that can be read.
+// A text is a cookie whose content can be read.
 type text struct {
-	whole  string // as it is sent
-	plain  string // what it says
-	form   string // for people
+	// whole is the value as it is sent.
+	whole string
+	// plain is the decoded content: JSON, or an array as PHP serializes it.
+	plain string
+	// form describes the format to people: "JSON in base 64".
+	form string
+	// encode writes a content as the cookie does; it reverses the decoding.
 	encode func(string) string
-	php    bool
+	// php says that plain is PHP, where each string has its length before it.
+	php bool
 }
 
-// serialized are arrays of PHP of texts and numbers.
+// serialized matches arrays of PHP whose members are strings, integers, booleans and null:
+// a:1:{s:4:"user";s:3:"bob";}. Objects are a check of their own (deserialization).
 var serialized = lazyregexp.New(`^a:\d+:\{(?:(?:s:\d+:"[^"]*"|i:-?\d+|b:[01]|N);)+\}$`)
 
-// decodeState reads JSON and arrays of PHP, as they are or in an encoding; nil: it is neither.
+// decodeState parses JSON and arrays of PHP, as they are, percent-encoded, in base64, or in both;
+// nil: the value is neither.
 func decodeState(value string) *text {
 	type way struct {
 		plain, form string
@@ -166,6 +191,8 @@ func decodeState(value string) *text {
 		ways = append(ways, way{plain, " in URL encoding", url.QueryEscape})
 	}
 	for _, w := range slices.Clone(ways) {
+		// Padding and alphabet are those of the first that decodes, so that the changed value looks
+		// alike.
 		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding,
 			base64.RawURLEncoding} {
 			if b, err := e.DecodeString(w.plain); err == nil {
@@ -189,11 +216,13 @@ func decodeState(value string) *text {
 }
 
 var (
+	// inJSON captures string values of JSON; inPHP those of PHP. At least three characters: shorter
+	// ones are on every page.
 	inJSON = lazyregexp.New(`:\s*"([A-Za-z0-9@._-]{3,60})"`)
 	inPHP  = lazyregexp.New(`;s:\d+:"([A-Za-z0-9@._-]{3,60})"`)
 )
 
-// claimWords returns words that the text says as values.
+// claimWords returns the string values of the content, each once.
 func (x *text) claimWords() []string {
 	re := inJSON
 	if x.php {
@@ -208,8 +237,8 @@ func (x *text) claimWords() []string {
 	return out
 }
 
-// changed is the text with a word in the place of a claim. PHP writes the length before
-// each text.
+// changed returns the content with a word in place of a claim. PHP writes the length before each
+// string and refuses a wrong one.
 func (x *text) changed(claim, word string) string {
 	if x.php {
 		return strings.ReplaceAll(x.plain, fmt.Sprintf("s:%d:%q", len(claim), claim),
@@ -218,21 +247,25 @@ func (x *text) changed(claim, word string) string {
 	return strings.ReplaceAll(x.plain, `"`+claim+`"`, `"`+word+`"`)
 }
 
-// withClaim is the cookie with a word in the place of the claim.
+// withClaim returns the cookie with a word in place of the claim.
 func (x *text) withClaim(claim, word string) string { return x.encode(x.changed(claim, word)) }
 
-// withBrokenText is the same, but no reader can read it.
+// withBrokenText returns the same without its closing braces, so that no parser accepts it. An
+// application that shows the word all the same only searches the text.
 func (x *text) withBrokenText(claim, word string) string {
 	return x.encode(strings.TrimRight(x.changed(claim, word), "} "))
 }
 
-// stateHead begins what ASP.NET writes of the state of a page.
+// stateHead begins the view state that ASP.NET serializes with LosFormatter (version 2.0 and
+// later). What does not begin so in base64 is encrypted.
 const stateHead = "\xff\x01"
 
-// word is a text in a state that can be changed without anything else being other.
+// word matches a run of letters in a state, which can be replaced by one of the same length without
+// changing the structure around it.
 var word = lazyregexp.New(`[A-Za-z]{5,30}`)
 
-// scanFormState changes the state of a form.
+// scanFormState changes a word in the view state of a form. ASP.NET appends an HMAC unless
+// EnableViewStateMac is off, and then refuses the change.
 func scanFormState(t *activescan.OperationScan) error {
 	points := t.Request.Points()
 	i := slices.IndexFunc(points, func(p message.Point) bool { return p.Name == "__VIEWSTATE" })
@@ -257,11 +290,13 @@ func scanFormState(t *activescan.OperationScan) error {
 	if err != nil || own.Status >= 400 {
 		return err
 	}
+	// One word is replaced by letters of the same length, so the structure around it stays valid.
 	change := func() []byte {
 		b, last := slices.Clone(raw), where[len(where)-1]
 		copy(b[last[0]:last[1]], t.RandomLetters(last[1]-last[0]))
 		return b
 	}
+	// Another head: no version of the formatter parses it.
 	broken := slices.Clone(raw)
 	broken[0], broken[1] = 'M', 'x'
 	_, refused, err := send(broken)

@@ -11,28 +11,42 @@ import (
 
 // This file tries the values that leave a place.
 
-// A proof is a value that became script.
+// A proof is a value that became script in a page.
 type proof struct {
-	where   context
-	word    string
+	// where is the context that the value left.
+	where context
+	// word is the function that the script calls.
+	word string
+	// payload is the whole value that was sent.
 	payload string
-	how     string
+	// how describes what runs it, as in "an event handler onload that calls it"; empty: nothing
+	// does.
+	how string
+	// request sent the value, answer shows the page with it: of a stored value another page.
 	request *message.Request
 	answer  *message.Response
 }
 
-// A breaker tries values at one point.
+// A breaker tries values at one point until one leaves its context.
 type breaker struct {
+	// random returns letters that are not in the page yet.
 	random func(n int) string
-	try    func(payload string) (*message.Response, *message.Request, error)
-	upper  bool   // the answer has the value in capitals
-	lead   string // stands before the value, and makes the answer show it
-	pad    string // follows the value, whose end is cut off or replaced
-	word   string
-	sent   []string
+	// try sends a value, and returns the response that shows it and the request.
+	try func(payload string) (*message.Response, *message.Request, error)
+	// upper: the response shows values in capitals, so the word is chosen in capitals too.
+	upper bool
+	// lead stands before each value, and makes the response show it, such as a quote that breaks a
+	// query.
+	lead string
+	// pad follows each value, whose end the application cuts off or replaces.
+	pad string
+	// word is the function of the next value.
+	word string
+	// sent contains the values that were tried, because contexts share some.
+	sent []string
 }
 
-// nextWord chooses another word.
+// nextWord chooses a new word, so that a stored value of an earlier try is not taken for this one.
 func (b *breaker) nextWord() string {
 	b.word = "m" + b.random(9)
 	if b.upper { // such a script is written without letters
@@ -41,14 +55,16 @@ func (b *breaker) nextWord() string {
 	return b.word
 }
 
-// maxContexts bounds the contexts of one value that are tried.
+// maxContexts bounds the contexts of one value that are tried. A word that appears in a form, a
+// title and a script has three.
 const maxContexts = 5
 
-// maxBlocked bounds the values in a row that do not come back at all, before something
-// in front is taken to refuse them.
+// maxBlocked bounds the values in a row that do not come back at all, before a firewall in front is
+// assumed to refuse them.
 const maxBlocked = 3
 
-// breakContexts tries to leave one of the contexts.
+// breakContexts tries to leave the contexts one after the other, until one is left. Text between
+// tags gets all elements (anyTags) if harmless markup comes back: then a filter lets some through.
 func (b *breaker) breakContexts(list []context) (*proof, error) {
 	b.nextWord()
 	for _, c := range list[:min(len(list), maxContexts)] {
@@ -71,7 +87,7 @@ func (b *breaker) breakContexts(list []context) (*proof, error) {
 	return nil, nil
 }
 
-// breakMarkup tries values for what shows nothing but markup of a kind.
+// breakMarkup tries elements where a word alone is refused, such as an editor that requires markup.
 func (b *breaker) breakMarkup() (*proof, error) {
 	found, _, err := b.breakContext(context{kind: inText}, anyTags(b.nextWord()), true)
 	return found, err
@@ -85,6 +101,7 @@ func (b *breaker) breakContext(c context, payloads []string, all bool) (found *p
 		if slices.Contains(b.sent, payload) {
 			continue
 		}
+		// A value came back unchanged and still did not run: there is no filter to evade.
 		if !all && same > 0 && isEvasion(payload) {
 			continue // nothing is filtered there
 		}
@@ -99,6 +116,8 @@ func (b *breaker) breakContext(c context, payloads []string, all bool) (found *p
 		if isIntact(found.answer.Text(), payload, b.word) {
 			same++
 		}
+		// The character that had to come through is encoded everywhere: no other value can leave
+		// the context.
 		if c.isEscaped(found.answer, b.word, payload) {
 			return nil, false, nil
 		}
@@ -111,13 +130,13 @@ func (b *breaker) breakContext(c context, payloads []string, all bool) (found *p
 	return nil, true, nil
 }
 
-// isIntact reports whether a value came back as it was sent, wherever it did.
+// isIntact reports whether a value came back as it was sent, wherever the word is in the page.
 func isIntact(text, payload, word string) bool {
 	n := strings.Count(text, payload)
 	return n > 0 && n*strings.Count(payload, word) == strings.Count(text, word)
 }
 
-// tryValue tries one value; the proof has no how where there is none.
+// tryValue tries one value. The proof has no how where nothing runs it.
 func (b *breaker) tryValue(c context, payload string) (*proof, error) {
 	payload = b.lead + payload + b.pad
 	resp, request, err := b.try(payload)
@@ -131,7 +150,8 @@ func (b *breaker) tryValue(c context, payload string) (*proof, error) {
 	return out, nil
 }
 
-// repeatProof repeats a proof with another word; nil: it cannot be repeated.
+// repeatProof repeats a proof with another word, which rules out a page that had the first one from
+// elsewhere; nil: it cannot be repeated.
 func (b *breaker) repeatProof(found *proof) (*proof, error) {
 	payload := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(found.payload, b.lead), b.pad), found.word,
 		b.nextWord())
@@ -142,8 +162,8 @@ func (b *breaker) repeatProof(found *proof) (*proof, error) {
 	return again, nil
 }
 
-// allowsMarkup reports whether harmless markup comes back as markup, or the sign that begins
-// it as it is.
+// allowsMarkup reports whether harmless markup comes back as markup, or the character "<" as it is.
+// Filters with a list of permitted elements let b, a or img through.
 func (b *breaker) allowsMarkup() (bool, error) {
 	w := b.word
 	resp, _, err := b.try(b.lead + `<b title="` + w + `">` + w + `</b><a href="/` + w + `">` + w + `</a><img src="/` +
@@ -155,6 +175,7 @@ func (b *breaker) allowsMarkup() (bool, error) {
 		if n.Type != html.ElementNode {
 			continue
 		}
+		// "<" before the word made an element of that name.
 		if strings.HasPrefix(n.Data, strings.ToLower(w)) {
 			return true, nil
 		}

@@ -13,7 +13,7 @@ import (
 
 // This file tells where in a page a word stands, and what leaves that place.
 
-// A kind is a kind of place.
+// A kind is a kind of context: each is left by other characters.
 type kind int
 
 const (
@@ -28,20 +28,25 @@ const (
 	inStyle                 // in a style
 )
 
-// A context is a place.
+// A context is where in a page a value appears. It is comparable, so that each is tried once.
 type context struct {
-	kind    kind
+	kind kind
+	// The element in small letters: that of the attribute, or whose text it is; empty between tags.
 	element string
-	name    string // of the attribute
-	quote   byte   // around the attribute's value, or the string in script; 0: none
-	// in script: the quote, '/' in a comment to the end of the line, '*' in a block comment, '`' in a template, 0 in
-	// code
-	state   byte
-	address bool // the script is an address, in which percent signs encode
-	xml     bool // the page is XML
+	// The name of the attribute in small letters; empty outside of attributes.
+	name string
+	// The quote around the attribute's value; 0: none, so that a space ends it.
+	quote byte
+	// In script: the quote of the string, '/' in a comment to the end of the line, '*' in a block
+	// comment, '`' in a template, 'r' in a regular expression, 0 in code.
+	state byte
+	// The script is a javascript: address, in which percent-encoding is decoded before it runs.
+	address bool
+	// The page is XML, which has to stay well-formed for a browser to show it.
+	xml bool
 }
 
-// describeContext tells the place to people.
+// describeContext describes the context for the report.
 func (c context) describeContext() string {
 	switch c.kind {
 	case inRaw:
@@ -65,20 +70,23 @@ func (c context) describeContext() string {
 	return "between the tags of the page"
 }
 
-// addressed are attributes that a browser opens, where an address of script runs.
+// addressed are attributes that a browser requests or opens: a javascript: address runs in some of
+// them. srcdoc is listed as false because its value is a page, not an address.
 var addressed = map[string]bool{"href": true, "src": true, "action": true, "formaction": true, "data": true,
 	"xlink:href": true, "srcdoc": false}
 
-// foreign are attributes whose address decides what runs in the page or where its
-// forms go.
+// foreign maps elements to the attribute whose address decides what runs in the page or where its
+// forms send data, so that an address of another host is a vulnerability of its own.
 var foreign = map[string]string{"script": "src", "base": "href", "form": "action", "iframe": "src", "embed": "src",
 	"object": "data", "link": "href"}
 
-// rawText are elements whose content is no markup.
+// rawText are elements whose content is no markup (HTML, section 13.2.5.2 to 13.2.5.5): only their
+// own end tag leaves them. noscript is one where script runs.
 var rawText = map[string]bool{"textarea": true, "title": true, "style": true, "noscript": true, "xmp": true,
 	"iframe": true, "noembed": true, "noframes": true, "plaintext": true}
 
-// findContexts returns the places of the word in the page, each kind once.
+// findContexts returns the contexts of the word in the page, each once, in the order of the page.
+// The tokenizer is used and not the tree: the tree moves and drops what stands in a wrong location.
 func findContexts(resp *message.Response, word string) []context {
 	var out []context
 	add := func(c context) {
@@ -120,14 +128,15 @@ func findContexts(resp *message.Response, word string) []context {
 					add(c)
 				}
 			}
+		// The tokenizer consumes raw text up to its end tag, so the next one closes it.
 		case html.EndTagToken:
 			open = ""
 		}
 	}
 }
 
-// contextsInText returns the places of the word in a text inside of an element whose content
-// is no markup; without a name it is any other one.
+// contextsInText returns the contexts of the word in a text. element is the open element whose
+// content is no markup; empty for all others.
 func contextsInText(raw, element, word string) []context {
 	switch {
 	case element == "script":
@@ -136,6 +145,7 @@ func contextsInText(raw, element, word string) []context {
 			out = append(out, context{kind: inScript, element: element, state: state})
 		}
 		return out
+	// A style is left by its end tag, or by a rule within it.
 	case element == "style":
 		return []context{{kind: inRaw, element: element}, {kind: inStyle, element: element}}
 	case rawText[element]:
@@ -144,7 +154,7 @@ func contextsInText(raw, element, word string) []context {
 	return []context{{kind: inText}}
 }
 
-// contextsInTag returns the places of the word in a tag.
+// contextsInTag returns the contexts of the word in a tag, which may contain it several times.
 func contextsInTag(raw, element, word string) []context {
 	var out []context
 	for from := 0; ; {
@@ -162,13 +172,16 @@ func contextsInTag(raw, element, word string) []context {
 		switch {
 		case !ok:
 			out = append(out, context{kind: inTag, element: element})
+		// Entities are decoded before the script of a handler runs, so &#39; ends a string.
 		case strings.HasPrefix(name, "on"):
 			text := html.UnescapeString(raw[start:])
 			for _, state := range scriptStates(text[:min(len(text), len(value)+len(word)+1)], word) {
 				out = append(out, context{kind: inHandler, element: element, name: name, quote: quote, state: state})
 			}
+		// The value is the beginning of the address, so it decides the scheme.
 		case addressed[name] && value == "":
 			out = append(out, context{kind: inAddress, element: element, name: name, quote: quote})
+		// href="javascript:show('WORD')": script in an address.
 		case addressed[name] && strings.HasPrefix(strings.ToLower(value), "javascript:"):
 			for _, state := range scriptStates(strings.TrimSpace(html.UnescapeString(raw[start:i+len(word)])), word) {
 				out = append(out, context{kind: inHandler, element: element, name: name, quote: quote, state: state,
@@ -202,8 +215,9 @@ func skipUntil(raw string, i int, set string) int {
 	return i
 }
 
-// attributeAt returns the attribute in whose value the offset of a tag is, the quote
-// around it and where it begins, by the states of the HTML standard, section 13.2.5.
+// attributeAt returns the attribute in whose value the offset of a tag is, the quote around it, and
+// where the value begins, by the states of the HTML standard, section 13.2.5.32 to 13.2.5.39. Not
+// ok: the offset is in a name, or between attributes.
 func attributeAt(raw string, offset int) (name string, quote byte, start int, ok bool) {
 	i := skipUntil(raw, 1, spaces+"/>")
 	for i < len(raw) {
@@ -228,6 +242,7 @@ func attributeAt(raw string, offset int) (name string, quote byte, start int, ok
 		if raw[i] == '"' || raw[i] == '\'' {
 			quote, start = raw[i], i+1
 			end := strings.IndexByte(raw[start:], quote)
+			// The quote is never closed: the value goes on to the end of the page.
 			if end < 0 {
 				return name, quote, start, offset >= start
 			}
@@ -245,7 +260,7 @@ func attributeAt(raw string, offset int) (name string, quote byte, start int, ok
 // isSpace reports whether a character separates attributes.
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
 
-// scriptStates returns the states of a script in which the word stands.
+// scriptStates returns the states of a script in which the word appears, each once.
 func scriptStates(script, word string) []byte {
 	var out []byte
 	var at scriptPosition
@@ -254,6 +269,7 @@ func scriptStates(script, word string) []byte {
 			if bytes.IndexByte(out, at.state) < 0 {
 				out = append(out, at.state)
 			}
+			// The word is an operand: a slash behind it divides.
 			i += len(word) - 1
 			at.last = 'w'
 			continue
@@ -267,11 +283,16 @@ func scriptStates(script, word string) []byte {
 	return out
 }
 
-// A scriptPosition is where in a script the reader is: in code (0), in a string by its
-// quote, in a comment ('/' to the end of the line, '*'), or in a regular expression ('r').
+// A scriptPosition is the state of a small lexer of JavaScript: in code (0), in a string by its
+// quote, in a comment ('/' to the end of the line, '*'), or in a regular expression ('r'). A parser
+// would stop at the values that the page puts into the script.
 type scriptPosition struct {
 	state byte
-	last  byte // of the code that is no space: a slash behind an operator begins a regular expression
+	// The last byte of code that is no space: a slash behind an operator begins a regular
+	// expression.
+	// The last byte of code that is no space: a slash behind an operator begins a regular
+	// expression.
+	last byte
 }
 
 // advance reads one character and returns how many more belong to it.
@@ -294,6 +315,8 @@ func (p *scriptPosition) advance(c, next byte) int {
 			return 1
 		case c == p.state || p.state == 'r' && c == '/':
 			p.state, p.last = 0, 'w'
+		// A line end within a string is an error of syntax; the browser skips the script up to
+		// there.
 		case c == '\n' && p.state != '`':
 			p.state = 0
 		}
@@ -320,8 +343,9 @@ func (p *scriptPosition) advanceCode(c, next byte) int {
 	return more
 }
 
-// payloadsFor returns values that leave the place, the likeliest first. The word is called
-// as a function.
+// payloadsFor returns values that leave the context, the likeliest first. Each calls the word as a
+// function: nothing else in the page does, so a call of it proves the script. The later values
+// evade filters that remove words, letters or spaces.
 func (c context) payloadsFor(word string) []string {
 	call := word + "(1)"
 	if c.xml {
@@ -367,10 +391,12 @@ func prefixAll(prefix string, list ...string) []string {
 	return out
 }
 
-// addressPayloads are addresses of script where the attribute is followed, addresses of
-// another host where it is loaded, and values that leave the attribute.
+// addressPayloads returns javascript: addresses where the attribute is followed, addresses of
+// another host where it is loaded, and values that leave the attribute. The spellings are those
+// that the URL parser accepts: capitals, tabs inside of the scheme, entities.
 func (c context) addressPayloads(word, call string) []string {
 	leave := context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloadsFor(word)
+	// The top-level domain example is reserved (RFC 2606): nothing is ever loaded from it.
 	other := "//" + word + ".example/"
 	switch {
 	case c.element == "script" || c.element == "base":
@@ -383,8 +409,9 @@ func (c context) addressPayloads(word, call string) []string {
 		"javasc&#114;ipt:" + call + "//http://", "javascrscriptipt:" + call + "//"}, leave...)
 }
 
-// attributePayloads end the value of an attribute by its quote, or by a space where it has
-// none, and add a handler or an element.
+// attributePayloads returns values that end the attribute by its quote, or by a space where it has
+// none, and add an event handler or an element. autofocus and tabindex make onfocus run without the
+// user.
 func (c context) attributePayloads(call string) []string {
 	if c.quote == 0 {
 		return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "x><svg onload=" + call + ">",
@@ -398,9 +425,11 @@ func (c context) attributePayloads(call string) []string {
 		q + " oonnfocus=" + call + " autofocus tabindex=1 x=" + q, q + "><scrscriptipt>" + call + "</scrscriptipt>"}
 }
 
-// handlerPayloads leave a string in the script of an event handler, or the attribute.
+// handlerPayloads returns values that leave a string in the script of an event handler, and values
+// that leave the attribute.
 func (c context) handlerPayloads(word, call string) []string {
 	list := c.codePayloads(call)
+	// %27 becomes a quote when the address is opened, after all filters.
 	if c.address { // what is encoded twice is decoded when it runs
 		escape := strings.NewReplacer("'", "%27", `"`, "%22", "`", "%60")
 		for _, p := range c.codePayloads(call)[:min(2, len(list))] {
@@ -411,18 +440,20 @@ func (c context) handlerPayloads(word, call string) []string {
 		quote: c.quote}.payloadsFor(word)...)
 }
 
-// evasions are parts of values that are another way to write what one before them says,
-// for what takes out words, letters or blanks.
+// evasions are parts of values that write what an earlier value says in another way, against
+// filters that remove words, letters or spaces. They are left out where nothing is filtered. A new
+// evasion in payloadsFor needs a row here.
 var evasions = []string{"JaVaScRiPt:", "java\tscript:", "javasc&#114;ipt:", "scrscriptipt", "<ScRiPt>", "<scr<script>",
 	"oonn", "ONFOCUS", "\fonfocus", "/onfocus", "%27", "%22", "%60"}
 
-// isEvasion reports whether a value is such a way.
+// isEvasion reports whether a value is an evasion.
 func isEvasion(payload string) bool {
 	return slices.ContainsFunc(evasions, func(e string) bool { return strings.Contains(payload, e) })
 }
 
-// xmlPayloads are values that become an element of script in a document of XML, and
-// leave it well-formed.
+// xmlPayloads returns values that become an element script of XHTML in an XML document and leave it
+// well-formed; a browser shows nothing else of a document with an error. Without a quote it is
+// none.
 func (c context) xmlPayloads(call string) []string {
 	element := `<x:script xmlns:x="` + xhtml + `">` + call + `</x:script>`
 	q := string(c.quote)
@@ -439,8 +470,9 @@ func (c context) xmlPayloads(call string) []string {
 	return []string{element, "]]>" + element + "<![CDATA["}
 }
 
-// anyTags are values for what lets some elements or attributes through: each has
-// another element, and another way in which it runs.
+// anyTags returns values against filters that let some elements or attributes through: each has
+// another element, and another event or address that runs it. The last ones run no script, but load
+// another host's content or set a style.
 func anyTags(word string) []string {
 	call := word + "(1)"
 	return []string{
@@ -464,7 +496,9 @@ func anyTags(word string) []string {
 	}
 }
 
-// codePayloads returns values that leave the state of a script.
+// codePayloads returns values that leave the state of a script: the quote of the string, the end of
+// the comment, then brackets that are open around it. "\" before the quote defeats applications
+// that escape quotes and not backslashes.
 func (c context) codePayloads(call string) []string {
 	q := string(c.state)
 	switch c.state {
@@ -474,6 +508,7 @@ func (c context) codePayloads(call string) []string {
 	case '`':
 		return []string{"${" + call + "}", "`-" + call + "-`"}
 	case '/':
+		// JavaScript ends lines at U+2028 too (ECMA-262, section 12.3).
 		return []string{"\n" + call + "//", "\r" + call + "//", "\u2028" + call + "//"}
 	case '*':
 		return []string{"*/" + call + "/*", "*/;" + call + ";/*"}
@@ -483,9 +518,9 @@ func (c context) codePayloads(call string) []string {
 	return []string{call, "1;" + call, "1-" + call, ";" + call + ";//", "1);" + call + ";//", "1});" + call + ";//"}
 }
 
-// isEscaped reports whether the answer shows that nothing can leave the place: wherever
-// the word comes back, the character that had to come through is encoded, or taken out
-// of a text.
+// isEscaped reports whether the response shows that nothing can leave the context: wherever the
+// word comes back, the character that had to come through is encoded, or removed from a text. In
+// scripts, handlers and styles no single character decides.
 func (c context) isEscaped(resp *message.Response, word, payload string) bool {
 	special := "<"
 	switch c.kind {
@@ -509,6 +544,7 @@ func (c context) isEscaped(resp *message.Response, word, payload string) bool {
 		if next < 0 {
 			return true
 		}
+		// The encoded character is before the word in each value; sixty bytes cover the longest.
 		before := strings.ToLower(text[max(0, i+next-60) : i+next])
 		encoded := false
 		for _, form := range encodings[special] {
@@ -521,7 +557,8 @@ func (c context) isEscaped(resp *message.Response, word, payload string) bool {
 	}
 }
 
-// encodings are the forms in which a character is harmless in markup.
+// encodings maps a character to the forms in which it is harmless in markup: entities of HTML by
+// name and number, percent-encoding, and the escapes of JSON and JavaScript.
 var encodings = map[string][]string{
 	"<": {"&lt;", "&#60;", "&#x3c;", "%3c", `\u003c`, `\x3c`},
 	`"`: {"&quot;", "&#34;", "&#x22;", "%22", `\u0022`, `\x22`},

@@ -17,7 +17,8 @@ import (
 
 // This file decides whether a browser would run the word.
 
-// findExecution reports whether a page runs the word as a function, and as what.
+// findExecution reports whether a page runs the word as a function, and by what. It reads the tree
+// that the HTML parser of browsers makes, so mistakes of the page are corrected in the same way.
 func findExecution(resp *message.Response, word string) (how string, ok bool) {
 	if !strings.Contains(resp.Text(), word) {
 		return "", false
@@ -45,7 +46,8 @@ func findExecution(resp *message.Response, word string) (how string, ok bool) {
 	return "", false
 }
 
-// isInert reports whether the element is in a part of the page that is not shown.
+// isInert reports whether the element is in a part of the page that a browser with script does not
+// show.
 func isInert(n *html.Node) bool {
 	for up := range n.Ancestors() {
 		if up.Type == html.ElementNode && (up.Data == "template" || up.Data == "noscript") {
@@ -55,7 +57,8 @@ func isInert(n *html.Node) bool {
 	return false
 }
 
-// isExecutable reports whether a browser runs the element script.
+// isExecutable reports whether a browser runs the element script: by its type it may also be data
+// (application/json), a template, or VBScript.
 func isExecutable(n *html.Node) bool {
 	for _, a := range n.Attr {
 		switch a.Key {
@@ -71,7 +74,7 @@ func isExecutable(n *html.Node) bool {
 	return true
 }
 
-// findInAttributes looks for the word in event handlers and addresses of an element.
+// findInAttributes finds the word in event handlers, styles and addresses of an element.
 func findInAttributes(n *html.Node, word string) (how string, ok bool) {
 	for _, a := range n.Attr {
 		name := a.Key
@@ -84,6 +87,7 @@ func findInAttributes(n *html.Node, word string) (how string, ok bool) {
 		switch {
 		case name == "style" && hasStyleProperty(a.Val, word, true):
 			return styleHow, true
+		// The body of a handler is a function (HTML, section 8.1.8.1), so it may contain return.
 		case strings.HasPrefix(name, "on") && len(name) > 3 && callsWord("function f(){"+a.Val+"\n}", word):
 			return "an event handler " + name + " that calls it", true
 		case isNavigated(n, name):
@@ -100,11 +104,11 @@ func findInAttributes(n *html.Node, word string) (how string, ok bool) {
 	return "", false
 }
 
-// styleHow is a proof that is no script.
+// styleHow is the proof of a style, which runs no script.
 const styleHow = "a declaration of a style of its own"
 
-// loadsFromWord looks for an address of the word's own site where it decides what runs in
-// the page or where its forms go.
+// loadsFromWord reports whether an element loads from the host that is named like the word, where
+// that decides what runs in the page, where its forms send data, or where the browser goes.
 func loadsFromWord(n *html.Node, word string) (how string, ok bool) {
 	for _, a := range n.Attr {
 		if n.Data == "meta" && a.Key == "content" && strings.Contains(a.Val, "url=//"+word+".example/") &&
@@ -145,7 +149,8 @@ func isRefresh(n *html.Node) bool {
 // foreignHow begins a proof of an address of another site.
 const foreignHow = "an address of another site in "
 
-// hasStyleProperty reports whether a style declares a property named like the word.
+// hasStyleProperty reports whether a style declares a property named like the word. inline says
+// that the text is an attribute, without selectors.
 func hasStyleProperty(text, word string, inline bool) bool {
 	p := css.NewParser(parse.NewInputString(text), inline)
 	for range 100_000 {
@@ -164,7 +169,8 @@ func hasStyleProperty(text, word string, inline bool) bool {
 	return false
 }
 
-// isNavigated reports whether a browser opens the attribute's address as a page.
+// isNavigated reports whether a browser opens the attribute's address as a page, where a
+// javascript: address runs.
 func isNavigated(n *html.Node, name string) bool {
 	switch name {
 	case "href", "xlink:href":
@@ -179,8 +185,8 @@ func isNavigated(n *html.Node, name string) bool {
 	return false
 }
 
-// javascriptOf returns the code of an address of script, as browsers read it: control
-// characters in front and tabs and line ends inside do not count.
+// javascriptOf returns the code of a javascript: address, as the URL standard parses it: leading
+// control characters and spaces, and tabs and line ends anywhere are removed.
 func javascriptOf(address string) (string, bool) {
 	address = strings.TrimLeftFunc(address, func(c rune) bool { return c <= ' ' })
 	address = strings.Map(func(c rune) rune {
@@ -200,7 +206,8 @@ func javascriptOf(address string) (string, bool) {
 	return code, true
 }
 
-// callsWord reports whether the code parses and calls the word.
+// callsWord reports whether the code parses and calls the word. One error of syntax, such as a
+// quote that stays open, keeps the browser from running any of it.
 func callsWord(code, word string) bool {
 	ast, err := js.Parse(parse.NewInputString(code), js.Options{})
 	if err != nil {
@@ -211,7 +218,7 @@ func callsWord(code, word string) bool {
 	return v.found
 }
 
-// finder looks in a script for a call with the word, which runs when the script does.
+// A finder searches a script for a call of the word: word(1), or the tagged template word`1`.
 type finder struct {
 	word  string
 	found bool
@@ -238,18 +245,19 @@ func (f *finder) Enter(n js.INode) js.IVisitor {
 // Exit implements js.IVisitor.
 func (f *finder) Exit(js.INode) {}
 
-// xhtml is the namespace in whose elements browsers see a page's, in any document of XML.
+// xhtml is the namespace of elements that browsers treat as HTML in any XML document.
 const xhtml = "http://www.w3.org/1999/xhtml"
 
-// isXML reports whether a browser shows the answer as a document of XML.
+// isXML reports whether a browser shows the response as an XML document. XHTML is parsed by the
+// HTML rules here, which is close enough for event handlers.
 func isXML(resp *message.Response) bool {
 	t := resp.MediaType()
 	return t == "text/xml" || t == "application/xml"
 }
 
-// provenXML reports whether a document of XML has an element of script that calls the
-// word. Browsers run it when they have read that far without an error; not where a style
-// sheet makes another document of it.
+// provenXML reports whether an XML document has an XHTML element script that calls the word.
+// Browsers run it when they have parsed up to there without an error; not where a style sheet
+// transforms the document.
 func provenXML(text, word string) (how string, ok bool) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
@@ -267,6 +275,7 @@ func provenXML(text, word string) (how string, ok bool) {
 			}
 		case xml.StartElement:
 			depth++
+			// As the root a script would need an XHTML document of its own.
 			inside = depth > 1 && t.Name.Space == xhtml && t.Name.Local == "script"
 			code.Reset()
 		case xml.CharData:
@@ -282,8 +291,9 @@ func provenXML(text, word string) (how string, ok bool) {
 	}
 }
 
-// blockingPolicy returns the rule of the answer's policy that keeps a browser from running what
-// was proven; empty: nothing does. Policies of a meta element are left to the browser.
+// blockingPolicy returns the directive of the Content-Security-Policy that keeps browsers from
+// running what was proven; empty: none does. Policies of a meta element are left to the browser.
+// Each policy of the header has to allow the script.
 func blockingPolicy(found *proof) string {
 	if found.how == styleHow || strings.HasPrefix(found.how, foreignHow) {
 		return ""
@@ -298,12 +308,14 @@ func blockingPolicy(found *proof) string {
 	return ""
 }
 
-// blockingDirective returns the directive of one policy that forbids script in the page, by the
-// rules of Content Security Policy 3, section 6.7.3.
+// blockingDirective returns the directive of one policy that forbids inline script, by Content
+// Security Policy 3, section 6.7.3: script-src, else default-src. 'unsafe-inline' has no effect
+// beside a nonce, a hash or 'strict-dynamic'.
 func blockingDirective(policy string) string {
 	rules := map[string]string{}
 	for directive := range strings.SplitSeq(policy, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), " ")
+		// Of a repeated directive the first counts (section 2.2.1).
 		if name = strings.ToLower(name); rules[name] == "" {
 			rules[name] = strings.ToLower(value) + " "
 		}

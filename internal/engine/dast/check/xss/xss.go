@@ -1,11 +1,16 @@
-// Package xss finds cross-site scripting: a value of a request that becomes script in
-// a page, of the same answer (reflected) or of a later one (stored).
+// Package xss finds cross-site scripting (CWE-79): a value of a request that becomes script in a
+// page, of the same response (reflected) or of a later one (stored).
 //
-// A harmless word shows where a value appears. For each such context a few values that
-// leave it are sent, and the answer is parsed as a browser parses it: a vulnerability is only
-// what then stands there as an event handler, an address with a scheme of script, or a
-// call in script that parses. Everything is sent again with another word before it is
-// told. Encoded, filtered or quoted values are no vulnerability.
+// A harmless word shows where a value appears. For each such context a few values that leave it are
+// sent (breakout.go, context.go), and the response is parsed as a browser parses it (proof.go): a
+// vulnerability is only what then is an event handler, an address with a scheme of script, or a
+// call in script that parses. Everything is sent again with another word before it is reported.
+// Encoded, filtered or quoted values are no vulnerability. Where there is a browser it confirms the
+// script, and a Content-Security-Policy that blocks it lowers the severity.
+//
+// Budget: one request for a value that does not come back, at most maxContexts contexts of about
+// ten values for one that does. Values that only script of the page uses are left to package
+// domxss, and pages that the scan never sees to package blindxss.
 package xss
 
 import (
@@ -21,19 +26,24 @@ import (
 	"merlon/internal/scan"
 )
 
+// reflected: the value becomes script in the response to its own request.
 var reflected = texts.Get("reflected")
 
+// stored: it becomes script in a page that is requested without it.
 var stored = texts.Get("stored")
 
+// content: it becomes a style, or an element that loads from another host, but no script.
 var content = texts.Get("foreign-content")
 
 // Rule is the check.
+// The hooks: ProbePoint gets each value, ScanOperation the points that are probed together,
+// CheckStored the words that appear in a page other than the one they were sent to.
 var Rule = &activescan.Rule{ID: "xss", FindingRules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe,
 	AcceptsPoint: acceptsPoint, ProbePoint: probePoint, ScanOperation: probeOtherPoints, CheckStored: checkStored,
 	StoredRules: []*finding.Rule{stored}, BrowserRules: []*finding.Rule{stored}}
 
-// acceptsPoint chooses values, and names of members that clients choose: other names are looked at
-// together, see others.
+// acceptsPoint accepts values, and names of JSON members that clients choose. Cookies, headers and
+// names of parameters are probed together, see probeOtherPoints: few applications show them.
 func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML, message.InPath,
@@ -43,17 +53,20 @@ func acceptsPoint(p message.Point) bool {
 	return false
 }
 
-// probePoint looks at a value.
+// probePoint sends a word in place of the value, and tries to leave the contexts in which it
+// appears.
 func probePoint(p *activescan.Probe) error {
 	canary, err := p.ProbeCanary()
 	if err != nil {
 		return err
 	}
 	word, resp := canary.Word, canary.Response
+	// The word is looked for in all later pages. Names of files are checked by package upload.
 	if p.Point.Type != "file" && p.Target.Profile.Allows(scan.Standard) && (p.Request.Method != http.MethodGet ||
 		isLikelyStored(p)) {
 		p.RecordStoredPayload(word, word)
 	}
+	// A validation that requires markup refuses a word, but not markup.
 	if isRejection(resp) && !strings.Contains(resp.Text(), word) && p.IncrementCount("xss refused") <= maxRefused {
 		return proveBreakout(p, resp, func(b *breaker) (*proof, error) { return b.breakMarkup() })
 	}
@@ -63,20 +76,23 @@ func probePoint(p *activescan.Probe) error {
 	return inError(p, resp)
 }
 
-// isLikelyStored reports whether a query is likely to be kept, by what its parameter or its page is
-// called: methods do not tell it of all applications.
+// isLikelyStored reports whether a query is likely to be stored, by the name of its parameter or of
+// its page: some applications save comments by GET.
 func isLikelyStored(p *activescan.Probe) bool {
 	return p.Point.In == message.InQuery && (kept.MatchString(p.Point.Name) ||
 		keeping.MatchString(path.Base(p.Request.Path)))
 }
 
 var (
-	kept    = lazyregexp.New(`(?i)comment|message|^msg$|review|feedback|remark|reply|opinion|shout|signature|caption|motto|description|nick|(first|last|full|display|real)[-_]?name|(^|_)(bio|notes?|text|body)$`)
+	// kept matches parameters whose values are shown to others: message, nickname, bio.
+	kept = lazyregexp.New(`(?i)comment|message|^msg$|review|feedback|remark|reply|opinion|shout|signature|caption|motto|description|nick|(first|last|full|display|real)[-_]?name|(^|_)(bio|notes?|text|body)$`)
+	// keeping matches pages that save something: guestbook.php, add-comment, edit_profile.
 	keeping = lazyregexp.New(`(?i)guest-?book|comment|feedback|(^|[-_])(add|create|save|store|submit|insert|update|edit|post|send|sign|register|profile)`)
 )
 
-// inError looks at what repeats a value only where it cannot be used: a message about a
-// wrong value, or of a program that the value breaks. Its signs are asked for anyway.
+// inError tries values that appear only in an error: a message about a wrong value, or that of a
+// database whose statement the value breaks. The breaking value is cached, because other checks
+// send it too.
 func inError(p *activescan.Probe, plain *message.Response) error {
 	broken, err := p.SendCached(p.BreakingValue())
 	if err != nil || !isRendered(broken) || strings.Count(broken.Text(), unusual) <= strings.Count(plain.Text(),
@@ -95,14 +111,15 @@ func inError(p *activescan.Probe, plain *message.Response) error {
 	})
 }
 
-// unusual is a part of Probe.Breaking that texts of pages rarely hold.
+// unusual is a part of Probe.BreakingValue that texts of pages rarely contain.
 const unusual = `"(`
 
-// maxRefused bounds the values of a run that are tried although a word is refused.
+// maxRefused bounds the values of a scan that are tried although a word is refused: about twenty
+// requests each.
 const maxRefused = 15
 
-// isRejection reports whether an answer says that a value is not accepted. What takes only
-// markup of some kind answers so to a word.
+// isRejection reports whether a page says that a value is not accepted. JSON is left out, as no
+// browser shows it as a page.
 func isRejection(resp *message.Response) bool {
 	switch resp.Status {
 	case http.StatusBadRequest, http.StatusNotAcceptable, http.StatusUnprocessableEntity:
@@ -111,14 +128,14 @@ func isRejection(resp *message.Response) bool {
 	return false
 }
 
-// absent names the point of an address behind which there is nothing.
+// absent names the point of an address that does not exist, for the report.
 const absent = "page that is not there"
 
-// maxAbsent bounds the folders whose error page is looked at.
+// maxAbsent bounds the folders whose error page is probed: mostly one handler serves them all.
 const maxAbsent = 5
 
-// probeNotFoundPage looks at the page that a folder answers with where there is none: it often
-// names the address. Browsers encode what makes markup there, and servers decode it.
+// probeNotFoundPage probes the error page of a folder for a path that does not exist: it often
+// contains the path. Browsers encode what makes markup there, and some servers decode it.
 func probeNotFoundPage(t *activescan.OperationScan) error {
 	folder := strings.TrimSuffix(path.Dir(t.Request.Path), "/")
 	if !t.FirstTime("xss missing "+t.Request.Base()+folder) || t.IncrementCount("xss missing") > maxAbsent {
@@ -139,9 +156,9 @@ func probeNotFoundPage(t *activescan.OperationScan) error {
 		Index: strings.Count(folder, "/"), Value: word}}, word, resp)
 }
 
-// probeOtherPoints looks at what few applications show: cookies, the page that led here, and the
-// names of parameters, all in one request. Where cookies or headers are shown only when
-// a parameter is there, names are asked for in another one.
+// probeOtherPoints probes what few applications show: cookies, the headers Referer and User-Agent,
+// and names of parameters, in one request. Where the request has cookies or headers of its own,
+// names go into a second request, because a renamed parameter is missing and may change the page.
 func probeOtherPoints(t *activescan.OperationScan) error {
 	if err := probeNotFoundPage(t); err != nil {
 		return err
@@ -164,14 +181,15 @@ func probeOtherPoints(t *activescan.OperationScan) error {
 	return probeTogether(t, names)
 }
 
-// probeTogether puts a word at each of the points, in one request, and looks at those that
-// the answer shows.
+// probeTogether puts a word of its own at each of the points, in one request, and probes those
+// whose word the response shows.
 func probeTogether(t *activescan.OperationScan, points []message.Point) error {
 	r := t.Request
 	words := map[string]message.Point{}
 	for _, p := range points {
 		word := "m" + t.RandomLetters(9)
 		words[word] = p
+		// A Referer that is no address is dropped by many applications.
 		if p.Name == "Referer" && p.In == message.InHeader {
 			p.Value = t.Request.Base() + "/?"
 			words[word] = p
@@ -199,7 +217,8 @@ func probeTogether(t *activescan.OperationScan, points []message.Point) error {
 	return nil
 }
 
-// isRendered reports whether a browser shows the answer as a page.
+// isRendered reports whether a browser shows the response as a page. A missing media type is one:
+// the browser guesses from the content (MIME Sniffing, section 7).
 func isRendered(resp *message.Response) bool {
 	if resp.Location() != nil || resp.IsDownload() {
 		return false
@@ -211,11 +230,12 @@ func isRendered(resp *message.Response) bool {
 	return isXML(resp)
 }
 
-// maxCut bounds how much of a value's end may be missing.
+// maxCut bounds how many characters of a value's end may be missing: a column that is too short, or
+// a pattern that removes an extension.
 const maxCut = 3
 
-// probeContexts tries to leave the contexts in which the word appears in the answer: as it is, in
-// capitals, or without its end.
+// probeContexts tries to leave the contexts in which the word appears: as it is, in capitals, or
+// without its end.
 func probeContexts(p *activescan.Probe, word string, resp *message.Response) error {
 	if !isRendered(resp) {
 		return nil
@@ -241,7 +261,8 @@ func probeContexts(p *activescan.Probe, word string, resp *message.Response) err
 	return nil
 }
 
-// proveBreakout tries to leave a place, and reports what has left it twice.
+// proveBreakout lets how search for a value that leaves its context, repeats it, and reports what
+// was proven twice.
 func proveBreakout(p *activescan.Probe, resp *message.Response, how func(*breaker) (*proof, error)) error {
 	b := &breaker{random: p.RandomLetters, try: func(payload string) (*message.Response, *message.Request, error) {
 		r := p.Request.With(p.Point, valueFor(p.Point, payload))
@@ -273,6 +294,7 @@ func proveBreakout(p *activescan.Probe, resp *message.Response, how func(*breake
 	if err != nil {
 		return err
 	}
+	// A policy is a second line of defense, so the flaw remains, with less weight.
 	if rule := blockingPolicy(again); rule != "" && !ran {
 		flaw.Confidence, flaw.Severity = finding.MediumConfidence, finding.Medium
 		flaw.Proof = append(flaw.Proof, "The page's Content-Security-Policy ("+rule+") prevents browsers from "+
@@ -293,8 +315,8 @@ func proveBreakout(p *activescan.Probe, resp *message.Response, how func(*breake
 	return nil
 }
 
-// valueFor is a payload as it can stand at a point. A header holds no line ends, and a
-// Referer is still an address.
+// valueFor returns a payload as it can be sent at a point. A header contains no line ends, and a
+// Referer has to remain an address.
 func valueFor(at message.Point, payload string) string {
 	if at.In != message.InHeader {
 		return payload
@@ -306,15 +328,15 @@ func valueFor(at message.Point, payload string) string {
 	return payload
 }
 
-// isContentAlone reports whether what was written into the page runs no script: a style, or
-// an element that loads something else than scripts.
+// isContentAlone reports whether what was written into the page runs no script: a style, or an
+// element that loads from another host. A foreign script or base runs script of that host.
 func (f *proof) isContentAlone() bool {
 	return f.how == styleHow || strings.HasPrefix(f.how, foreignHow) && !strings.HasSuffix(f.how, " script") &&
 		!strings.HasSuffix(f.how, " base")
 }
 
-// confirmInBrowser adds what a browser says of the request, where there is one. Script that
-// waits for the user is none the less a vulnerability.
+// confirmInBrowser opens the request in the browser, where there is one, and adds what ran to the
+// alert. Script that waits for the user does not run there, and is a vulnerability all the same.
 func confirmInBrowser(p *activescan.Probe, found *proof, flaw *activescan.Alert) (bool, error) {
 	if p.Browser == nil || found.how == styleHow || strings.HasPrefix(found.how, foreignHow) {
 		return false, nil
@@ -329,8 +351,9 @@ func confirmInBrowser(p *activescan.Probe, found *proof, flaw *activescan.Alert)
 	return len(ran) > 0, nil
 }
 
-// isPersistent reports whether the page holds the script when it is asked without the value:
-// the page that the form is on, else the same address with the former value.
+// isPersistent returns the page that contains the script although it was requested without the
+// value: the page of the form, else the same path; nil: neither does. A GET is skipped, because a
+// stored value of a GET is found by CheckStored.
 func isPersistent(p *activescan.Probe, found *proof) (*message.Response, error) {
 	if p.Request.Method == "GET" {
 		return nil, nil
@@ -353,7 +376,8 @@ func isPersistent(p *activescan.Probe, found *proof) (*message.Response, error) 
 	return nil, nil
 }
 
-// checkStored looks at a page that holds a word which was left elsewhere.
+// checkStored probes a page that shows a word which was sent to another operation: it sends values
+// there, and reads the page as the user who saw the word.
 func checkStored(t *activescan.OperationScan, token activescan.StoredPayload, resp *message.Response) error {
 	if !isRendered(resp) {
 		return byScript(t, token, resp)
@@ -386,12 +410,12 @@ func checkStored(t *activescan.OperationScan, token activescan.StoredPayload, re
 	return nil
 }
 
-// maxScripted bounds the values that are looked at in the browser.
+// maxScripted bounds the values of a scan that are checked in the browser, at a few seconds each.
 const maxScripted = 30
 
-// byScript looks at an answer that is no page, and holds a word that was left elsewhere:
-// pages whose scripts ask for it may write it as markup. What is left runs nothing but a
-// function that only our browser has; the proof is that it was called.
+// byScript checks a response of JSON that contains a word which was sent to another operation: a
+// page whose script requests it may write it as markup. The payload calls a function that only the
+// scan's browser has, so it does nothing to users; the proof is that it was called.
 func byScript(t *activescan.OperationScan, token activescan.StoredPayload, resp *message.Response) error {
 	if t.Browser == nil || t.ReaderName() != "" || !strings.Contains(resp.MediaType(), "json") ||
 		!t.FirstTime("xss scripted "+token.Request.Method+" "+token.Request.Location()+" "+token.Point.Key()) ||

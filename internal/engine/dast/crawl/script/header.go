@@ -9,13 +9,15 @@ import (
 
 // This file reads which headers code sends.
 
-// recordOpen remembers the XMLHttpRequest that was opened last: its headers follow.
+// recordOpen remembers the XMLHttpRequest that was opened last, as a key of seen: the calls of
+// setRequestHeader that follow belong to it.
 func (m *miner) recordOpen(method, address string) {
 	m.opened = strings.ToUpper(method) + " " + strings.TrimSpace(address)
 }
 
-// recordHeader reads a call of setRequestHeader. Libraries pass on the headers that they are
-// given ("x.setRequestHeader(n, headers[n])"): those tell nothing.
+// recordHeader reads a call of setRequestHeader. A constant name belongs to the request that was
+// opened last. For a computed name only the fact is kept. Libraries pass on the headers that they
+// are given ("x.setRequestHeader(n, headers[n])"), which says nothing about the application.
 func (m *miner) recordHeader(constant string, args []js.Arg) {
 	if constant != "" {
 		if i, ok := m.seen[m.opened]; ok && m.opened != "" && isCustomHeader(constant) {
@@ -28,14 +30,16 @@ func (m *miner) recordHeader(constant string, args []js.Arg) {
 	m.out.Headers = m.out.Headers || !literal && !index
 }
 
-// recordField reads a call that names a field.
+// recordField reads a call that names a field of a form. A name that is no literal is known only
+// when the code runs.
 func (m *miner) recordField(e js.IExpr) {
 	if _, literal := e.(*js.LiteralExpr); !literal {
 		m.out.Fields = true
 	}
 }
 
-// isCustomHeader reports whether a header is none that HTTP or frameworks give a meaning.
+// isCustomHeader reports whether a header belongs to the application. Those of HTTP, those of
+// frameworks, and tokens are set by the client or the session; attacks on them are other checks.
 func isCustomHeader(name string) bool {
 	switch lower := strings.ToLower(name); lower {
 	case "accept", "accept-language", "authorization", "cache-control", "content-type", "if-modified-since",

@@ -10,16 +10,21 @@ import (
 // with a path and with what is shown there.
 
 const (
+	// maxRoutes bounds the routes of one piece of code.
 	maxRoutes = 1000
-	maxNested = 8 // tables within tables
+	// maxNested bounds the tables within tables; real routers nest three or four.
+	maxNested = 8
 )
 
-// showing are members by which an object with a path is a route.
+// showing contains the members by which an object with a path is a route. A path alone is not
+// enough: many objects have one, such as the options of a cookie. Angular: component, loadChildren,
+// loadComponent, redirectTo, canActivate. AngularJS: templateUrl, controller. React: element,
+// Component, lazy, getComponent. Vue: component, components, redirect.
 var showing = map[string]bool{"component": true, "components": true, "Component": true, "element": true,
 	"loadChildren": true, "loadComponent": true, "redirectTo": true,
 	"redirect": true, "lazy": true, "canActivate": true, "templateUrl": true, "controller": true, "getComponent": true}
 
-// isRouteObject reports whether an object says what a route shows.
+// isRouteObject reports whether an object has a member that says what its route shows.
 func isRouteObject(object *js.ObjectExpr) bool {
 	for _, key := range objectKeys(object) {
 		if showing[key] {
@@ -29,8 +34,12 @@ func isRouteObject(object *js.ObjectExpr) bool {
 	return false
 }
 
-// addRoute adds the route that an object is, with those below it.
+// addRoute adds the route of an object and those of its children, whose paths are relative to it:
+// {path: "admin", component: A, children: [{path: "users", component: U}]} gives /admin and
+// /admin/users.
 func (m *miner) addRoute(above string, object *js.ObjectExpr, depth int) {
+	// The walk reaches children again by themselves; then their paths would lack that of the
+	// parent.
 	if m.routed[object] || depth > maxNested {
 		return
 	}
@@ -55,6 +64,7 @@ func (m *miner) addRoute(above string, object *js.ObjectExpr, depth int) {
 	if !strings.HasPrefix(path, "/") {
 		at = strings.TrimSuffix(above, "/") + "/" + path
 	}
+	// A route with children alone only groups them and shows nothing.
 	if isRouteObject(object) {
 		m.addRoutePath(at)
 	}
@@ -68,7 +78,8 @@ func (m *miner) addRoute(above string, object *js.ObjectExpr, depth int) {
 	}
 }
 
-// addRoutePath adds a path as routers write it: ":id" stands for any segment, "*" for anything.
+// addRoutePath adds a path as routers write it: ":id" matches one segment and becomes "1"; a path
+// with "*" matches anything, mostly the page for what is not found, and is left out.
 func (m *miner) addRoutePath(path string) {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i, s := range segments {

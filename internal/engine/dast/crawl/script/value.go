@@ -11,33 +11,50 @@ import (
 // they begin with.
 
 const (
+	// maxEvaluated bounds the evaluations of one piece of code: a variable that refers twice to
+	// another, which again does, takes exponential time.
 	maxEvaluated = 5_000_000
-	maxDepth     = 12   // expressions within an expression
-	maxText      = 2000 // bytes of a text
-	maxAppended  = 100  // names that one form is given
+	// maxDepth bounds expressions within an expression, and the parents of a class.
+	maxDepth = 12
+	// maxText bounds the bytes of one text; longer ones are data.
+	maxText = 2000
+	// maxAppended bounds the names that are appended to one form.
+	maxAppended = 100
 )
 
-// A class is what is known of a class: a declared one, or a function whose instances
-// are given fields.
+// A class is what is known of a class: its fields, by declarations and by assignments to this.
 type class struct {
 	fields map[string]js.IExpr
+	// parent is the variable of the class that it extends; nil: none.
 	parent *js.Var
 }
 
-// An environment is what a program assigns. Of several assignments the first counts.
+// An environment is what a program assigns. Of several assignments to a name the first counts: it
+// is mostly the constant, and a later one is computed.
 type environment struct {
-	values  map[*js.Var]js.IExpr
+	// What variables are assigned, by their declaration.
+	values map[*js.Var]js.IExpr
+	// Classes by their node, so that the second walk finds what the first has collected.
 	classes map[*js.ClassDecl]*class
-	named   map[*js.Var]*class              // classes by their names
-	objects map[*js.Var]map[string]js.IExpr // members that are assigned one by one
-	forms   map[*js.Var][]string            // names that are appended to FormData and the like
-	fields  map[string]js.IExpr             // of all classes; nil: classes differ
-	within  []*class                        // where the walk is
-	busy    map[*js.BinaryExpr]bool         // sums that are put together
-	depth   int
-	budget  int // evaluations that are left: what refers to others twice, and they again, has no end
+	// Classes by the variable of their name, to find parents.
+	named map[*js.Var]*class
+	// Members that are assigned one by one: config.base = "/api".
+	objects map[*js.Var]map[string]js.IExpr
+	// Names that are appended to FormData and the like: f.append("email", x).
+	forms map[*js.Var][]string
+	// Fields of all classes by name; nil: classes differ, so the name alone says nothing.
+	fields map[string]js.IExpr
+	// The classes around the current node, the innermost last.
+	within []*class
+	// Sums that are being evaluated: x = x + "a" refers to itself.
+	busy map[*js.BinaryExpr]bool
+	// The current depth of nested expressions.
+	depth int
+	// Evaluations that are left; see maxEvaluated.
+	budget int
 }
 
+// newEnvironment returns an environment in which nothing is assigned.
 func newEnvironment() *environment {
 	return &environment{values: map[*js.Var]js.IExpr{}, classes: map[*js.ClassDecl]*class{},
 		named: map[*js.Var]*class{}, objects: map[*js.Var]map[string]js.IExpr{},
@@ -45,7 +62,8 @@ func newEnvironment() *environment {
 		budget: maxEvaluated}
 }
 
-// variableOf is the variable that an expression is, as it is declared; nil: it is none.
+// variableOf returns the variable that an expression is, as it is declared; nil: it is none. The
+// parser links each use in an inner scope to the outer declaration.
 func variableOf(e js.INode) *js.Var {
 	v, ok := e.(*js.Var)
 	if !ok {
@@ -83,7 +101,8 @@ func (env *environment) Exit(n js.INode) {
 	}
 }
 
-// enterClass collects what a class declares, once; the walk is in it then.
+// enterClass pushes a class, and collects the fields that it declares when it is entered for the
+// first time.
 func (env *environment) enterClass(n *js.ClassDecl) {
 	c := env.classes[n]
 	if c == nil {
@@ -101,14 +120,15 @@ func (env *environment) enterClass(n *js.ClassDecl) {
 	env.within = append(env.within, c)
 }
 
-// assignVariable keeps the first value of a variable.
+// assignVariable records the value of a variable, if it is the first.
 func (env *environment) assignVariable(v *js.Var, e js.IExpr) {
 	if env.values[v] == nil {
 		env.values[v] = e
 	}
 }
 
-// assignField keeps a field of a class.
+// assignField records a field of a class, and by its name alone as long as no other class has a
+// different one: minified code assigns this in functions that are no classes.
 func (env *environment) assignField(c *class, name string, e js.IExpr) {
 	if c != nil && c.fields[name] == nil {
 		c.fields[name] = e
@@ -120,7 +140,7 @@ func (env *environment) assignField(c *class, name string, e js.IExpr) {
 	}
 }
 
-// recordAssignment keeps assignments to variables and to members of objects and of this.
+// recordAssignment records assignments to variables, to members of objects, and to members of this.
 func (env *environment) recordAssignment(n *js.BinaryExpr) {
 	if v := variableOf(n.X); v != nil {
 		env.assignVariable(v, n.Y)
@@ -143,7 +163,8 @@ func (env *environment) recordAssignment(n *js.BinaryExpr) {
 	}
 }
 
-// recordFormData keeps the names that a form is given by append and set.
+// recordFormData records the names that calls of append and set give to a form, such as
+// form.append("email", value).
 func (env *environment) recordFormData(n *js.CallExpr) {
 	dot, ok := n.X.(*js.DotExpr)
 	if !ok || len(n.Args.List) < 2 {
@@ -159,7 +180,7 @@ func (env *environment) recordFormData(n *js.CallExpr) {
 	}
 }
 
-// currentClass is the class that the walk is in; nil: none.
+// currentClass returns the innermost class around the current node; nil: none.
 func (env *environment) currentClass() *class {
 	if len(env.within) == 0 {
 		return nil
@@ -173,8 +194,8 @@ func isThis(e js.IExpr) bool {
 	return ok && l.TokenType == js.ThisToken
 }
 
-// resolveValue follows variables and members to the expression that they were given; nil: it
-// is not known.
+// resolveValue follows variables and members to the expression that they were assigned; nil: it is
+// not known. Other expressions are returned as they are.
 func (env *environment) resolveValue(e js.IExpr) js.IExpr {
 	if env.depth > maxDepth {
 		return nil
@@ -202,7 +223,8 @@ func (env *environment) resolveValue(e js.IExpr) js.IExpr {
 	return e
 }
 
-// resolveMember is a member of an object; nil: it is not known.
+// resolveMember returns the value of a member; nil: it is not known. A member of this is searched
+// in the class, its parents, and last in all classes, if these agree.
 func (env *environment) resolveMember(of js.IExpr, name string) js.IExpr {
 	if isThis(of) {
 		for c, n := env.currentClass(), 0; c != nil && n < maxDepth; c, n = env.named[c.parent], n+1 {
@@ -225,8 +247,8 @@ func (env *environment) resolveMember(of js.IExpr, name string) js.IExpr {
 	return nil
 }
 
-// evaluateText is the value of an expression, with "1" for what is not constant; empty when
-// nothing of it is.
+// evaluateText returns the text of an expression, with "1" for what is not constant; empty when
+// nothing of it is constant.
 func (env *environment) evaluateText(e js.IExpr) string {
 	if env.budget--; e == nil || env.depth > maxDepth || env.budget < 0 {
 		return ""
@@ -237,6 +259,7 @@ func (env *environment) evaluateText(e js.IExpr) string {
 	return out[:min(len(out), maxText)]
 }
 
+// evaluate returns the text of one expression without a check of the limits.
 func (env *environment) evaluate(e js.IExpr) string {
 	switch e := e.(type) {
 	case *js.LiteralExpr:
@@ -257,12 +280,14 @@ func (env *environment) evaluate(e js.IExpr) string {
 			env.busy[e] = true
 			defer delete(env.busy, e)
 			return joinTexts([]string{env.evaluateText(e.X), env.evaluateText(e.Y)})
+		// window.API_URL || "/api": the constant is what the code falls back on.
 		case js.OrToken, js.NullishToken:
 			if s := env.evaluateText(e.X); s != "" {
 				return s
 			}
 			return env.evaluateText(e.Y)
 		}
+	// production ? "/api" : "/test": the first alternative that is constant.
 	case *js.CondExpr:
 		if s := env.evaluateText(e.X); s != "" {
 			return s
@@ -276,7 +301,7 @@ func (env *environment) evaluate(e js.IExpr) string {
 	return ""
 }
 
-// evaluateTemplate is the text of a template literal.
+// evaluateTemplate returns the text of a template literal such as `/users/${id}`.
 func (env *environment) evaluateTemplate(e *js.TemplateExpr) string {
 	var parts []string
 	for i, part := range e.List {
@@ -294,6 +319,7 @@ func (env *environment) evaluateTemplate(e *js.TemplateExpr) string {
 // nothing is a text that is known to be empty, among the parts of another.
 const nothing = "\x00"
 
+// literally marks an empty text as known, so that joinTexts does not put "1" for it.
 func literally(s string) string {
 	if s == "" {
 		return nothing
@@ -301,8 +327,9 @@ func literally(s string) string {
 	return s
 }
 
-// joinTexts puts the parts of a text together, with "1" for those that are not known. What
-// is not known in front of a path is where the API is: the path begins at the root.
+// joinTexts joins the parts of a text, with "1" for those that are not known. An unknown part
+// before a path is the base of the API, as in `${environment.url}/users`: it is left out, and the
+// path begins at the root.
 func joinTexts(parts []string) string {
 	known := false
 	for _, p := range parts {
@@ -325,7 +352,8 @@ func joinTexts(parts []string) string {
 	return b.String()
 }
 
-// resolveResult is the text that a call returns, of functions that put texts together.
+// resolveResult returns the text that a call returns, for functions that join texts: "a".concat(b)
+// and path.resolve(a, b).
 func (env *environment) resolveResult(e *js.CallExpr) string {
 	callee := nameOf(e.X)
 	if !strings.HasSuffix(callee, ".concat") && !strings.HasSuffix(callee, "resolve") {
@@ -343,8 +371,8 @@ func (env *environment) resolveResult(e *js.CallExpr) string {
 	return joinTexts(parts)
 }
 
-// memberNames returns the names of an object, also of one that JSON.stringify is given, or
-// that a variable holds, and how they are sent.
+// memberNames returns the names of the members of an object, also of one that JSON.stringify is
+// given or that a variable refers to, and how they are sent.
 func (env *environment) memberNames(e js.IExpr) (names []string, kind Kind) {
 	if c, ok := e.(*js.CallExpr); ok && len(c.Args.List) > 0 && strings.HasSuffix(nameOf(c.X), "stringify") {
 		e = c.Args.List[0].Value
@@ -353,6 +381,7 @@ func (env *environment) memberNames(e js.IExpr) (names []string, kind Kind) {
 		for name := range env.objects[v] {
 			names = append(names, name)
 		}
+		// Appended names mean a form, whatever else is assigned to the variable.
 		if forms := env.forms[v]; len(forms) > 0 {
 			return append(names, forms...), formKind(env.values[v])
 		}
@@ -372,7 +401,7 @@ func (env *environment) memberNames(e js.IExpr) (names []string, kind Kind) {
 	return names, JSON
 }
 
-// formKind is how what the expression makes is sent.
+// formKind returns the encoding of what a constructor makes; JSON for all others.
 func formKind(e js.IExpr) Kind {
 	n, ok := e.(*js.NewExpr)
 	if !ok {
@@ -387,7 +416,8 @@ func formKind(e js.IExpr) Kind {
 	return JSON
 }
 
-// objectKeys are the names of an object's members.
+// objectKeys returns the names of an object's members, also of the shorthand {name}. Computed names
+// and spreads are left out.
 func objectKeys(object *js.ObjectExpr) []string {
 	var out []string
 	for _, p := range object.List {
