@@ -22,15 +22,18 @@ import (
 
 // This file examines accounts: how they are made, and how users sign in.
 
-// An account is a user that the examination has made.
+// An account is a user that the examination has registered, with random values that nobody else
+// has.
 type account struct {
 	name, email, password string
-	phone                 string           // often unique, as the others are
-	request               *message.Request // that made it
-	answer                *message.Response
+	// phone has the area code 555, which is not assigned; APIs often require it to be unique.
+	phone string
+	// request registered the account, answer is its response; nil before that.
+	request *message.Request
+	answer  *message.Response
 }
 
-// credentialValues returns the account's values for properties of a body.
+// credentialValues returns the account's values for properties of a body, by their names.
 func (a *account) credentialValues(in, name string, s *apispec.Schema) (any, bool) {
 	switch {
 	case in != "body", len(s.Properties) > 0, s.Is("array"): // "user" may be all of him
@@ -50,10 +53,11 @@ func (a *account) credentialValues(in, name string, s *apispec.Schema) (any, boo
 	return nil, false
 }
 
-// phoned are names of properties that take a telephone number.
+// phoned matches normalized names of properties that take a telephone number.
 var phoned = lazyregexp.New(`phone|mobile|^(tel|cell)(no|number)?$`)
 
-// drawCredentials makes up credentials.
+// drawCredentials returns random credentials. The password has capitals, small letters, digits and
+// a sign, as most rules for passwords require; the domain example is reserved (RFC 2606).
 func (e *examination) drawCredentials() *account {
 	name := "mx" + e.RandomLetters(10)
 	return &account{name: name, email: name + "@merlon.example", password: "Mx1-" + e.RandomLetters(12),
@@ -97,8 +101,8 @@ func (e *examination) registerAndSignIn(extra map[string]any) (*User, error) {
 	return u, nil
 }
 
-// signInWithPassword signs in with a password; nil: it does not work. The session then
-// renews itself like one of an identity that was given.
+// signInWithPassword signs in with a password; nil: that fails. The session renews itself like one
+// of a given identity.
 func (e *examination) signInWithPassword(a *account, password string) (*session.Session, error) {
 	r, err := e.signIn(a.name, a.email, password)
 	if err != nil {
@@ -124,13 +128,12 @@ func (e *examination) signInWithPassword(a *account, password string) (*session.
 	return s, nil
 }
 
-// prefixes are what frameworks want before a token; a space is nothing. The usual one
-// comes first.
+// prefixes are what frameworks expect before a token: RFC 6750, Django REST framework, and its
+// plugin for JWT; a space stands for nothing. The usual one comes first.
 var prefixes = []string{"Bearer ", "Token ", "JWT ", " "}
 
-// findTokenCarrier finds out how the API wants the token: an operation that refuses
-// nobody's request answers the account's. RFC 6750 names Bearer, but frameworks have
-// prefixes of their own.
+// findTokenCarrier finds the prefix that the API expects before the token: an operation that
+// refuses a request of nobody accepts that of the account.
 func (e *examination) findTokenCarrier(u *User) error {
 	if e.prefix != "" || e.Header != "" && !strings.EqualFold(e.Header, "Authorization") ||
 		e.signInModel(e.login) != nil {
@@ -184,13 +187,15 @@ func (e *examination) tryPrefixes(u *User, r *message.Request) (bool, error) {
 	return false, nil
 }
 
-// signIn is the request of a sign-in.
+// signIn makes the request of a sign-in, with name and e-mail address wherever the operation takes
+// them.
 func (e *examination) signIn(name, email, password string) (*message.Request, error) {
 	a := account{name: name, email: email, password: password}
 	return e.buildRequest(e.login, true, a.credentialValues, nil)
 }
 
-// scanAccounts examines registration and sign-in.
+// scanAccounts tests registration and sign-in, and appends accounts to the users until there are
+// two to compare.
 func (e *examination) scanAccounts() error {
 	if e.login == nil {
 		return nil
@@ -224,8 +229,9 @@ func (e *examination) scanAccounts() error {
 	return nil
 }
 
-// registerTeam registers the accounts that the tests need. The last one is what the others
-// try things on: it may not survive. Where one cannot be made, it and those behind it are nil.
+// registerTeam registers the accounts that the tests need: the first compares, the second stays
+// ordinary, the third is the target of the others' tests and may not survive them. Where one cannot
+// be registered, it and those after it are nil.
 func (e *examination) registerTeam() ([3]*User, error) {
 	var team [3]*User
 	if len(e.Users) > 0 && e.Users[0].account != nil {
@@ -243,8 +249,8 @@ func (e *examination) registerTeam() ([3]*User, error) {
 	return team, nil
 }
 
-// accountSteps returns the tests of accounts in their order: what may break the account
-// that they are tried on comes last.
+// accountSteps returns the tests of accounts in their order. What may break the account under test
+// comes last: brute force may lock it, promotion may change it, removal ends it.
 func (e *examination) accountSteps(first, spare *User) []func() error {
 	var steps []func() error
 	if e.allowsBruteForce(e.login) {
@@ -270,16 +276,16 @@ func (e *examination) accountSteps(first, spare *User) []func() error {
 	})
 }
 
-// maxShown bounds the operations that are asked for what the API shows of one object.
+// maxShown bounds the operations that are requested to see what the API shows of one object.
 const maxShown = 12
 
-// ownProfile is what the API tells the user about himself: the scalars of the objects that
-// hold his name, by name, with the answers that showed them.
+// ownProfile returns what the API shows the user of himself: the scalars of the objects that
+// contain his name or e-mail address, by name, with the responses.
 func (e *examination) ownProfile(u *User) (map[string]any, []*message.Response, error) {
 	return e.profileShownTo(u, u)
 }
 
-// profileShownTo is what the API tells somebody about the user, as shown.
+// profileShownTo returns what the API shows somebody else of the user, as ownProfile does.
 func (e *examination) profileShownTo(u, as *User) (map[string]any, []*message.Response, error) {
 	out := map[string]any{}
 	var answers []*message.Response
@@ -342,8 +348,8 @@ func showsAccount(o *Operation) bool {
 		(isUserIdentifier(parameter) || users.MatchString(path))
 }
 
-// profileRequest makes the request of an operation about the user; nil: there is no value
-// for its path.
+// profileRequest makes the request of an operation about the user; nil: there is no value for its
+// path.
 func (e *examination) profileRequest(o *Operation, u *User, shown map[string]any) *message.Request {
 	named := true
 	r, err := e.buildRequest(o, false, func(in, name string, _ *apispec.Schema) (any, bool) {
@@ -369,9 +375,9 @@ func mergeMissing(known, object map[string]any) {
 	}
 }
 
-// probeMassAssignment registers an account with properties that the registration does
-// not take but that the API shows of accounts, and reads them back. The framework binds
-// every member of the body to the object (CWE-915, API3:2023).
+// probeMassAssignment registers an account with properties that the registration does not take, but
+// that the API shows of accounts, and reads them back. Frameworks that bind every member of the
+// body to the object store them (CWE-915, API3:2023): {"email": …, "role": "admin"}.
 func (e *examination) probeMassAssignment(plainly *User) error {
 	before, _, err := e.ownProfile(plainly)
 	if err != nil {
@@ -426,8 +432,8 @@ func (e *examination) probeMassAssignment(plainly *User) error {
 	return nil
 }
 
-// probeWeakPasswords sets the password of one account of the examination as another one: it is
-// proven by signing in.
+// probeWeakPasswords sets the password of one account of the examination as another one, by each
+// operation that takes a password and whose path names a user.
 func (e *examination) probeWeakPasswords(owner, stranger *User) error {
 	for _, o := range e.Operations {
 		if o.Call != nil || !o.isWriteMethod() || !o.takesProperty(sitemap.IsPassword) || sitemap.IsDangerous(o.Path) {
@@ -520,8 +526,8 @@ func (e *examination) passwordRequest(o *Operation, owner, stranger *User, chang
 	return r
 }
 
-// maskWords is what an answer says, without the words and without digits. Two responses
-// that only differ in what was sent are then equal.
+// maskWords returns what a response says, without the words and with 0 for numbers. Two responses
+// that differ only in what was sent, in times and in counters are then equal.
 func maskWords(resp *message.Response, words ...string) string {
 	text := resp.Text()
 	for _, w := range words {
@@ -530,8 +536,9 @@ func maskWords(resp *message.Response, words ...string) string {
 	return fmt.Sprintf("%d %s ", resp.Status, resp.Header.Get("Location")) + digits.ReplaceAllString(text, "0")
 }
 
-// allowsBruteForce reports whether wrong passwords and codes may be sent in a row: below the profile full
-// that could lock an address out, whoever's account they are for. The operation says so.
+// allowsBruteForce reports whether wrong passwords and codes may be sent in a row. Below the
+// profile full that could lock out the scan's own address, and with it the other tests. Otherwise
+// the operation is marked as unfinished.
 func (e *examination) allowsBruteForce(o *Operation) bool {
 	if e.Target.Profile.Allows(scan.Full) {
 		return true
@@ -546,9 +553,9 @@ func (e *examination) allowsBruteForce(o *Operation) bool {
 // digits matches numbers, which become 0 where two texts are compared.
 var digits = lazyregexp.New(`[0-9]+`)
 
-// probeEnumeration asks an operation with wrong passwords, as a user who exists and as
-// users who do not, in turns. One of the examination's accounts is preferred: no other
-// is locked. With a list of users an attacker needs only passwords (CWE-204).
+// probeEnumeration requests an operation with wrong passwords, alternating between a user who
+// exists and users who do not. With a list of users an attacker needs only passwords (CWE-204). An
+// account of the examination is preferred, because no other is locked then.
 func (e *examination) probeEnumeration(o *Operation, u *User) error {
 	known := e.existingAccount(u)
 	if known.name == "" {
@@ -556,6 +563,7 @@ func (e *examination) probeEnumeration(o *Operation, u *User) error {
 	}
 	var answers []*message.Response
 	var says []string
+	// Two rounds: a response that differs each time, by a number or a delay, shows nothing.
 	for i := range 4 {
 		a := *e.drawCredentials()
 		if i%2 == 0 {
@@ -611,12 +619,12 @@ func (e *examination) existingAccount(u *User) account {
 	return known
 }
 
-// attempts is how often a wrong password is sent.
+// attempts is how often a wrong password or code is sent: limits are mostly five or ten.
 const attempts = 15
 
-// probeRateLimit sends wrong passwords: for an account of the examination where there
-// is one, so that limits of accounts are seen as well, else for a name that nobody has.
-// Without a limit passwords can be guessed (API4:2023, CWE-307).
+// probeRateLimit sends wrong passwords, for an account of the examination where there is one, so
+// that limits per account are seen as well, else for a name that nobody has. Without a limit
+// passwords can be guessed (API4:2023, CWE-307).
 func (e *examination) probeRateLimit(u *User) error {
 	a := e.drawCredentials()
 	if u != nil {
@@ -661,8 +669,8 @@ func (e *examination) probeRateLimit(u *User) error {
 	return nil
 }
 
-// hasRateLimitHeaders reports whether headers tell of a limit. They are those of the
-// IETF draft and its predecessors.
+// hasRateLimitHeaders reports whether a header shows a limit: RateLimit of the IETF draft, its
+// predecessors X-RateLimit-*, or Retry-After (RFC 9110, section 10.2.3).
 func hasRateLimitHeaders(resp *message.Response) bool {
 	for name := range resp.Header {
 		if n := strings.ToLower(name); strings.Contains(n, "ratelimit") || strings.Contains(n, "rate-limit") ||

@@ -18,7 +18,7 @@ import (
 // This file examines actions about an object, whose paths go on behind it
 // ("/cards/{card_id}/freeze"): what they show another user, and what they change for him.
 
-// maxActions bounds the actions that are asked for one kind of object.
+// maxActions bounds the actions that are sent for one kind of object.
 const maxActions = 20
 
 // probeActions asks actions that change the object as another user. The owner reads the object
@@ -40,7 +40,8 @@ func (e *examination) probeActions(k *kind, mine *object, stranger *User) error 
 	return nil
 }
 
-// objectState is what the owner is shown of the object now, with the response.
+// objectState returns the scalar members of the object as its owner reads them now, with the
+// response.
 func (e *examination) objectState(k *kind, m *object) (map[string]string, *message.Response, error) {
 	resp, err := e.readObject(k, m, m.as)
 	if err != nil || resp == nil {
@@ -57,7 +58,8 @@ func (e *examination) objectState(k *kind, m *object) (map[string]string, *messa
 	return out, resp, nil
 }
 
-// findIn is in, for an object whose values may have changed: it is also found by its identifier.
+// findIn is findObject for an object whose values may have changed: it is also found by its
+// identifier.
 func (m *object) findIn(resp *message.Response, parameter string) map[string]any {
 	if at := m.findObject(resp); at != nil {
 		return at
@@ -160,8 +162,8 @@ func changedMember(first, before, after map[string]string, sent []string) string
 	return ""
 }
 
-// probeReadActions asks actions that read as another user: whether they show him what the object
-// alone holds.
+// probeReadActions requests actions that read as another user, and reports those that show him what
+// only the object contains.
 func (e *examination) probeReadActions(k *kind, mine *object, stranger *User) error {
 	asked := 0
 	for _, o := range k.actions {
@@ -191,7 +193,7 @@ func (e *examination) probeReadActions(k *kind, mine *object, stranger *User) er
 	return nil
 }
 
-// removalAction is an action that removes an object of the scan's own; nil: there is none.
+// removalAction returns an action that removes an object of the collection; nil: there is none.
 func (e *examination) removalAction(path string) *Operation {
 	for _, o := range e.itemActions(path) {
 		if removalRank(o) == 1 && o.Method != http.MethodGet {

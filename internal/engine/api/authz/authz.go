@@ -1,9 +1,18 @@
-// Package authz examines who may do what in a running API. It compares identities: what
-// one of them owns is asked for as another one, as nobody, and beside something that
-// does not exist; what one sends beyond the description is read back. In the profile
-// standard it makes the objects and, where the API offers registration, the accounts
-// that it needs; others' objects are never changed. What it has made it removes again
-// where the API allows that.
+// Package authz examines who may do what in a running API (OWASP API1, API2, API3 and API5:2023).
+// It compares identities: what one of them owns is requested as another one, as nobody, and beside
+// something that does not exist; what one sends beyond the description is read back.
+//
+// [ScanAPI] runs the steps: accounts (accounts.go, person.go), tokens, functions of a higher role
+// (functions.go), other ways to a refused operation (detour.go), operations without sign-in
+// (unsecured.go), lists of users (others.go), objects of the scan (kinds.go, objects.go,
+// actions.go, change.go), and GraphQL (graph.go). judged.go records for each operation whether it
+// was tested.
+//
+// In the profile standard it creates the objects and, where the API offers registration, the
+// accounts that it needs; objects of others are never changed. cleanup.go removes what was created
+// where the API allows that, and reports the rest.
+//
+// Budget: maxObjects kinds of objects, maxActions actions and maxReferences references for each.
 package authz
 
 import (
@@ -27,12 +36,17 @@ import (
 	"merlon/internal/scan"
 )
 
-// An API is what is examined.
+// An API is what is examined, with what the analyzer provides.
 type API struct {
+	// Operations are those of all descriptions that the profile allows to request.
 	Operations []*Operation
-	Users      []*User // signed in, in the order of the target; the first one explored
-	Base       *url.URL
-	Seed       uint64
+	// Users are signed in, in the order of the target; the analyzer has explored as the first one.
+	// An examination appends accounts of its own until there are two.
+	Users []*User
+	// Base is the address that the paths of operations are below.
+	Base *url.URL
+	// Seed begins the values of requests, so that a repeated scan sends the same.
+	Seed uint64
 	// Options say how a valid input of an operation is made; what this package knows
 	// better it replaces.
 	Options func(o *Operation) requestgen.Options
@@ -51,8 +65,8 @@ type API struct {
 	Judged func(o *Operation, a finding.Authorization)
 }
 
-// An Operation is one of the description, with the answer to a valid request as the
-// first user; nil: there is none.
+// An Operation is one of the description. Answer is the response to a valid request as the first
+// user; nil: there is none. Origin is the kind of the description, such as "openapi".
 type Operation struct {
 	*apispec.Operation
 	Origin string
@@ -63,10 +77,12 @@ type Operation struct {
 type User struct {
 	Identity scan.Identity
 	Session  *session.Session
-	account  *account // that this examination has made; nil: it was given
+	// The account behind an identity that this examination has registered; nil: the identity was
+	// given.
+	account *account
 }
 
-// Name names the user for people.
+// Name returns the name of the user for the report.
 func (u *User) Name() string {
 	if u.account != nil {
 		return u.account.name
@@ -74,7 +90,8 @@ func (u *User) Name() string {
 	return u.Identity.Name
 }
 
-// userNames are the texts by which the API may know the user.
+// userNames returns the texts by which the API may know the user: the names and e-mail addresses
+// that he signs in with. Texts of one or two characters would match anything.
 func (u *User) userNames() []string {
 	var out []string
 	if u.account != nil {
@@ -108,27 +125,40 @@ func (u *User) userNames() []string {
 	return slices.DeleteFunc(out, func(s string) bool { return len(s) < 3 })
 }
 
-// examination is one examination of one API.
+// An examination is one run of the steps over one API.
 type examination struct {
 	*activescan.OperationScan
 	*API
-	register, login *Operation // nil: the API has none
-	prefix          string     // before tokens of accounts; empty: the usual one
-	made            []*object
-	selves          map[*User][]string    // see self
-	privates        map[*Operation]string // why what the operation makes is its owner's alone
-	titles          map[string]string     // see above
-	detoured        int                   // operations for which other ways were tried
-	proven          map[*Operation]bool   // told to change what it should not
-	ordinary        *User                 // an account that the examination has made; nil: none
-	homes           map[*Operation]string // paths of collections to which actions add
-	lists           map[string]*Operation // that show what such a collection holds, by its path
-	judged          map[*Operation]finding.Authorization
+	// The operations to register and to sign in; nil: the API has none.
+	register, login *Operation
+	// What stands before the tokens of accounts, such as "Token "; empty: "Bearer ".
+	prefix string
+	// What was created, in that order; removal goes backwards.
+	made []*object
+	// The identifiers of each user's own account, see ownIdentifiers.
+	selves map[*User][]string
+	// Why what the operation creates belongs to its owner alone, see privacyReason.
+	privates map[*Operation]string
+	// The texts that the API shows the highest user of himself, see highestRole; nil: not requested
+	// yet.
+	titles map[string]string
+	// Operations for which other ways were tried, at most maxDetours.
+	detoured int
+	// Operations that were reported to change what they should not: one report is enough.
+	proven map[*Operation]bool
+	// An account of the examination that has no special role; nil: none.
+	ordinary *User
+	// Paths of the collections that actions add to: "/cards" for POST /cards/create.
+	homes map[*Operation]string
+	// Operations that list such a collection, by its path.
+	lists map[string]*Operation
+	// What was tested for each operation, see judged.go.
+	judged map[*Operation]finding.Authorization
 }
 
-// RegisterUser registers an account with the API and signs in with it, so that a scan without
-// an identity sees what users see. Without an error, a nil user says that it did not
-// work, or that the API does not offer it.
+// RegisterUser registers an account with the API and signs in with it, so that a scan without an
+// identity sees what users see. Without an error, a nil user means that this failed, or that the
+// API does not offer it.
 func RegisterUser(t *activescan.OperationScan, a *API) (*User, error) {
 	e := findAccountOperations(t, a)
 	if e.register == nil || e.login == nil {
@@ -137,7 +167,8 @@ func RegisterUser(t *activescan.OperationScan, a *API) (*User, error) {
 	return e.registerAndSignIn(nil)
 }
 
-// ScanAPI examines the API. An error is one that ends the scan.
+// ScanAPI examines the API. An error is one that ends the scan; a step that fails for another
+// reason does not keep the others from running.
 func ScanAPI(t *activescan.OperationScan, a *API) error {
 	e := findAccountOperations(t, a)
 	for _, u := range a.Users {
@@ -145,6 +176,7 @@ func ScanAPI(t *activescan.OperationScan, a *API) error {
 			e.made = append(e.made, &object{of: e.register, as: u, words: map[string]string{"name": u.account.name}})
 		}
 	}
+	// Also when the scan ends early: the report then says what was not tested.
 	defer e.reportVerdicts()
 	for _, step := range []func() error{e.scanAccounts, e.scanTokens, e.scanFunctions, e.probeAnonymousDetours,
 		e.scanUnsecured, e.probeOtherLists, e.scanObjects,
@@ -156,7 +188,7 @@ func ScanAPI(t *activescan.OperationScan, a *API) error {
 	return e.removeCreated()
 }
 
-// findAccountOperations finds the operations to register and to sign in.
+// findAccountOperations returns an examination with the operations to register and to sign in.
 func findAccountOperations(t *activescan.OperationScan, a *API) *examination {
 	e := &examination{OperationScan: t, API: a, selves: map[*User][]string{}, privates: map[*Operation]string{},
 		proven: map[*Operation]bool{}, judged: map[*Operation]finding.Authorization{}}
@@ -179,7 +211,8 @@ func findAccountOperations(t *activescan.OperationScan, a *API) *examination {
 // isSignInOf reports whether a given identity signs in by the operation.
 func (e *examination) isSignInOf(o *Operation) bool { return e.signInModel(o) != nil }
 
-// signInModel is how a given identity signs in by the operation; nil: none does.
+// signInModel returns how a given identity signs in by the operation; nil: none does. It tells
+// where the token is in the response and where it is sent, which accounts of the scan need too.
 func (e *examination) signInModel(o *Operation) *scan.JSONLogin {
 	for _, u := range e.Users {
 		if u.Identity.JSON == nil {
@@ -193,9 +226,9 @@ func (e *examination) signInModel(o *Operation) *scan.JSONLogin {
 	return nil
 }
 
-// findUnnamedSignIn finds the operation to sign in by where its name does not tell: an identity
-// uses it, or it takes who somebody is with a password and nothing else, and its answer
-// is described with a token.
+// findUnnamedSignIn finds the operation to sign in where its name does not tell: a given identity
+// uses it, or it takes a user and a password and nothing else, and its response is described with a
+// token.
 func (e *examination) findUnnamedSignIn() {
 	for _, sure := range []func(*Operation) bool{e.isSignInOf, looksLikeSignIn} {
 		for _, o := range e.Operations {
@@ -211,10 +244,11 @@ func (e *examination) findUnnamedSignIn() {
 	}
 }
 
-// tokens are names of properties that hold what a user signs his requests with.
+// tokens matches normalized names of properties that contain what a user proves his requests with.
 var tokens = lazyregexp.New(`^((access|auth|authentication|id|session|bearer|refresh|api|user)?(token|key|jwt)|jwt|bearer|sessionid|session|ticket|expiresin)$`)
 
-// looksLikeSignIn reports whether the operation has the shape of a sign-in.
+// looksLikeSignIn reports whether the operation has the shape of a sign-in. More than four
+// properties are those of a registration.
 func looksLikeSignIn(o *Operation) bool {
 	if o == nil || strings.Contains(o.Path, "{") || len(o.bodySchema().Properties) > 4 {
 		return false
@@ -236,7 +270,7 @@ func looksLikeSignIn(o *Operation) bool {
 	return false
 }
 
-// propertyNames are the names of a schema's properties, and of those below them.
+// propertyNames returns the names of a schema's properties, and of those nested in them.
 func propertyNames(s *apispec.Schema, depth int) []string {
 	if s == nil || depth > 4 {
 		return nil
@@ -248,8 +282,8 @@ func propertyNames(s *apispec.Schema, depth int) []string {
 	return out
 }
 
-// scanTokens examines the token of an account that the examination has made, when no user
-// was given whose token the check looks at anyway.
+// scanTokens examines the token of an account of the examination. The token of a given user is
+// examined by the check jwt itself.
 func (e *examination) scanTokens() error {
 	if len(e.Users) == 0 || e.Users[0].account == nil || e.As == traffic.Session(e.Users[0].Session) {
 		return nil
@@ -263,11 +297,11 @@ func (e *examination) scanTokens() error {
 	return jwt.Examine(e.OperationScan, e.Users[0].Session, pages)
 }
 
-// mayChange reports whether the profile allows to make objects and to change them.
+// mayChange reports whether the profile allows creating objects and changing them.
 func (e *examination) mayChange() bool { return e.Target.Profile.Allows(scan.Standard) }
 
-// sendAs sends as the user; nil: as nobody. A redirect to the same path with a slash is
-// followed, as clients of such frameworks do.
+// sendAs sends the request as the user; nil: as nobody. A redirect to the same path with a slash is
+// followed, as clients of Django and FastAPI do.
 func (e *examination) sendAs(r *message.Request, as *User) (*message.Response, error) {
 	e.Sitemap.CountResponses(r, 1)
 	var session traffic.Session
@@ -284,8 +318,8 @@ func (e *examination) sendAs(r *message.Request, as *User) (*message.Response, e
 	return resp, err
 }
 
-// buildRequest makes a request of the operation: values of known, by their names without
-// marks, replace others; extra members are added to the body.
+// buildRequest makes a valid request of the operation. known returns values that replace generated
+// ones, by location ("path", "query", "body") and name; extra properties are added to the body.
 func (e *examination) buildRequest(o *Operation, optional bool,
 	known func(in, name string, s *apispec.Schema) (any, bool),
 	extra map[string]any) (*message.Request, error) {
@@ -326,8 +360,8 @@ func (o *Operation) bodySchema() *apispec.Schema {
 // maxWraps bounds the objects that wrap what an operation takes.
 const maxWraps = 3
 
-// wrappedBody is body with the names of the objects around it, outer ones first: what takes
-// {"user": {"email": …}} takes a user.
+// wrappedBody returns the schema of the body's object and the names of the objects around it, outer
+// ones first: an operation that takes {"user": {"email": …}} takes a user, as Rails APIs do.
 func (o *Operation) wrappedBody() (*apispec.Schema, []string) {
 	for _, m := range o.Bodies {
 		s := requestgen.Flat(m.Schema)
@@ -384,7 +418,7 @@ func (o *Operation) takesProperty(f func(name string) bool) bool {
 	return s != nil && slices.ContainsFunc(s.Properties, func(p apispec.Property) bool { return f(p.Name) })
 }
 
-// nameWords is what the operation calls itself, for words.
+// nameWords returns the path and the identifier of the operation, for matches by words.
 func (o *Operation) nameWords() string {
 	return o.Path + " " + o.ID[strings.LastIndexAny(o.ID, "./")+1:]
 }
@@ -438,7 +472,7 @@ func normalizeName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
-// isUserIdentifier reports whether a property of this name tells who a user is.
+// isUserIdentifier reports whether a property of this name says who a user is.
 func isUserIdentifier(name string) bool {
 	switch n := normalizeName(name); n {
 	case "username", "user", "login", "loginname", "userid", "name", "nickname", "handle":
@@ -455,9 +489,12 @@ func isEmailName(name string) bool {
 }
 
 var (
+	// joins matches names of operations that register users.
 	joins = lazyregexp.New(`(?i)regist(er|ration)|sign[-_]?up|(create|add|new)[-_]?(user|account|customer|member)|enrol`)
+	// users matches paths of collections of users, where POST registers one.
 	users = lazyregexp.New(`(?i)/(users?|accounts?|customers?|members?)/?$`)
-	logs  = lazyregexp.New(`(?i)log[-_]?in|sign[-_]?in|authenticat|/(auth|token|sessions?)\b`)
+	// logs matches names of operations that sign in or out.
+	logs = lazyregexp.New(`(?i)log[-_]?in|sign[-_]?in|authenticat|/(auth|token|sessions?)\b`)
 )
 
 // isRegistration reports whether the operation registers a user: it takes a password
@@ -474,7 +511,7 @@ func signsIn(o *Operation) bool {
 		logs.MatchString(o.nameWords()) && !strings.Contains(o.Path, "{")
 }
 
-// isSuccess reports whether an answer says that it worked.
+// isSuccess reports whether the response has a status of class 2xx (RFC 9110, section 15.3).
 func isSuccess(resp *message.Response) bool { return resp.Status >= 200 && resp.Status < 300 }
 
 // Limits of what is looked at of one answer.

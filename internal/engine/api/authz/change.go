@@ -19,12 +19,14 @@ import (
 
 // A change is one request that changes something, and how the result is read.
 type change struct {
-	of   *Operation
+	of *Operation
+	// make makes the request, with extra properties in its body.
 	make func(extra map[string]any) (*message.Request, error)
 	as   *User
 	// read returns the object's properties as the API shows them now.
 	read func() (map[string]any, []*message.Response, error)
-	what string // "the object", "the account"
+	// what is "the object" or "the account", for the report.
+	what string
 }
 
 // probeGains sends the change with properties that give more than before and that it
@@ -120,7 +122,8 @@ func (e *examination) probeObjectAssignment(k *kind, mine *object, own *message.
 	return nil
 }
 
-// probePromotion changes an account of the examination as its user.
+// probePromotion changes an account of the examination as its user, with properties that the
+// operation does not take.
 func (e *examination) probePromotion(u *User) error {
 	before, _, err := e.ownProfile(u)
 	if err != nil || len(before) == 0 {
@@ -180,16 +183,18 @@ func (a *account) nameFor(parameter string, shown map[string]any) (any, bool) {
 	return identifierAmong(shown, parameter)
 }
 
-// An entry is a response that tells what an account has as it is made or let in: some APIs
-// have no operation that shows users themselves.
+// An entry is a response that shows what an account has when it is registered or signs in: some
+// APIs have no operation that shows users themselves.
 type entry struct {
-	resp  *message.Response
-	shown map[string]any // properties that decide what the user may do
-	what  string         // "registration" or "sign-in"
+	resp *message.Response
+	// shown contains the properties that decide what the user may do.
+	shown map[string]any
+	// what is "registration" or "sign-in".
+	what string
 }
 
-// entryResponses are the responses of the registration of an account and of a sign-in, where these
-// show such properties; the sign-in comes first.
+// entryResponses returns the responses of a sign-in and of the registration, where these show such
+// properties; the sign-in comes first, because it shows what was stored.
 func (e *examination) entryResponses(u *User) ([]entry, error) {
 	var out []entry
 	add := func(resp *message.Response, what string) {
@@ -220,8 +225,9 @@ func (e *examination) entryResponses(u *User) ([]entry, error) {
 	return out, nil
 }
 
-// reportEntryProperty tells of a property that an account was registered with and that its sign-in shows,
-// else the response of the registration, which is less sure: it may repeat the request.
+// reportEntryProperty reports a property that an account was registered with and that its sign-in
+// shows, else the response of the registration, with less confidence: that may only repeat the
+// request.
 func (e *examination) reportEntryProperty(u *User, entries []entry, name string, before, extra any) {
 	for _, one := range entries {
 		if fmt.Sprint(one.shown[name]) != fmt.Sprint(extra) {

@@ -15,12 +15,13 @@ import (
 
 // This file asks in other ways for what is refused, and says to be somebody else.
 
-// A detour is another way to ask for the same thing: what routes requests and what checks
-// them may read it differently. take changes the request and returns a name for people;
-// empty: it is none for this one.
+// A detour is another way to request the same thing: the proxy that checks requests and the
+// application that routes them may parse them differently (CWE-436). It changes the request and
+// returns a description for the report; empty: it does not apply.
 type detour func(r *message.Request) string
 
-// detourByPath is a detour by another path.
+// detourByPath returns a detour that changes the path: f gets the folder, with its slash, and the
+// last segment.
 func detourByPath(name string, f func(folder, last string) string) detour {
 	return func(r *message.Request) string {
 		folder, last := path.Split(strings.TrimRight(r.Path, "/"))
@@ -32,7 +33,8 @@ func detourByPath(name string, f func(folder, last string) string) detour {
 	}
 }
 
-// detourByHeader is a detour by a header that names the path.
+// detourByHeader returns a detour by a header that replaces the path, as some servers let a proxy
+// do. The proxy sees the path "/", which is open.
 func detourByHeader(header string) detour {
 	return func(r *message.Request) string {
 		*r = *r.SetHeader(header, r.Path)
@@ -41,7 +43,10 @@ func detourByHeader(header string) detour {
 	}
 }
 
-// detours are those that are tried.
+// detours are those that are tried, in this order: spellings that routers normalize and access
+// rules do not, headers that replace the path, headers that claim the request comes from the server
+// itself, and a header that replaces the method. To add one, make sure that it keeps the meaning of
+// the request.
 var detours = []detour{
 	detourByPath("with a slash behind the path", func(folder, last string) string { return folder + last + "/" }),
 	detourByPath("with two slashes in the path", func(folder, last string) string { return folder + "/" + last }),
@@ -68,13 +73,12 @@ var detours = []detour{
 	},
 }
 
-// maxDetours bounds the operations for which other ways are tried.
+// maxDetours bounds the operations for which detours are tried, at a dozen requests each.
 const maxDetours = 3
 
-// probeDetours asks in other ways, as somebody (nil: nobody) who is refused, for what
-// the answer holds that another one gets. Controls: an address that does not exist,
-// asked in the same way, and the request as it was, refused as before. The proxy and
-// the application then normalize paths differently (CWE-436).
+// probeDetours requests in other ways, as somebody (nil: nobody) who is refused, what may contains,
+// the response of an authorized user. Controls: an address that does not exist, requested in the
+// same way, and the unchanged request, refused as before.
 func (e *examination) probeDetours(may, refused *message.Response, as *User) error {
 	if refused.Status != http.StatusUnauthorized && refused.Status != http.StatusForbidden ||
 		e.detoured == maxDetours || len(may.Body) == 0 {
@@ -165,18 +169,19 @@ func (e *examination) probeAnonymousDetours() error {
 	return nil
 }
 
-// claims are headers and parameters by which gateways tell applications who asks.
+// claims are headers by which gateways pass the authenticated user to applications.
 var claims = []string{"X-User-Id", "X-User", "X-Username", "X-User-Name", "X-User-Email", "X-Auth-User",
 	"X-Authenticated-User", "X-Forwarded-User", "X-Remote-User", "Remote-User",
 	"X-Account-Id", "X-Customer-Id", "X-Member-Id", "X-Consumer-Username", "X-WEBAUTH-USER"}
 
-// claimed are the same in queries.
+// claimed are parameters of queries for the same.
 var claimed = []string{"user", "user_id", "userId", "username", "email", "account_id", "accountId", "id"}
 
-// maxClaims bounds the operations that are told to be asked by somebody else.
+// maxClaims bounds the operations that are sent such claims.
 const maxClaims = 3
 
-// claiming are names of described headers and cookies that say who asks.
+// claiming matches normalized names of described headers and cookies that say who sends the
+// request.
 var claiming = lazyregexp.New(`user|account|customer|member|owner|tenant|profile`)
 
 // probeImpersonation asks for what is a user's own as another one, and as nobody, who
@@ -226,17 +231,19 @@ func (a *account) isShownIn(resp *message.Response) bool {
 	return holdsValue(resp, a.name) || holdsValue(resp, a.email)
 }
 
-// personal is an operation that shows a user what is his own.
+// A personal is an operation that shows a user what belongs to him.
 type personal struct {
 	of      *Operation
 	request *message.Request
 	owner   *User
-	id      any               // of the owner; nil: it is not known
-	without *message.Response // what another user gets
+	// id is that of the owner; nil: it is not known.
+	id any
+	// without is the response to another user who claims nothing.
+	without *message.Response
 }
 
-// claimIdentity says to be the owner of the account in all ways at once, and then in
-// each. All at once costs one request where nothing is trusted, which is nearly always.
+// claimIdentity claims to be the owner in all ways at once, and then in each. All at once costs one
+// request where nothing is trusted, which is nearly always.
 func (e *examination) claimIdentity(own *personal, who *User) error {
 	owner, id := own.owner, own.id
 	points := own.claimPoints()

@@ -16,12 +16,12 @@ import (
 
 // This file examines operations that are meant for a higher role, or for users at all.
 
-// elevated are words of paths and tags of operations that administrators use.
+// elevated matches words of paths and tags of operations for administrators.
 var elevated = lazyregexp.New(`(?i)(^|[/_. -])(admins?|administrat(or|ors|ion)|superusers?|back-?office|moderat(or|ors|ion))([/_. -]|$)`)
 
-// higherRoleReason says why the operation is meant for a higher role; empty: nothing
-// says that. Only the description tells; the response of an operation that is open
-// shows nothing.
+// higherRoleReason returns why the operation is meant for a higher role; empty: nothing says so.
+// The path, the tags and the scopes of the description decide, because the response of an operation
+// that is open by mistake shows nothing.
 func higherRoleReason(o *Operation) string {
 	if elevated.MatchString(o.Path) {
 		return "its path indicates that it is for administrators"
@@ -65,8 +65,8 @@ func (e *examination) extremeRoles() (high, low *User) {
 	return high, low
 }
 
-// scanFunctions asks what reads and is meant for a higher role as the users of the highest
-// and the lowest role.
+// scanFunctions requests the read operations for a higher role as the users of the highest and the
+// lowest role.
 func (e *examination) scanFunctions() error {
 	high, low := e.extremeRoles()
 	if low == nil {
@@ -131,8 +131,8 @@ func (e *examination) probeFunction(o *Operation, why string, high, low *User) e
 	return nil
 }
 
-// probeRanks makes objects of each kind as the user of the highest role, and changes and
-// removes them as the one of the lowest.
+// probeRanks creates objects of each kind as the user of the highest role, and changes and removes
+// them as the user of the lowest. Kinds that the lowest may create himself are left out.
 func (e *examination) probeRanks() error {
 	high, low := e.extremeRoles()
 	if low == nil || !e.mayChange() {
@@ -160,8 +160,8 @@ func (e *examination) probeRanks() error {
 	return nil
 }
 
-// probeAnonymousChange is overreached as nobody. It returns what its owner reads of the object then;
-// nil: it is no more.
+// probeAnonymousChange is probeOverreach as nobody. It returns what the owner reads of the object
+// afterwards; nil: the object is gone.
 func (e *examination) probeAnonymousChange(k *kind, mine *object, own *message.Response) (*message.Response, error) {
 	before := len(e.proven)
 	if err := e.probeOverreach(k, mine, nil); err != nil || mine.gone {
@@ -208,8 +208,8 @@ func (e *examination) probeOverreach(k *kind, mine *object, who *User) error {
 	return nil
 }
 
-// reportOverreach tells that somebody changed or removed the object. Of the answers the last two
-// are that and what its owner reads then, those before refuse the same user.
+// reportOverreach reports that somebody changed or removed the object. The last two responses are
+// that one and what its owner reads afterwards; those before refuse the same user.
 func (e *examination) reportOverreach(o *Operation, mine *object, who *User, what string, answers []*message.Response) {
 	n := len(answers) - 2
 	f := activescan.Alert{Rule: function, Request: answers[n].Request, Responses: answers,

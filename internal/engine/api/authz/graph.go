@@ -22,10 +22,14 @@ import (
 
 // A node is a kind of object of GraphQL.
 type node struct {
-	maker   *Operation   // the mutation that makes one
-	subject string       // what it is called: "note" of createNote
-	read    *Operation   // the query that shows one by its identifier
-	lists   []*Operation // queries that take nothing and may show several
+	// maker is the mutation that creates one.
+	maker *Operation
+	// subject is its noun: "note" of createNote.
+	subject string
+	// read is the query that shows one by its identifier.
+	read *Operation
+	// lists are queries without arguments that may show several.
+	lists []*Operation
 }
 
 // scanGraphQL compares what users see and change by GraphQL.
@@ -55,8 +59,8 @@ func (e *examination) scanGraphQL() error {
 	return nil
 }
 
-// argumentNames are the names of the values that the operation takes, those of objects below
-// its arguments included, and whether it can be asked without any.
+// argumentNames returns the names of the values that the operation takes, those of input objects
+// included. none reports whether it can be sent without any.
 func (o *Operation) argumentNames() (names []string, none bool) {
 	none = true
 	for _, m := range o.Bodies {
@@ -71,8 +75,8 @@ func (o *Operation) argumentNames() (names []string, none bool) {
 	return names, none
 }
 
-// objectArgument is the name of the value that says which object of the kind the operation is
-// asked about; empty: it takes none.
+// objectArgument returns the name of the argument that identifies the object of the kind: noteId,
+// or id where the field is about notes, or the field node of Relay; empty: there is none.
 func (o *Operation) objectArgument(subject string) string {
 	names, _ := o.argumentNames()
 	about := apispec.Subject(o.Call.Field)
@@ -89,15 +93,16 @@ func (o *Operation) objectArgument(subject string) string {
 	return ""
 }
 
-// fieldData is what a field has answered; nil: nothing.
+// fieldData returns the data of the operation's field; nil: it is null or missing, which is a
+// refusal.
 func fieldData(o *Operation, resp *message.Response) any {
 	body, _ := message.DecodeJSON(resp.Body).(map[string]any)
 	fields, _ := body["data"].(map[string]any)
 	return fields[o.Call.Field]
 }
 
-// queryObject asks an operation about the object of an identifier as somebody. Words, where
-// there are any, are given to its free texts.
+// queryObject sends an operation about the object of an identifier as somebody. words, where it is
+// not nil, gets the random words of its free texts.
 func (e *examination) queryObject(o *Operation, subject string, id any, words map[string]string,
 	as *User) (*message.Response, error) {
 	argument := o.objectArgument(subject)
@@ -114,8 +119,8 @@ func (e *examination) queryObject(o *Operation, subject string, id any, words ma
 	return e.sendAs(r, as)
 }
 
-// createByMutation makes an object by a mutation as the user, with its identifier. An error that
-// does not end the scan says why there is none.
+// createByMutation creates an object by a mutation as the user, and finds its identifier. An error
+// that does not end the scan says why there is none.
 func (e *examination) createByMutation(o *Operation, as *User) (*object, error) {
 	for _, optional := range []bool{true, false} {
 		m, resp, err := e.attemptCreation(o, as, nil, optional, nil)
@@ -166,8 +171,8 @@ func (e *examination) scanGraphQLKind(maker *Operation, owner, stranger *User) e
 	return e.probeMutations(n, mine, refused, stranger)
 }
 
-// findReaders returns the queries that take the identifier of such an object, and keeps in
-// the kind those that list them.
+// findReaders returns the queries that take the identifier of such an object, and records in the
+// node those that list them.
 func (e *examination) findReaders(n *node) []*Operation {
 	var readers []*Operation
 	for _, o := range e.Operations {
@@ -183,7 +188,8 @@ func (e *examination) findReaders(n *node) []*Operation {
 	return readers
 }
 
-// isolationReason says how the service shows that an object is its owner's alone, as private.
+// isolationReason returns how the service shows that an object is its owner's alone, as
+// privacyReason does; empty: it does not.
 func (e *examination) isolationReason(n *node, mine *object, own *message.Response, owner,
 	stranger *User) (string, error) {
 	list, open, err := e.compareQueryLists(n, mine, owner, stranger)
@@ -237,7 +243,8 @@ func (e *examination) compareQueryLists(n *node, mine *object, owner, stranger *
 	return list, false, nil
 }
 
-// unknownIdentifier is an identifier like the object's that names nothing.
+// unknownIdentifier returns an identifier of the object's form that names nothing. GraphQL writes
+// numbers of the type ID as strings.
 func (e *examination) unknownIdentifier(mine *object, n *node, own *message.Response) any {
 	if text := fmt.Sprint(mine.id); text != "" && strings.Trim(text, "0123456789") == "" {
 		return fmt.Sprint(e.RandomNumber(700_000_000, 900_000_000))
@@ -245,8 +252,8 @@ func (e *examination) unknownIdentifier(mine *object, n *node, own *message.Resp
 	return e.absentIdentifier(mine, "", own)
 }
 
-// probeGraphQLRead asks for the object as another user, and as nobody, and reports whether the
-// other user is refused. Controls: one that does not exist, the other user's own.
+// probeGraphQLRead queries the object as another user, and as nobody, and reports whether the other
+// user is refused. Controls: an object that does not exist, and the other user's own.
 func (e *examination) probeGraphQLRead(n *node, mine *object, own *message.Response,
 	stranger *User) (refused bool, err error) {
 	resp, err := e.queryObject(n.read, n.subject, mine.id, nil, stranger)
@@ -298,9 +305,9 @@ func (e *examination) probeGraphQLRead(n *node, mine *object, own *message.Respo
 	return len(seen) == 0, nil
 }
 
-// probeMutations asks mutations that take the identifier of the object as another user: whether
-// they answer with what the query refuses him, and whether the owner finds the object
-// changed or gone. What removes comes last.
+// probeMutations sends mutations that take the identifier of the object as another user. Two things
+// count: a response with what the query refuses him, and an object that its owner then finds
+// changed or gone. Mutations that remove come last.
 func (e *examination) probeMutations(n *node, mine *object, refused bool, stranger *User) error {
 	var list []*Operation
 	for _, o := range e.Operations {
@@ -389,7 +396,8 @@ func (e *examination) reportMutationRead(n *node, o *Operation, mine *object, re
 	return nil
 }
 
-// removeByMutation removes what a mutation has made, as its owner.
+// removeByMutation removes what a mutation has created, as its owner, and reports whether that
+// worked.
 func (e *examination) removeByMutation(m *object) (bool, error) {
 	subject := apispec.Subject(m.of.Call.Field)
 	for _, o := range e.Operations {
@@ -404,20 +412,23 @@ func (e *examination) removeByMutation(m *object) (bool, error) {
 	return false, nil
 }
 
-// selfish are names of queries that show the user who asks himself.
+// selfish matches names of queries that show the requesting user himself.
 var selfish = lazyregexp.New(`(?i)^(me|self|viewer|whoami|profile|account|(get)?(my|current|logged_?in)_?(self|profile|account|user)|getme|user_?info)$`)
 
-// minPrivate is how long a value is at least that is taken for a user's own.
+// minPrivate is the length from which on a value counts as a user's own; shorter ones are equal by
+// chance.
 const minPrivate = 6
 
 // A self is what a query shows a user of himself.
 type self struct {
-	of     *Operation
-	id     any
-	values map[string]string // of contacts and secrets, by name
+	of *Operation
+	// id is his identifier; nil: the query shows none.
+	id any
+	// values contains his contacts and secrets, by name.
+	values map[string]string
 }
 
-// ownProfileQuery asks the query that shows users themselves; nil: there is none.
+// ownProfileQuery sends the query that shows users themselves; nil: there is none.
 func (e *examination) ownProfileQuery(as *User) (*self, error) {
 	for _, o := range e.Operations {
 		if o.Call == nil || o.Call.Kind != "query" || !selfish.MatchString(o.Call.Field) {
@@ -447,8 +458,9 @@ func (e *examination) ownProfileQuery(as *User) (*self, error) {
 	return nil, nil
 }
 
-// scanFields looks in what a user is shown by other queries for the addresses and secrets of
-// another one: a field that one query guards may be open by another.
+// scanFields searches the responses of other queries to one user for the addresses and secrets of
+// another one: a field that one query guards may be reached by another, as in comments { author {
+// email } }.
 func (e *examination) scanFields(owner, stranger *User) error {
 	if stranger.Identity.Role > owner.Identity.Role {
 		return nil // who may do more may see more
@@ -507,7 +519,7 @@ func (e *examination) queryAboutUser(o *Operation, his *self, as *User) (*messag
 	return nil, nil
 }
 
-// reportField tells of the values of one user that an answer to another one holds.
+// reportField reports values of one user that a response to another one contains.
 func (e *examination) reportField(o *Operation, his *self, resp *message.Response, owner, stranger *User) error {
 	var names []string
 	severe := false

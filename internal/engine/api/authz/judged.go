@@ -13,18 +13,19 @@ import (
 // This file records for each operation whether it was tested that another user is kept out of
 // what it names.
 
-// recordTested records that the operation was asked as another user, so that the result counts.
+// recordTested records that the operation was requested as another user, with a result that counts.
 func (e *examination) recordTested(o *Operation) { e.judged[o] = finding.Authorization{Tested: true} }
 
-// recordSkipped records why an operation was not tested, unless it was, or another reason is known.
+// recordSkipped records why an operation was not tested, unless it was, or an earlier reason is
+// known.
 func (e *examination) recordSkipped(o *Operation, why string) {
 	if _, known := e.judged[o]; !known {
 		e.judged[o] = finding.Authorization{Reason: why}
 	}
 }
 
-// recordVerdict records what the response to another user means: one that fails for another reason
-// than who asks says nothing.
+// recordVerdict records what the response to another user means. A failure for another reason, such
+// as 400 or 500, does not show whether access was denied.
 func (e *examination) recordVerdict(o *Operation, resp *message.Response) {
 	if isSuccess(resp) || slices.Contains(denials, resp.Status) && resp.Status != http.StatusMethodNotAllowed &&
 		resp.Status != http.StatusNotImplemented {
@@ -35,7 +36,8 @@ func (e *examination) recordVerdict(o *Operation, resp *message.Response) {
 		"was denied", resp.Status))
 }
 
-// Names reports whether the operation takes an identifier of something.
+// Names reports whether the operation takes an identifier, in its path, its query or its body.
+// Others have no object whose owner could be another user.
 func (o *Operation) Names() bool {
 	id := func(name string) bool {
 		n := normalizeName(name)
@@ -53,7 +55,8 @@ func (o *Operation) Names() bool {
 	return strings.Contains(o.Path, "{") || o.takesProperty(id)
 }
 
-// reportVerdicts tells what is known of each operation.
+// reportVerdicts passes what is known of each operation to Judged, with a reason where it was not
+// tested.
 func (e *examination) reportVerdicts() {
 	if e.Judged == nil {
 		return

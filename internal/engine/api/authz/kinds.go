@@ -18,21 +18,26 @@ import (
 // This file finds the kinds of objects of an API: which operations create them, show them, and
 // change them. Paths tell it, and the members of responses where paths do not.
 
-// A kind is one of objects: what makes them, what reads one, and all that is about one.
+// A kind is one kind of objects with the operations about it.
 type kind struct {
-	maker     *Operation
-	read      *Operation // nil: only the list shows them
-	about     []*Operation
-	actions   []*Operation // with a path that goes on behind the object: "/cards/{card_id}/freeze"
-	parameter string       // of their paths
+	// maker creates one.
+	maker *Operation
+	// read shows one; nil: only a list shows them.
+	read *Operation
+	// about are the operations on one object, such as PUT /cards/{card_id}.
+	about []*Operation
+	// actions have a path that goes on after the object: POST /cards/{card_id}/freeze.
+	actions []*Operation
+	// parameter is the name in their paths: "card_id".
+	parameter string
 }
 
-// allOperations are all operations about an object of the kind.
+// allOperations returns all operations about an object of the kind.
 func (k *kind) allOperations() []*Operation { return slices.Concat(k.about, k.actions) }
 
-// creatingOperation is the operation that adds to the collection: by POST, else by PUT where there
-// are operations about what is in it, else an action whose response holds such an object
-// ("POST /cards/create"); nil: there is none.
+// creatingOperation returns the operation that adds to the collection: POST, else PUT where the
+// collection has items, else an action whose response contains such an object (POST /cards/create);
+// nil: there is none.
 func (e *examination) creatingOperation(path string) *Operation {
 	if o := e.operationAt(http.MethodPost, path); o != nil {
 		return o
@@ -48,10 +53,10 @@ func (e *examination) creatingOperation(path string) *Operation {
 	return nil
 }
 
-// collectionOf is the path of the collection that the operation adds to.
+// collectionOf returns the path of the collection that the operation adds to.
 func (e *examination) collectionOf(o *Operation) string { return cmp.Or(e.homes[o], o.trimmedPath()) }
 
-// itemOperations are the operations about one object of the collection.
+// itemOperations returns the operations on one object of the collection.
 func (e *examination) itemOperations(path string) []*Operation {
 	var out []*Operation
 	for _, o := range e.Operations {
@@ -62,8 +67,8 @@ func (e *examination) itemOperations(path string) []*Operation {
 	return out
 }
 
-// itemActions are the operations whose paths go on behind an object of the collection, and name
-// nothing else; those that remove something come last.
+// itemActions returns the operations whose paths go on after an object of the collection, without
+// another parameter; those that remove something come last, because the others need the object.
 func (e *examination) itemActions(path string) []*Operation {
 	var out []*Operation
 	for _, o := range e.Operations {
@@ -77,7 +82,7 @@ func (e *examination) itemActions(path string) []*Operation {
 	return out
 }
 
-// parameterBehind is the parameter that follows the path in that of the operation.
+// parameterBehind returns the name of the parameter that follows the path in that of the operation.
 func parameterBehind(o *Operation, path string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(o.trimmedPath(), path+"/{"), "}")
 	return name
@@ -91,8 +96,9 @@ func removalRank(o *Operation) int {
 	return 0
 }
 
-// findCreatingActions finds the actions that create the objects of collections to which nothing adds by
-// its path. Which operation that is, its response tells, or the description of it.
+// findCreatingActions finds the actions that create objects of collections to which no operation
+// adds by its path. The response of an action says which objects it creates, or its description
+// does.
 func (e *examination) findCreatingActions() {
 	e.homes, e.lists = map[*Operation]string{}, map[string]*Operation{}
 	seen := map[string]bool{}
@@ -135,9 +141,9 @@ func (e *examination) mayCreate(o *Operation, path string) bool {
 		len(e.itemOperations(o.trimmedPath())) == 0
 }
 
-// scoreCreation says how surely the response of the operation holds a new object of the
-// collection; 0: it does not. The path tells it best, then the noun of the operation,
-// then only the response.
+// scoreCreation returns how certainly the response of the operation contains a new object of the
+// collection; 0: it does not. 3: the path is below that of the collection; 2: its noun is the same;
+// 1: only the response says so.
 func (e *examination) scoreCreation(o *Operation, path, parameter string) int {
 	thing := apispec.Noun(path)
 	stem := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(normalizeName(parameter), "uuid"), "guid"), "id")
@@ -178,8 +184,8 @@ func (e *examination) scoreCreation(o *Operation, path, parameter string) int {
 	return 1
 }
 
-// visitMembers gives look the names of the members of each object in a response, with what the
-// object is: what the member around it is called, else noun.
+// visitMembers calls look for each object in a response, with the noun of the object, which is the
+// member around it, else noun, and the names of its members.
 func visitMembers(v any, noun string, depth int, look func(noun string, names []string)) {
 	if depth > maxDepth {
 		return
@@ -198,7 +204,7 @@ func visitMembers(v any, noun string, depth int, look func(noun string, names []
 	}
 }
 
-// declaredMembers is members of a response's schema; the name of a schema says what it is, too.
+// declaredMembers does the same for the schema of a response. The name of a schema is a noun too.
 func declaredMembers(s *apispec.Schema, noun string, depth int, look func(noun string, names []string)) {
 	if s == nil || depth > maxWraps+1 {
 		return
@@ -217,8 +223,8 @@ func declaredMembers(s *apispec.Schema, noun string, depth int, look func(noun s
 	}
 }
 
-// objectKinds are those that the examination can make and read, outer ones first. A
-// kind without anything that shows its objects cannot be tested.
+// objectKinds returns the kinds that the examination can create and read, outer ones first: cards
+// are created within an account. A kind that no operation shows cannot be tested.
 func (e *examination) objectKinds() []*kind {
 	var out []*kind
 	outermost := slices.Clone(e.Operations)
@@ -251,9 +257,8 @@ func (e *examination) createsKind(o *Operation) bool {
 		!sitemap.IsDangerous(o.Path) && o.bodySchema() != nil
 }
 
-// readObject reads the object as somebody: at its own address, else in the list, of
-// which it is the page that shows it, or the last one; nil: nothing shows it. Some APIs
-// show an object in its list only.
+// readObject reads the object as somebody: at its own address, else in the list, of which it
+// returns the page that shows the object, or the last one; nil: nothing shows it.
 func (e *examination) readObject(k *kind, m *object, as *User) (*message.Response, error) {
 	if k.read != nil {
 		r, err := e.itemRequest(k.read, m.id, m.within, nil)
@@ -272,8 +277,8 @@ func (e *examination) readObject(k *kind, m *object, as *User) (*message.Respons
 	return pages[len(pages)-1], nil
 }
 
-// findReader finds what shows an object that has no address of its own and is not in the list of
-// its collection: an operation about it, or another list.
+// findReader searches for an operation that shows an object without an address of its own that is
+// not in the list of its collection: an action about it, or another list.
 func (e *examination) findReader(k *kind, m *object) (*message.Response, error) {
 	for _, o := range k.actions {
 		r, err := e.itemRequest(o, m.id, m.within, nil)
@@ -319,7 +324,8 @@ func (e *examination) findListing(k *kind, m *object) (*message.Response, error)
 	return nil, nil
 }
 
-// isGone reports whether an answer of see says that an object which was there is no more.
+// isGone reports whether a response of readObject shows that the object no longer exists. A list
+// proves that only on its last page.
 func (k *kind) isGone(m *object, resp *message.Response) bool {
 	if k.read != nil {
 		return resp.Status == http.StatusNotFound || resp.Status == http.StatusGone
@@ -327,7 +333,8 @@ func (k *kind) isGone(m *object, resp *message.Response) bool {
 	return isSuccess(resp) && len(m.seenWords(resp)) == 0 && nextPage(resp) == ""
 }
 
-// requireIdentifier is id; an error that does not end the scan says that nothing tells it.
+// requireIdentifier is identifierFor with an error where no response shows the identifier. Such an
+// error does not end the scan.
 func (e *examination) requireIdentifier(m *object, parameter string) (any, error) {
 	v, err := e.identifierFor(m, parameter)
 	if v == nil && err == nil {

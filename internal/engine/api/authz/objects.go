@@ -21,16 +21,21 @@ import (
 
 // This file examines objects: who sees and changes what one user has made.
 
-// An object is something that the examination has made.
+// An object is something that the examination has created.
 type object struct {
-	of     *Operation // that made it
-	as     *User
-	words  map[string]string // random values that it was made with, by property: nobody else knows them
+	// The operation that created it, as the user as.
+	of *Operation
+	as *User
+	// The random values that it was created with, by property: nobody else knows them.
+	words map[string]string
+	// The members of its request, and answer its response.
 	sent   map[string]any
 	answer *message.Response
-	id     any // by which paths name it; nil: that is not known
-	gone   bool
-	within []*object // what its path names, in that order
+	// What names it in paths, a string or a json.Number; nil: that is not known.
+	id   any
+	gone bool
+	// The objects around it, in the order of its path.
+	within []*object
 	// private says why it is its owner's alone; empty: that is not known.
 	private string
 }
@@ -38,13 +43,14 @@ type object struct {
 // maxObjects bounds the kinds of objects that are examined.
 const maxObjects = 40
 
-// freshWords returns random words for the free texts of an object. The caller finds
-// them in responses, where they prove whose object is shown.
+// freshWords returns random words for the free texts of an object, and records them. Found in a
+// response, they prove whose object is shown.
 func (e *examination) freshWords(words map[string]string) func(in, name string, s *apispec.Schema) (any, bool) {
 	return func(in, name string, s *apispec.Schema) (any, bool) {
 		if words == nil || in != "body" || !takesFreeText(s) || !isFreeTextName(name) {
 			return nil, false
 		}
+		// Twelve letters occur nowhere by chance, and fit most columns.
 		length := 12
 		if s.MaxLength >= 0 {
 			length = min(length, s.MaxLength)
@@ -71,11 +77,10 @@ func isFreeTextName(name string) bool {
 		!strings.Contains(n, "date") && !strings.Contains(n, "url") && !strings.Contains(n, "phone")
 }
 
-// errRefused says that the API does not let the user make an object.
+// errRefused means that the API does not let the user create an object: no gap, but its decision.
 var errRefused = errors.New("the API does not let this user make one")
 
-// denials are answers by which an operation says that it does nothing of the kind for
-// the user, whatever the request.
+// denials are the statuses by which an operation refuses the user whatever the request contains.
 var denials = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
 	http.StatusGone, http.StatusNotImplemented}
 
@@ -249,7 +254,8 @@ func (m *object) findObject(resp *message.Response) map[string]any {
 	return nil
 }
 
-// identifierAmong finds the value of a parameter among an object's properties.
+// identifierAmong returns the member of an object that a parameter of a path means: cardId is the
+// member cardId, else id.
 func identifierAmong(of map[string]any, parameter string) (any, bool) {
 	want := normalizeName(parameter)
 	short := want
@@ -278,9 +284,8 @@ func isScalar(v any) bool {
 	return false
 }
 
-// identifierFor tells by which value the parameter names the object: of the answer that
-// made it, of what was sent, or of the list. They are asked in the order of their
-// certainty and cost.
+// identifierFor returns the value by which the parameter names the object: from the response that
+// created it, from what was sent, or from the list, in the order of certainty and cost.
 func (e *examination) identifierFor(m *object, parameter string) (any, error) {
 	if at := m.findObject(m.answer); at != nil {
 		if v, found := identifierAmong(at, parameter); found {
@@ -498,15 +503,14 @@ func (e *examination) scanKind(k *kind, owner, stranger *User) error {
 	return failed
 }
 
-// owns are names of properties that tell whose an object is.
+// owns matches normalized names of properties that say who owns an object.
 var owns = lazyregexp.New(`^(owner|user|author|creator|createdby|account|customer|member|belongsto|seller|buyer)(id|name|uuid|email)?$|^(userid|username|email)$`)
 
-// secrets are names of properties that are for their owner alone.
+// secrets matches normalized names of properties that are for their owner alone.
 var secrets = lazyregexp.New(`secret|private|password|token|apikey|accesskey|creditcard|cardnumber|^cvc|^cvv|cvc$|cvv$|iban|ssn|passport|salary|medical|diagnosis|(^|phone|home|street|billing|shipping)address$|phone|birth`)
 
-// privacyReason says how the API shows that an object is its owner's alone; empty: it
-// does not show that, so that others may well see it. Without such a reason a shared
-// object would be a false positive.
+// privacyReason returns how the API shows that an object is its owner's alone; empty: it does not
+// show that. Without such a reason an object that others may see would be a false positive.
 func (e *examination) privacyReason(mine *object, own *message.Response, owner, stranger *User) (string, error) {
 	if nobody, err := e.sendAs(own.Request, nil); err != nil || isSuccess(nobody) && len(mine.seenWords(nobody)) > 0 {
 		return "", err // it is public, or lacks any sign-in: that is told elsewhere
@@ -650,7 +654,7 @@ func (e *examination) absentIdentifier(mine *object, parameter string, own *mess
 	return e.RandomLetters(14)
 }
 
-// writing are the methods that change or remove one object, what removes it last.
+// writing are the methods that change or remove one object; the one that removes it is last.
 var writing = []string{http.MethodPatch, http.MethodPut, http.MethodDelete}
 
 // probeWrite changes or removes the object by an operation about it as somebody (nil: nobody),

@@ -20,10 +20,11 @@ import (
 // This file reads, as one user, objects that belong to another one: those that are there
 // already, and those that a query or a body names.
 
-// itself are paths of what belongs to the user who asks.
+// itself matches paths of what belongs to the requesting user.
 var itself = lazyregexp.New(`(?i)/(me|self|whoami|my|profile|account|userinfo|user|current[-_]?user)/?$`)
 
-// ownIdentifiers are the identifiers by which the API shows the user his own account.
+// ownIdentifiers returns the identifiers by which the API shows the user his own account. They are
+// requested once for each user.
 func (e *examination) ownIdentifiers(u *User) ([]string, error) {
 	if known, is := e.selves[u]; is {
 		return known, nil
@@ -74,14 +75,14 @@ func selfIdentifiers(body map[string]any, names []string) []string {
 	return out
 }
 
-// isAccountIdentifier reports whether a member of an account says whose it is.
+// isAccountIdentifier reports whether a member of an account identifies it.
 func isAccountIdentifier(name string) bool {
 	n := normalizeName(name)
 	return n == "id" || n == "uuid" || isUserIdentifier(n) || strings.HasSuffix(n, "userid") ||
 		strings.HasSuffix(n, "accountid")
 }
 
-// textValues yields the values of an object that are texts.
+// textValues yields the string values of an object.
 func textValues(of map[string]any) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for _, v := range of {
@@ -116,7 +117,7 @@ func (e *examination) probeOtherLists() error {
 	return nil
 }
 
-// listedFor is what the list shows one user, by identifier.
+// listedFor returns what the list shows one user, by identifier.
 func (e *examination) listedFor(all *Operation, parameter string, as *User) (map[string]map[string]any, error) {
 	pages, err := e.fetchList(all, as, nil)
 	if err != nil {
@@ -133,10 +134,10 @@ func (e *examination) listedFor(all *Operation, parameter string, as *User) (map
 	return out, nil
 }
 
-// compareLists compares the lists of two users: what only one of them is shown, and
-// names him as its owner, is asked for as the other. Nothing is changed. Controls: the
-// other's own object, one that does not exist, nobody. This needs no object of the
-// scan's own, and runs in every profile.
+// compareLists compares the lists of two users: an object that only one of them is shown, and that
+// names him as its owner, is requested as the other. Nothing is changed and no object of the scan
+// is needed, so this runs in every profile. Controls: the other's own object, one that does not
+// exist, nobody.
 func (e *examination) compareLists(all, read *Operation, parameter string) error {
 	owner, stranger := e.Users[0], e.Users[1]
 	his, theirs, err := e.separateLists(all, parameter)
@@ -224,7 +225,8 @@ func (e *examination) namedOwner(resp *message.Response, owner *User) (string, e
 	return "", nil
 }
 
-// canonicalBody is the body without differences of form; as it is when it is no JSON.
+// canonicalBody returns the body without differences in spaces and in the order of members; as it
+// is when it is no JSON.
 func canonicalBody(resp *message.Response) []byte {
 	v := message.DecodeJSON(resp.Body)
 	b, err := json.Marshal(v)
@@ -234,8 +236,8 @@ func canonicalBody(resp *message.Response) []byte {
 	return b
 }
 
-// refersTo reports whether a parameter of a query or a property of a body names objects of
-// the collection whose paths have the parameter.
+// refersTo reports whether a parameter of a query or a property of a body names objects of the
+// collection whose paths have the parameter: card_id, cardId or card for /cards/{card_id}.
 func refersTo(name, path, parameter string) bool {
 	n, p := normalizeName(name), normalizeName(parameter)
 	if n == p && p != "id" {
@@ -251,14 +253,14 @@ func refersTo(name, path, parameter string) bool {
 	return false
 }
 
-// reading are names of operations that change nothing for good, though they take a body.
+// reading matches names of operations that change nothing, though their method is POST.
 var reading = lazyregexp.New(`(?i)search|query|find|list|get|read|show|view|fetch|lookup|export|download|preview|render|report|compare|summary|details`)
 
-// maxReferences bounds the operations that are asked for one kind of object.
+// maxReferences bounds the operations that are requested for one kind of object.
 const maxReferences = 10
 
-// probeReferences asks, as another user, operations that name the object in a query or
-// a body. An authorization check by the path leaves those out.
+// probeReferences requests, as another user, operations that name the object in a query or a body:
+// a check of authorization that reads the path does not see those.
 func (e *examination) probeReferences(mine *object, parameter string, stranger *User) error {
 	asked := 0
 	for _, o := range e.Operations {
@@ -278,8 +280,8 @@ func (e *examination) probeReferences(mine *object, parameter string, stranger *
 	return nil
 }
 
-// referenceOf is where the operation takes the identifier of an object; nil: nowhere, or
-// it is not one that reads.
+// referenceOf returns where the operation takes the identifier of an object; nil: nowhere, or it
+// may change something.
 func referenceOf(o *Operation, path, parameter string) *message.Point {
 	if o.Method == http.MethodGet {
 		for _, p := range o.Parameters {
@@ -353,8 +355,7 @@ func (e *examination) proveReference(mine *object, o *Operation, at *message.Poi
 	return nil
 }
 
-// rewriting are names of operations that change or remove something, though they are
-// asked by POST.
+// rewriting matches names of operations that change or remove something by POST.
 var rewriting = lazyregexp.New(`(?i)update|edit|change|modif|rename|replace|save|set|delet|remov|cancel|archive|transfer`)
 
 // targetOf is the parameter or property by which the operation, whose path names nothing,

@@ -19,11 +19,12 @@ import (
 // This file examines what others learn of an account and do to it, and how long what
 // lets somebody in does so. All accounts are those of the examination.
 
-// contacts are names of properties by which a person is reached.
+// contacts matches normalized names of properties by which a person is reached.
 var contacts = lazyregexp.New(`mail|phone|mobile|^tel`)
 
-// probeExposedAddresses reports where the API shows an ordinary user the address of another one. Both
-// are random, so that nothing else can be taken for them.
+// probeExposedAddresses reports where the API shows an ordinary user the e-mail address or
+// telephone number of another one (API3:2023, CWE-359). Both are random, so nothing else can be
+// mistaken for them.
 func (e *examination) probeExposedAddresses(owner, stranger *User) error {
 	_, answers, err := e.profileShownTo(owner, stranger)
 	if err != nil {
@@ -55,7 +56,7 @@ func (e *examination) probeExposedAddresses(owner, stranger *User) error {
 	return nil
 }
 
-// contactMembers returns the members of a response that hold an address of the account.
+// contactMembers returns the names of a response's members that contain an address of the account.
 func contactMembers(resp *message.Response, a *account) []string {
 	var names []string
 	for _, value := range []string{a.email, a.phone} {
@@ -71,24 +72,25 @@ func contactMembers(resp *message.Response, a *account) []string {
 	return names
 }
 
-// entrusted are names of properties that take what a user hands to the application alone.
+// entrusted reports whether a property takes what a user gives to the application alone, such as
+// the number of a card. Passwords, tokens and addresses are tested elsewhere.
 func entrusted(name string) bool {
 	n := normalizeName(name)
 	return secrets.MatchString(n) && !sitemap.IsPassword(name) && !strings.Contains(n, "token") &&
 		!contacts.MatchString(n)
 }
 
-// IsPersonal reports whether a property of this name tells how a person is reached, or holds
-// what is for its owner alone.
+// IsPersonal reports whether a property of this name says how a person is reached, or contains what
+// is for its owner alone.
 func IsPersonal(name string) bool {
 	return contacts.MatchString(normalizeName(name)) || secrets.MatchString(normalizeName(name))
 }
 
-// maxEntrusted bounds the operations that are handed something.
+// maxEntrusted bounds the operations that are sent such values.
 const maxEntrusted = 3
 
-// probeConfidentialValues hands operations random values, as one user, of what is for its owner alone,
-// such as the number of a card, and reads the user's account as another one.
+// probeConfidentialValues sends operations, as one user, random values of what is for its owner
+// alone, and reads the user's account as another one.
 func (e *examination) probeConfidentialValues(owner, stranger *User) error {
 	asked := 0
 	for _, o := range e.Operations {
@@ -131,7 +133,7 @@ func (e *examination) takesConfidential(o *Operation) bool {
 		!sitemap.IsDangerous(o.Path)
 }
 
-// reportConfidentialLeak tells of answers to another user that hold what the request has handed over.
+// reportConfidentialLeak reports responses to another user that contain the values of the request.
 func (e *examination) reportConfidentialLeak(r *message.Request, words map[string]string, answers []*message.Response,
 	owner, stranger *User) error {
 	for _, resp := range answers {
@@ -169,9 +171,9 @@ func operationTemplate(r *message.Request) string {
 	return r.Method + " " + r.Path
 }
 
-// accountOperations are the operations that change an account which the path or the body names, or
-// which is that of who asks. Those that may take a password, and do not need one, are
-// for who changes his own.
+// accountOperations returns the operations that change an account: one that the path or the body
+// names, or that of the requesting user. own says that the user changes his own; then an operation
+// may take a password, if it does not require one.
 func (e *examination) accountOperations(own bool) []*Operation {
 	var out []*Operation
 	for _, o := range e.Operations {
@@ -190,8 +192,8 @@ func (e *examination) accountOperations(own bool) []*Operation {
 	return out
 }
 
-// accountRequest makes the request of such an operation about the account; nil: its path does not
-// name it.
+// accountRequest makes the request of such an operation about the account; nil: no value is known
+// for its path.
 func (e *examination) accountRequest(o *Operation, whose *account, shown map[string]any,
 	known func(in, name string, s *apispec.Schema) (any, bool), extra map[string]any) *message.Request {
 	found := !strings.Contains(o.Path, "{")
@@ -212,9 +214,9 @@ func (e *examination) accountRequest(o *Operation, whose *account, shown map[str
 	return r
 }
 
-// applyChange sends a request that changes the account of its owner as a user, and returns
-// what the owner is shown of it then, with all answers, that to the request first.
-// Nothing is shown when the request was refused.
+// applyChange sends a request that changes the owner's account as a user, and returns what the
+// owner is shown of it afterwards, with all responses, the one to the request first; nil: it was
+// refused.
 func (e *examination) applyChange(r *message.Request, as, owner *User) (map[string]any, []*message.Response, error) {
 	resp, err := e.sendAs(r, as)
 	if err != nil || !isSuccess(resp) {
@@ -250,6 +252,7 @@ func (e *examination) probeAccountChange(owner, stranger *User) error {
 		}
 		e.recordTested(o)
 		for _, name := range slices.Sorted(maps.Keys(words)) {
+			// A member that was not shown before may be one that the API only repeats.
 			if _, had := before[name]; !had || after[name] != words[name] {
 				continue
 			}
@@ -267,7 +270,8 @@ func (e *examination) probeAccountChange(owner, stranger *User) error {
 	return nil
 }
 
-// probeAccountRemoval removes the account of one user as another one: it is proven by signing in.
+// probeAccountRemoval removes the account of one user as another one. The proof is that the owner
+// can no longer sign in.
 func (e *examination) probeAccountRemoval(owner, stranger *User) error {
 	before, _, err := e.ownProfile(owner)
 	if err != nil {
@@ -303,8 +307,8 @@ func removesAccount(o *Operation) bool {
 	return parameter != "" && (isUserIdentifier(parameter) || users.MatchString(path))
 }
 
-// confirmRemoval proves that the owner can no longer sign in, and that the other user still
-// can: that nobody signs in any more would prove nothing.
+// confirmRemoval proves that the owner can no longer sign in, and that the other user still can: a
+// sign-in that fails for everybody would prove nothing.
 func (e *examination) confirmRemoval(o *Operation, r *message.Request, resp *message.Response,
 	owner, stranger *User) error {
 	if still, err := e.signInWithPassword(owner.account, owner.account.password); still != nil || err != nil {
@@ -336,8 +340,9 @@ func (e *examination) confirmRemoval(o *Operation, r *message.Request, resp *mes
 	return nil
 }
 
-// probeSelfPromotion gives an account, as its own user, more than it has by an operation that takes
-// that: it is for others to give.
+// probeSelfPromotion sets a privileged property of a user's own account, such as his role, by an
+// operation whose description takes it: it is for others to set. Afterwards the former value is
+// restored.
 func (e *examination) probeSelfPromotion(u *User) error {
 	before, _, err := e.ownProfile(u)
 	if err != nil {
@@ -387,10 +392,11 @@ func (e *examination) probeSelfPromotion(u *User) error {
 	return nil
 }
 
-// leaves are paths of operations that end a session.
+// leaves matches paths of operations that end a session.
 var leaves = lazyregexp.New(`(?i)/(log|sign)[-_]?(out|off)/?$`)
 
-// findInsidePage finds a page that the user gets and nobody does; nil: there is none.
+// findInsidePage returns the responses of a page that the user gets and nobody else does; nil:
+// there is none.
 func (e *examination) findInsidePage(as *User) (in, nobody *message.Response, err error) {
 	for _, o := range e.Operations {
 		if !o.isFixedRead() || o.Answer == nil || !isSuccess(o.Answer) {
@@ -413,11 +419,12 @@ func (e *examination) findInsidePage(as *User) (in, nobody *message.Response, er
 	return nil, nil, nil
 }
 
-// knowNothing knows no value of a request.
+// knowNothing is the source of values for requests that need none of the examination's.
 func knowNothing(string, string, *apispec.Schema) (any, bool) { return nil, false }
 
-// probeLogout signs in once more, signs out, and asks again with what let it in. A
-// token that stays valid can be used by whoever has copied it (CWE-613).
+// probeLogout signs in once more, signs out, and repeats a request with the credentials of before.
+// A token that stays valid can be used by whoever has copied it (CWE-613). Tokens without state are
+// often only deleted in the browser.
 func (e *examination) probeLogout(u *User) error {
 	i := slices.IndexFunc(e.Operations, func(o *Operation) bool {
 		return o.Call == nil && leaves.MatchString(o.Path) && !strings.Contains(o.Path, "{") &&
@@ -447,9 +454,9 @@ func (e *examination) probeLogout(u *User) error {
 		"session", e.Operations[i].Method, e.Operations[i].Path), "signed out")
 }
 
-// sessionPersists asks for a page again, with the session of before: after it was said to end, as
-// the words tell. The answers are what the session got, that to what should have ended it,
-// and what nobody gets.
+// sessionPersists repeats the request of a page with the session that should have ended, and
+// reports it where the page is still shown. The responses are that of the page before, that of the
+// request that should have ended the session, and that to nobody; words continues "the user …".
 func (e *examination) sessionPersists(rule *finding.Rule, as *User, answers []*message.Response, message,
 	words string) error {
 	in, out, nobody := answers[0], answers[1], answers[2]
@@ -467,11 +474,12 @@ func (e *examination) sessionPersists(rule *finding.Rule, as *User, answers []*m
 	return nil
 }
 
-// currents are parts of names of properties that take the password of before.
+// currents matches parts of names of properties that take the current password.
 var currents = lazyregexp.New(`old|current|existing|previous|present`)
 
-// probePasswordChange changes the password of the account as its own user: with a wrong one of before
-// where one is asked for, and while another session of his is open.
+// probePasswordChange changes the password of the account as its own user: with a wrong current
+// password, where one is required, and while another session is open. A thief keeps a session that
+// survives.
 func (e *examination) probePasswordChange(u *User) error {
 	for _, o := range e.Operations {
 		if !e.changesOwnPassword(o) {
@@ -503,21 +511,21 @@ func (e *examination) probePasswordChange(u *User) error {
 	return nil
 }
 
-// changesOwnPassword reports whether the operation sets the password of the user who asks:
-// neither of somebody whom the path names, nor with a code that was sent to him.
+// changesOwnPassword reports whether the operation sets the password of the requesting user:
+// neither that of a user whom the path names, nor with a code that was sent to him.
 func (e *examination) changesOwnPassword(o *Operation) bool {
 	return o.Call == nil && o.isWriteMethod() && !strings.Contains(o.Path, "{") && !sitemap.IsDangerous(o.Path) &&
 		o != e.register && o != e.login && strings.Contains(normalizeName(o.nameWords()), "passw") &&
 		!isRecovery(o) && o.takesProperty(sitemap.IsPassword) && !o.takesProperty(takesSentCode)
 }
 
-// takesCurrentPassword reports whether a property takes the password of before.
+// takesCurrentPassword reports whether a property takes the current password.
 func takesCurrentPassword(name string) bool {
 	return sitemap.IsPassword(name) && currents.MatchString(normalizeName(name))
 }
 
-// probeWrongPassword changes the password with a random text as the present one: a session
-// that was left open would be enough to take the account over.
+// probeWrongPassword changes the password with a random text as the current one (CWE-620): a
+// session that was left open would be enough to take over the account.
 func (e *examination) probeWrongPassword(o *Operation, u *User) error {
 	done, resp, err := e.changePassword(o, u, e.drawCredentials().password)
 	if !done || err != nil {
@@ -539,11 +547,11 @@ func isRecovery(o *Operation) bool {
 	return sitemap.IsPasswordRecovery(o.nameWords()) || loses.MatchString(o.nameWords())
 }
 
-// takesSentCode reports whether a property takes a code that was sent to somebody.
+// takesSentCode reports whether a property takes a code that was sent by e-mail or telephone.
 func takesSentCode(name string) bool { return codes.MatchString(normalizeName(name)) }
 
-// changePassword changes the password of the account and reports whether that is done: the new one
-// lets the user in, and the one before does not.
+// changePassword changes the password of the account. It reports true if the new password lets the
+// user in, and the former does not.
 func (e *examination) changePassword(o *Operation, u *User, current string) (bool, *message.Response, error) {
 	fresh := e.drawCredentials().password
 	r, err := e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
@@ -571,16 +579,15 @@ func (e *examination) changePassword(o *Operation, u *User, current string) (boo
 }
 
 var (
-	// loses is how names end of operations for users who have lost something, most likely
-	// their password.
+	// loses matches the ends of names of operations for users who have lost something, mostly their
+	// password.
 	loses = lazyregexp.New(`(?i)(reset|forgot(ten)?|recover|lost)[-_/]?(my[-_]?)?$`)
-	// codes are names of properties that take a code which was sent to somebody.
+	// codes matches normalized names of properties that take a code that was sent to somebody.
 	codes = lazyregexp.New(`^(otp|pin|code|onetime(code|password)|((reset|verification|verify|confirmation|security|sms|email)(password)?)?(code|pin|otp)|resetpasswordcode)$`)
 )
 
-// scanPasswordReset examines how a user gets another password: whether it tells who
-// exists, and whether codes can be guessed. Codes of few digits need a limit of
-// attempts (CWE-640).
+// scanPasswordReset tests how a user gets another password: whether the responses show who exists,
+// and whether codes can be guessed. Codes of a few digits need a limit of attempts (CWE-640).
 func (e *examination) scanPasswordReset(u *User) error {
 	sent, err := e.requestResets(u)
 	if !sent || err != nil {
@@ -601,8 +608,8 @@ func (e *examination) scanPasswordReset(u *User) error {
 	return nil
 }
 
-// requestResets asks for a new password by every operation that takes who has forgotten it,
-// and reports whether one was accepted, so that a code has been sent.
+// requestResets requests a new password by each operation for that, and reports whether one was
+// accepted, so that a code has been sent.
 func (e *examination) requestResets(u *User) (sent bool, err error) {
 	for _, o := range e.Operations {
 		if !e.requestsReset(o) {
@@ -635,8 +642,8 @@ func (e *examination) requestsReset(o *Operation) bool {
 		isRecovery(o) && !o.takesProperty(sitemap.IsPassword) && !o.takesProperty(takesSentCode)
 }
 
-// sendWrongCodes sends wrong codes for the account. A limit shows as another response,
-// and ends the test.
+// sendWrongCodes sends wrong codes for the account. A limit shows as another response, and ends the
+// test. 422 says that the format of the code is wrong, so nothing was compared.
 func (e *examination) sendWrongCodes(o *Operation, u *User) error {
 	var answers []*message.Response
 	first, property := "", ""

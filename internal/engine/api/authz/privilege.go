@@ -15,16 +15,17 @@ import (
 // This file finds the values that give a user more than he has, for tests of mass assignment
 // and of promotion.
 
-// privileged are names of properties that decide what a user may do, or what he has.
+// privileged matches normalized names of properties that decide what a user may do (flags, roles),
+// or what he has (balances).
 var privileged = lazyregexp.New(`^(is|has)?(super|site|sys)?(admin|administrator|superuser|root|staff|moderator|privileged|verified|emailverified|approved|trusted|premium|vip)$` +
 	`|^(user|account)?(role|roles|roleid|group|groups|permission|permissions|privilege|privileges|scope|scopes|accesslevel|usertype|accounttype|plan|tier)$` +
 	`|^(account|wallet)?(balance|credit|credits|points)$`)
 
-// elevates are values of roles that give more than those of ordinary users.
+// elevates matches values of roles that give more than those of ordinary users.
 var elevates = lazyregexp.New(`(?i)admin|super|root|staff|employee|manager|moderator|owner|operator|internal|support`)
 
-// listedValues returns what the description lists for properties of the name beside v, where
-// it lists v, those first that give more; nil: it lists nothing.
+// listedValues returns the other values that the description lists for properties of the name, if
+// it lists v; those that give more come first.
 func (e *examination) listedValues(name, v string) []string {
 	var out []string
 	for _, o := range e.Operations {
@@ -44,7 +45,7 @@ func (e *examination) listedValues(name, v string) []string {
 	return out
 }
 
-// maxSchemaDepth bounds how far properties are looked for below a schema.
+// maxSchemaDepth bounds the nesting of schemas; recursive ones would have no end.
 const maxSchemaDepth = 4
 
 // appendListed adds the values that a schema lists for the property beside v. The first
@@ -155,14 +156,14 @@ func (e *examination) collectTitles(high *User) {
 	}
 }
 
-// maxTitle bounds the name of a role.
+// maxTitle bounds the length of a role's name; longer texts are descriptions.
 const maxTitle = 40
 
-// enough is a sum that nobody begins with.
+// enough is a balance that no new account has.
 const enough = json.Number("10007")
 
-// privilegedProperties are the properties of the object that users should not set: that the operation's
-// body does not name, or only shows, each with a value that gives more.
+// privilegedProperties returns the properties of the object that users should not set, because the
+// operation's body does not name them or marks them as readOnly, each with a value that gives more.
 func (e *examination) privilegedProperties(o *Operation, shown map[string]any) map[string]any {
 	out := map[string]any{}
 	body := o.bodySchema()

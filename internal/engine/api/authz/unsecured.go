@@ -18,7 +18,7 @@ import (
 // This file asks operations for which the description requires no sign-in without one: what they
 // show of a user who is known to the scan is compared with what the second user is shown.
 
-// scanUnsecured asks these operations.
+// scanUnsecured requests the read operations for which the description requires no sign-in.
 func (e *examination) scanUnsecured() error {
 	asked := 0
 	for _, o := range e.Operations {
@@ -35,8 +35,8 @@ func (e *examination) scanUnsecured() error {
 	return nil
 }
 
-// probeUnsecured asks one of them without a sign-in, and where that shows what is personal of a user,
-// as the second one.
+// probeUnsecured requests one of them without a sign-in. Where the response contains personal data
+// of a user, it is compared with that to the second user.
 func (e *examination) probeUnsecured(o *Operation) error {
 	r := o.Answer.Request
 	if _, parameter := o.collectionPath(); isUserIdentifier(parameter) && strings.Count(o.Path, "{") == 1 {
@@ -80,8 +80,8 @@ func (e *examination) probeUnsecured(o *Operation) error {
 	return nil
 }
 
-// personal returns a user whom a response tells of, with the names of what is personal of
-// him; empty: it tells of none. What the request holds is not told by the response.
+// personal returns a user whom a response is about, with the names of the properties that are
+// personal; empty: it is about none. What the request contains is not disclosed by the response.
 func (e *examination) personal(resp *message.Response) (whose string, names []string) {
 	doc := message.DecodeJSON(resp.Body)
 	content, _ := resp.Request.Content()

@@ -290,8 +290,6 @@ type scriptPosition struct {
 	state byte
 	// The last byte of code that is no space: a slash behind an operator begins a regular
 	// expression.
-	// The last byte of code that is no space: a slash behind an operator begins a regular
-	// expression.
 	last byte
 }
 
