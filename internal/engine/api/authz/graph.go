@@ -32,7 +32,8 @@ type node struct {
 	lists []*Operation
 }
 
-// scanGraphQL compares what users see and change by GraphQL.
+// scanGraphQL compares what users see and change by GraphQL. Names of fields say what they do:
+// there are no paths and methods, and the status is 200 for refusals too.
 func (e *examination) scanGraphQL() error {
 	if len(e.Users) < 2 || !slices.ContainsFunc(e.Operations, func(o *Operation) bool { return o.Call != nil }) {
 		return nil

@@ -1,6 +1,12 @@
-// Package conformance compares what an API answers with what its description says:
-// status, media type, body. It reads descriptions and answers as far as they can be
-// read; what a schema does not say is allowed.
+// Package conformance compares the responses of an API with its description: status, media type and
+// body (JSON Schema as OpenAPI uses it). What a schema does not say is allowed, and what cannot be
+// parsed is not compared: a deviation should be a mistake of the API or of its description, not of
+// this reader.
+//
+// It also finds credentials in responses, which no description makes right. Requests are made
+// elsewhere (requestgen), findings by the caller.
+//
+// Budget: maxBreaches deviations, maxItems items of a list, maxDepth levels.
 package conformance
 
 import (
@@ -27,30 +33,43 @@ type Kind string
 
 // The kinds of breaches.
 const (
-	Failure    Kind = "failure"    // the status is 5xx
-	Status     Kind = "status"     // no answer of the status is described
-	MediaType  Kind = "media-type" // the answer of the status is described with other types
-	Body       Kind = "body"       // the body breaks its schema
-	Property   Kind = "property"   // the body has properties that the schema does not name
-	Credential Kind = "credential" // the body holds what looks like somebody's credential
+	// Failure is a status of class 5xx.
+	Failure Kind = "failure"
+	// Status is one that is not described.
+	Status Kind = "status"
+	// MediaType is one that is not described for the status.
+	MediaType Kind = "media-type"
+	// Body is a body that violates its schema.
+	Body Kind = "body"
+	// Property is a property that the schema does not name, or that is only to be written. It may
+	// be data that should not be there (API3:2023).
+	Property Kind = "property"
+	// Credential is a value that looks like somebody's credential.
+	Credential Kind = "credential"
 )
 
-// A Deviation is where an answer is not what the description says.
+// A Deviation is one difference between a response and the description.
 type Deviation struct {
-	Kind    Kind
-	Pointer string // in the body (RFC 6901); indexes of lists are 0
-	Note    string // for people, one sentence without a full stop
+	Kind Kind
+	// Pointer is the location in the body (RFC 6901), with 0 for each index; empty: the whole
+	// response.
+	Pointer string
+	// Note is a sentence for the report without a full stop.
+	Note string
 }
 
 // Limits of one answer.
 const (
+	// maxBreaches bounds the deviations of one response.
 	maxBreaches = 30
-	maxItems    = 200 // of a list that are looked at
-	maxDepth    = 30
+	// maxItems bounds the items of a list that are compared.
+	maxItems = 200
+	// maxDepth bounds the nesting of bodies and schemas, which may be recursive.
+	maxDepth = 30
 )
 
-// Compare compares an answer with the operation's description. Without any described
-// answer, only failures and credentials are told.
+// Compare compares a response with the operation's description. Without any described response,
+// only failures and credentials are reported.
 func Compare(o *apispec.Operation, resp *message.Response) []Deviation {
 	var out []Deviation
 	if resp.Status >= 500 {
@@ -83,8 +102,8 @@ func Compare(o *apispec.Operation, resp *message.Response) []Deviation {
 	return append(out, v.out...)
 }
 
-// describedResponse returns the described answer of a status: the status itself before its
-// class, and the default last.
+// describedResponse returns the description of a status: by the status, its class ("4XX"), or
+// "default", in this order (OpenAPI, section 4.8.16); nil: there is none.
 func describedResponse(o *apispec.Operation, status int) *apispec.Response {
 	for _, name := range []string{strconv.Itoa(status), strconv.Itoa(status/100) + "XX", "default"} {
 		for _, r := range o.Responses {
@@ -96,7 +115,8 @@ func describedResponse(o *apispec.Operation, status int) *apispec.Response {
 	return nil
 }
 
-// describedBody returns the described body of the answer's type, or says that there is none.
+// describedBody returns the described body of the response's media type, or in other a note that
+// there is none. A response to HEAD and one without a body have nothing to compare.
 func describedBody(described *apispec.Response, resp *message.Response) (media *apispec.Media, other string) {
 	if len(described.Bodies) == 0 || len(resp.Body) == 0 || resp.Status == http.StatusNoContent ||
 		resp.Request != nil && resp.Request.Method == http.MethodHead {
@@ -117,8 +137,8 @@ func describedBody(described *apispec.Response, resp *message.Response) (media *
 		strings.Join(names, ", "))
 }
 
-// coversType reports whether the described type covers the other: "*/*", "text/*", and
-// JSON in any of its names.
+// coversType reports whether the described media type covers that of the response: "*/*", "text/*",
+// and application/json for each type with the suffix +json (RFC 6839).
 func coversType(described, got string) bool {
 	if described == got || described == "*/*" || described == "" {
 		return true
@@ -129,7 +149,7 @@ func coversType(described, got string) bool {
 	return described == "application/json" && strings.HasSuffix(got, "+json")
 }
 
-// decodeBody decodes a JSON body.
+// decodeBody decodes a JSON body, with numbers as json.Number; false: it is none, or was cut off.
 func decodeBody(resp *message.Response) (any, bool) {
 	if t := resp.MediaType(); !strings.HasSuffix(t, "json") || resp.Truncated {
 		return nil, false
@@ -143,13 +163,14 @@ func decodeBody(resp *message.Response) (any, bool) {
 	return v, true
 }
 
-// validator walks a body along its schema.
+// A validator walks a body along its schema and collects deviations. seen has each kind with its
+// location.
 type validator struct {
 	out  []Deviation
 	seen map[string]bool
 }
 
-// addDeviation records a deviation, once for each kind and place, up to a limit.
+// addDeviation adds a deviation, once for each kind and location, up to a limit.
 func (v *validator) addDeviation(kind Kind, pointer, format string, args ...any) {
 	key := string(kind) + pointer
 	if v.seen[key] || len(v.out) >= maxBreaches {
@@ -159,7 +180,7 @@ func (v *validator) addDeviation(kind Kind, pointer, format string, args ...any)
 	v.out = append(v.out, Deviation{kind, pointer, fmt.Sprintf(format, args...)})
 }
 
-// describeLocation names a place in a body for people.
+// describeLocation names a location in a body for the report.
 func describeLocation(pointer string) string {
 	if pointer == "" {
 		return "the body"
@@ -167,7 +188,8 @@ func describeLocation(pointer string) string {
 	return fmt.Sprintf("%.100q", pointer)
 }
 
-// checkValue compares a value with its schema.
+// checkValue compares a value with its schema. Alternatives are compared one by one; of allOf the
+// merged schema counts.
 func (v *validator) checkValue(given *apispec.Schema, doc any, pointer string, depth int) {
 	if given == nil || depth > maxDepth {
 		return
@@ -209,7 +231,7 @@ func (v *validator) checkValue(given *apispec.Schema, doc any, pointer string, d
 	}
 }
 
-// allowsNull reports whether null is allowed.
+// allowsNull reports whether null is allowed. Where a schema has no type at all, it is.
 func allowsNull(s *apispec.Schema, depth int) bool {
 	if s.Nullable || len(s.Types) == 0 && len(s.AllOf) == 0 && len(s.OneOf) == 0 && len(s.AnyOf) == 0 {
 		return true
@@ -224,14 +246,14 @@ func allowsNull(s *apispec.Schema, depth int) bool {
 	return false
 }
 
-// matchesType reports whether the value is of the schema.
+// matchesType reports whether the value is valid for the schema; unnamed properties do not count.
 func matchesType(s *apispec.Schema, doc any, depth int) bool {
 	probe := &validator{seen: map[string]bool{}}
 	probe.checkValue(s, doc, "", depth)
 	return !slices.ContainsFunc(probe.out, func(b Deviation) bool { return b.Kind == Body })
 }
 
-// typeName names the type of a decoded value.
+// typeName returns the JSON Schema type of a decoded value; 1.0 is an integer.
 func typeName(doc any) string {
 	switch doc := doc.(type) {
 	case nil:
@@ -251,7 +273,8 @@ func typeName(doc any) string {
 	return "object"
 }
 
-// checkType compares the type and the list of values.
+// checkType compares the type and the enumeration, and reports whether both are right: only then
+// further limits mean anything.
 func (v *validator) checkType(s *apispec.Schema, doc any, pointer string) bool {
 	name := typeName(doc)
 	if len(s.Types) > 0 && !s.Is(name) && !(name == "integer" && s.Is("number")) {
@@ -324,10 +347,11 @@ func (v *validator) checkText(s *apispec.Schema, doc, pointer string) {
 	}
 }
 
-// patterns are the compiled patterns of schemas, which are used for many answers.
+// patterns caches compiled patterns of schemas, which many responses are compared with.
 var patterns sync.Map // by text: *regexp.Regexp, nil where it cannot be compiled
 
-// compilePattern returns the pattern where it has a meaning in RE2; others are not checked.
+// compilePattern compiles a pattern (ECMA-262) as RE2; nil: it has lookaheads or the like, and is
+// not checked.
 func compilePattern(pattern string) *regexp.Regexp {
 	if pattern == "" || len(pattern) > 1000 {
 		return nil
@@ -343,7 +367,7 @@ func compilePattern(pattern string) *regexp.Regexp {
 	return re
 }
 
-// checkNumber checks the limits of a number. One that no float64 holds is left alone.
+// checkNumber checks the limits of a number. One beyond float64 is left alone.
 func (v *validator) checkNumber(s *apispec.Schema, doc json.Number, pointer string) {
 	f, err := doc.Float64()
 	if err != nil {
@@ -356,11 +380,12 @@ func (v *validator) checkNumber(s *apispec.Schema, doc json.Number, pointer stri
 	}
 }
 
-// secret are names of properties whose values let somebody in.
+// secret matches names of properties whose values give access, or identify a person: passwords and
+// their hashes, secrets of clients and of one-time passwords, private keys, numbers of cards.
 var secret = regexp.MustCompile(`(?i)^(user_?|plain_?|hashed_?|old_?)?(password|passwd|pwd|passphrase)(_?(hash|salt|digest|plain))?$|^(client_?|totp_?|otp_?|mfa_?)secret$|^(private_?key|secret_?key|security_?answer|ssn|card_?number|cvv|cvc)$`)
 
-// findCredentials looks for properties that are named as credentials and have a value. A
-// token that the operation itself hands out is what it is for.
+// findCredentials finds properties that are named as credentials and have a value. Masked values
+// ("****") do not count, nor do tokens: to issue them is what such an operation is for.
 func (v *validator) findCredentials(doc any, pointer string, depth int) {
 	if depth > maxDepth {
 		return

@@ -16,11 +16,12 @@ import (
 
 // This file asks who may send what from where, and whom the service believes.
 
-// decodeJSON decodes a part of a token or of an answer.
+// decodeJSON decodes a part of a token or of a response.
 func decodeJSON(text []byte, v any) error { return json.Unmarshal(text, v) }
 
-// probeCSRF sends a mutation that changes nothing, the name of its root type, in the ways
-// that pages of other sites can.
+// probeCSRF sends a mutation without effect, the name of its root type, in the ways in which pages
+// of other sites can without a CORS preflight: by GET, as a form, as text/plain. With a session
+// cookie each is a forged request (CWE-352).
 func (a *asker) probeCSRF() error {
 	const text = "mutation { __typename }"
 	resp, got, err := a.sendQuery(a.queryRequest(text, nil))
@@ -59,14 +60,17 @@ func (a *asker) probeCSRF() error {
 
 // tools are where consoles usually are, beside the endpoint, and what their pages hold.
 var (
+	// tools are the paths of consoles beside the endpoint; empty: the endpoint itself.
 	tools = []string{"", "graphiql", "playground", "graphql/playground", "graphql/console", "altair", "voyager",
 		"console", "explorer"}
-	toolOf  = lazyregexp.New(`(?i)<script[^>]{0,300}\bsrc\s*=[^>]{0,300}(graphiql|graphql-playground|altair|voyager|embeddable-(?:sandbox|explorer))[^>]{0,200}>|(GraphQLPlayground\.init|GraphiQL\.createFetcher|AltairGraphQL\.init|GraphQLVoyager\.init|new EmbeddedSandbox)`)
+	// toolOf matches the script that loads a console, or the call that starts it.
+	toolOf = lazyregexp.New(`(?i)<script[^>]{0,300}\bsrc\s*=[^>]{0,300}(graphiql|graphql-playground|altair|voyager|embeddable-(?:sandbox|explorer))[^>]{0,200}>|(GraphQLPlayground\.init|GraphiQL\.createFetcher|AltairGraphQL\.init|GraphQLVoyager\.init|new EmbeddedSandbox)`)
+	// refused matches errors that deny an operation.
 	refused = lazyregexp.New(`(?i)reject|den(?:y|ied)|disabled|forbidden|not allowed|not permitted|block`)
 )
 
-// probeConsoles opens the pages of consoles as nobody, and tries whether what protects them
-// is a word in a cookie.
+// probeConsoles opens the pages of consoles as nobody, and tries whether they are protected only by
+// a word in a cookie.
 func (a *asker) probeConsoles() error {
 	folder := path.Dir(a.At.Path)
 	for _, tool := range tools {
@@ -98,12 +102,13 @@ func (a *asker) probeConsoles() error {
 	return nil
 }
 
-// opposite words of protections.
+// opposite replaces words by which a cookie switches a protection: env=graphiql:disable becomes
+// env=graphiql:enable.
 var opposite = strings.NewReplacer("disabled", "enabled", "disable", "enable", "false", "true", "off", "on", "deny",
 	"allow", "no", "yes", "0", "1")
 
-// probeConsoleHeader asks the address of a console for something, and where it refuses, with the
-// opposite of what the cookies of the application say.
+// probeConsoleHeader sends a query to the address of a console. Where it is denied, it is sent
+// again with the opposite of what the cookies of the application say.
 func (a *asker) probeConsoleHeader(page *message.Request) error {
 	e := &Endpoint{At: page.Clone()}
 	e.At.Method, e.At.Header = http.MethodPost, nil
@@ -151,7 +156,7 @@ func (a *asker) probeConsoleHeader(page *message.Request) error {
 	return a.probeDebugErrors(e)
 }
 
-// scanAccess runs the checks of who may ask what; the first error ends them.
+// scanAccess runs the checks of authentication and authorization; the first error ends them.
 func (a *asker) scanAccess() error {
 	for _, f := range []func() error{a.probeUnsignedTokens, a.deniedVariants, a.probeOpenMutations} {
 		if err := f(); err != nil {
@@ -163,14 +168,16 @@ func (a *asker) scanAccess() error {
 
 // tokenName is how arguments are named that take a token.
 var (
+	// tokenName matches arguments that take a token.
 	tokenName = lazyregexp.New(`(?i)^(?:jwt|(?:access|auth|id|bearer|session)?_?token)$`)
-	userName  = lazyregexp.New(`(?i)^(?:user_?name|login|user|name|email)$`)
+	// userName matches members that contain the name of a user.
+	userName = lazyregexp.New(`(?i)^(?:user_?name|login|user|name|email)$`)
 )
 
 // maxUsers bounds the users whose names are tried.
 const maxUsers = 4
 
-// probeUnsignedTokens gives a token that nobody has signed to queries that take one.
+// probeUnsignedTokens sends forged tokens to queries that take a token as an argument.
 func (a *asker) probeUnsignedTokens() error {
 	for _, o := range a.Operations {
 		for name := range o.sentVariables() {
@@ -184,8 +191,8 @@ func (a *asker) probeUnsignedTokens() error {
 	return nil
 }
 
-// forgedToken writes a token (RFC 7519) that names a user in the usual claims, with a
-// signature that is none.
+// forgedToken writes a token (RFC 7519) that names a user in each of the usual claims, with an
+// invalid signature. It expires in 2096.
 func forgedToken(user, alg, signature string) string {
 	part := func(v any) string {
 		text, err := json.Marshal(v)
@@ -200,7 +207,7 @@ func forgedToken(user, alg, signature string) string {
 		"." + base64.RawURLEncoding.EncodeToString([]byte(signature))
 }
 
-// userNames are names that answers have shown, behind the usual one.
+// userNames returns names of users that responses have shown, after "admin".
 func (a *asker) userNames() []string {
 	out := []string{"admin"}
 	var walk func(v any, depth int)
@@ -228,8 +235,8 @@ func (a *asker) userNames() []string {
 	return out
 }
 
-// proveForgedToken proves that a token's claims are believed: the token of a user who exists gives
-// data, that of one who does not gives none, and a text that is no token is refused.
+// proveForgedToken proves that the claims of a token are trusted: the token of an existing user
+// gives data, that of a user who does not exist gives none, and a text that is no token is refused.
 func (a *asker) proveForgedToken(o *Operation, name string) error {
 	try := func(value string) (*message.Response, *answer, error) {
 		variables := o.sentVariables()
@@ -270,10 +277,10 @@ func (a *asker) proveForgedToken(o *Operation, name string) error {
 	return nil
 }
 
-// unsignedIn are words of errors that ask for a sign-in.
+// unsignedIn matches errors that require a sign-in: those are correct, and no deny list.
 var unsignedIn = lazyregexp.New(`(?i)unauth|not (?:logged|signed) in|(?:log|sign)[ -]?in\b|authenticat|credential|permission|\btoken\b`)
 
-// deniedVariants writes queries that are denied in other ways.
+// deniedVariants sends queries that are denied by name in another notation.
 func (a *asker) deniedVariants() error {
 	for _, o := range a.Operations {
 		if o.Call.Kind != "query" || o.Answer == nil || o.hasData() {
@@ -290,7 +297,8 @@ func (a *asker) deniedVariants() error {
 	return nil
 }
 
-// probeRewrittenField asks for a denied field under an alias, as a named query and in a fragment.
+// probeRewrittenField requests a denied field under an alias, and under names of operations that a
+// deny list may permit. A list of forbidden texts is not one of forbidden fields.
 func (a *asker) probeRewrittenField(o *Operation, said string) error {
 	doc, field := o.rootField()
 	if field == nil {
@@ -334,15 +342,14 @@ func (a *asker) probeRewrittenField(o *Operation, said string) error {
 	return nil
 }
 
-// public are names of mutations that nobody can be signed in for.
+// public matches mutations that are meant for users who are not signed in.
 var public = lazyregexp.New(`(?i)log_?(?:in|out)|sign_?(?:in|up|out)|regist|auth|token|password|forgot|reset|verify|confirm|refresh|subscribe|contact|feedback|create_?(?:user|account|customer|session)|captcha|track`)
 
-// minDemanding is how many mutations must ask for a sign-in before one that does not
-// stands out.
+// minDemanding is how many mutations must require a sign-in before one that does not stands out.
 const minDemanding = 2
 
-// probeOpenMutations looks for mutations that nobody may use while most of the service asks for a
-// sign-in.
+// probeOpenMutations reports mutations that nobody needs a session for, while most of the service
+// requires one. Where half of them are open, that is how the service is meant.
 func (a *asker) probeOpenMutations() error {
 	demanding, others := 0, []*Operation{}
 	answers := map[*Operation]*message.Response{}

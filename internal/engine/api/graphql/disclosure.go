@@ -13,7 +13,7 @@ import (
 
 // This file asks what the service tells of itself.
 
-// scanDisclosure runs the checks of what the service tells of itself.
+// scanDisclosure runs the checks of what the service discloses about itself.
 func (a *asker) scanDisclosure() error {
 	if err := a.probeIntrospection(); err != nil {
 		return err
@@ -24,7 +24,8 @@ func (a *asker) scanDisclosure() error {
 	return a.probeDebugErrors(a.Endpoint)
 }
 
-// probeIntrospection asks for the names of all types.
+// probeIntrospection requests the names of all types (GraphQL, section 4.2). Types that begin with
+// "__" belong to introspection itself.
 func (a *asker) probeIntrospection() error {
 	resp, got, err := a.sendQuery(a.queryRequest("{ __schema { queryType { name } types { name fields { name "+
 		"} } } }", nil))
@@ -68,7 +69,7 @@ func (a *asker) probeIntrospection() error {
 	return nil
 }
 
-// someNames lists names for people, ten at most.
+// someNames lists names for the report, ten at most.
 func someNames(names []string) string {
 	if len(names) > 10 {
 		return strings.Join(names[:10], ", ") + fmt.Sprintf(" and %d more", len(names)-10)
@@ -78,11 +79,13 @@ func someNames(names []string) string {
 
 // corrected finds the names that a message suggests.
 var (
+	// corrected captures the suggestions of an error: Did you mean "user" or "users"?
 	corrected = lazyregexp.New(`(?i)did you mean([^?]{1,300})\?`)
-	quoted    = lazyregexp.New("[\"'`]([A-Za-z_][A-Za-z0-9_]*)[\"'`]")
+	// quoted captures each name of them.
+	quoted = lazyregexp.New("[\"'`]([A-Za-z_][A-Za-z0-9_]*)[\"'`]")
 )
 
-// usual are names of root fields that many services have.
+// usual are names of root fields that many services have, for services whose schema is not known.
 var usual = []string{"user", "users", "me", "viewer", "account", "accounts", "node", "search", "product", "products",
 	"order", "orders", "customer", "customers",
 	"post", "posts", "comments", "login", "createUser", "updateUser", "settings", "organization", "profile", "messages",
@@ -91,8 +94,9 @@ var usual = []string{"user", "users", "me", "viewer", "account", "accounts", "no
 // maxGuessed bounds the names that are guessed in one query.
 const maxGuessed = 40
 
-// probeSuggestions asks for names that are almost right, and counts those of the answer that
-// the query did not hold.
+// probeSuggestions requests misspelled names, in up to three rounds that build on each other, and
+// counts the names in the errors that the query did not contain. So a schema is read without
+// introspection.
 func (a *asker) probeSuggestions() error {
 	var guesses []string
 	for _, o := range a.Operations {
@@ -145,7 +149,8 @@ func (a *asker) probeSuggestions() error {
 	return nil
 }
 
-// misspell swaps two letters in the middle, or adds one where they are the same.
+// misspell swaps two letters in the middle, or appends one where they are the same. Servers suggest
+// names within a small edit distance.
 func misspell(name string) string {
 	b := []byte(name)
 	i := len(b) / 2
@@ -156,11 +161,12 @@ func misspell(name string) string {
 	return string(b)
 }
 
-// internals are what stack traces of the usual platforms look like.
+// internals matches stack traces of Python, JavaScript, Java, Go, PHP, .NET and Ruby.
 var internals = lazyregexp.New(`Traceback \(most recent call last\)|File \\?"[^"\\]{1,200}\\?", line \d+|\bat [\w$.<> ]{1,120} \(?[^()\s"]{1,200}:\d+:\d+\)?|\bat [\w$.]{3,200}\([\w$]{1,80}\.(?:java|kt|scala):\d+\)|` +
 	`goroutine \d+ \[running\]|#\d+ [^"\s]{1,200}\.php\(\d+\)|\bin [^"\s]{1,200}\.cs:line \d+|\.rb:\d+:in `)
 
-// findInternals returns the internals that errors hold; empty: none.
+// findInternals returns the stack trace in the errors of a response; empty: there is none. It is in
+// the extensions with Apollo Server, and in the message elsewhere.
 func findInternals(resp *message.Response) string {
 	got := readResponse(resp)
 	if got == nil {
@@ -180,7 +186,9 @@ func findInternals(resp *message.Response) string {
 	return ""
 }
 
-// probeDebugErrors sends queries that are wrong in several ways.
+// probeDebugErrors sends queries that are invalid in several ways: an unknown field, an error of
+// syntax, variables of the wrong type; before these, one that has failed with a stack trace
+// already.
 func (a *asker) probeDebugErrors(e *Endpoint) error {
 	wrong := []*message.Request{e.queryRequest("{ "+a.RandomLetters(8)+" }", nil), e.queryRequest("{", nil)}
 	for _, o := range a.Operations {

@@ -1,11 +1,11 @@
-// Package graphql holds the checks that only services of GraphQL need
-// (https://spec.graphql.org/October2021/, https://graphql.github.io/graphql-over-http/):
-// what they tell of themselves, what one request may cost, who may send one from where,
-// and whom they believe. Injection through arguments is the business of the checks of
-// dynamic analysis: variables are leaves of the JSON body.
+// Package graphql contains the checks that only GraphQL services need
+// (https://spec.graphql.org/October2021/, https://graphql.github.io/graphql-over-http/): what they
+// disclose (disclosure.go), what one request may cost (limits.go), who may send one from where, and
+// which tokens they trust (access.go), and where they send requests themselves (request.go).
+// Injection by arguments is left to the checks of DAST: variables are leaves of the JSON body.
 //
-// Every check asks first what the service answers when nothing is wrong; what is said of
-// limits is proven at small numbers and no more.
+// Each check requests first what the service returns when nothing is wrong. Limits are proven with
+// small numbers: ten aliases show that a thousand would be executed, without the load.
 package graphql
 
 import (
@@ -25,22 +25,26 @@ import (
 	"merlon/internal/scan"
 )
 
-// An Endpoint is an address that speaks GraphQL.
+// An Endpoint is an address that speaks GraphQL, with its operations.
 type Endpoint struct {
-	At         *message.Request // POST, without a body
+	// At is a POST without a body.
+	At         *message.Request
 	Operations []*Operation
 }
 
-// An Operation is a field of a root type, as it was asked.
+// An Operation is a field of a root type, as it was requested.
 type Operation struct {
 	*apispec.Operation // with a Call
-	Request            *message.Request
-	Answer             *message.Response // nil: none came
-	Late               bool              // none came in time
+	// Request is the best valid request; nil: none could be made.
+	Request *message.Request
+	// Answer is its response; nil: there is none.
+	Answer *message.Response
+	// Late: no response came in time.
+	Late bool
 }
 
-// Checks returns the checks. endpoints is called while they run, when all operations have
-// been asked.
+// Checks returns the checks. endpoints is called while they run, when all operations have been
+// requested. Each check runs once per endpoint that still responds.
 func Checks(endpoints func() []*Endpoint) []*activescan.Rule {
 	each := func(f func(*asker) error) func(*activescan.OperationScan) error {
 		return func(t *activescan.OperationScan) error {
@@ -79,13 +83,13 @@ func Checks(endpoints func() []*Endpoint) []*activescan.Rule {
 	}
 }
 
-// asker is an endpoint in the hands of a check.
+// An asker sends the requests of one check to one endpoint.
 type asker struct {
 	*activescan.OperationScan
 	*Endpoint
 }
 
-// queryRequest returns the endpoint's request with a query.
+// queryRequest returns a request of the endpoint with a query; nil variables are left out.
 func (e *Endpoint) queryRequest(text string, variables any) *message.Request {
 	body := map[string]any{"query": text}
 	if variables != nil {
@@ -94,7 +98,7 @@ func (e *Endpoint) queryRequest(text string, variables any) *message.Request {
 	return e.postRequest(body)
 }
 
-// postRequest returns the endpoint's request with a body of JSON.
+// postRequest returns a request of the endpoint with a JSON body.
 func (e *Endpoint) postRequest(body any) *message.Request {
 	r := e.At.Clone()
 	text, err := json.Marshal(body)
@@ -105,19 +109,20 @@ func (e *Endpoint) postRequest(body any) *message.Request {
 	return r
 }
 
-// answer is what a service says.
+// An answer is the response of a service (GraphQL, section 7.1).
 type answer struct {
+	// Data is nil when the request was not executed at all.
 	Data   map[string]any
 	Errors []fault
 }
 
-// fault is an error of an answer, as GraphQL writes it.
+// A fault is an error of a response (section 7.1.2).
 type fault struct {
 	Message    string         `json:"message"`
 	Extensions map[string]any `json:"extensions"`
 }
 
-// readResponse reads an answer; nil: it is none of GraphQL.
+// readResponse parses a response; nil: it is none of GraphQL.
 func readResponse(resp *message.Response) *answer {
 	var a answer
 	if json.Unmarshal(resp.Body, &a) != nil || a.Data == nil && len(a.Errors) == 0 {
@@ -126,10 +131,10 @@ func readResponse(resp *message.Response) *answer {
 	return &a
 }
 
-// isClean reports whether the service did what it was asked.
+// isClean reports whether the service executed everything without an error. It is false for nil.
 func (a *answer) isClean() bool { return a != nil && a.Data != nil && len(a.Errors) == 0 }
 
-// errorText is the text of the errors.
+// errorText returns the messages of the errors, one a line.
 func (a *answer) errorText() string {
 	if a == nil {
 		return ""
@@ -150,17 +155,18 @@ func (a *asker) sendQuery(r *message.Request) (*message.Response, *answer, error
 	return resp, readResponse(resp), nil
 }
 
-// isAlive reports whether the endpoint speaks GraphQL at all: it answers the name of its
-// type of queries, or says in its own words why not.
+// isAlive reports whether the endpoint speaks GraphQL: it returns the name of its query type, or an
+// error in the form of GraphQL.
 func (a *asker) isAlive() (bool, error) {
 	_, got, err := a.sendQuery(a.queryRequest("{ __typename }", nil))
 	return got != nil, err
 }
 
-// maxTokens bounds the text of a query that is taken apart.
+// maxTokens bounds the tokens of a query that is parsed.
 const maxTokens = 20_000
 
-// rootField is the root field of an operation with its document; nil when it cannot be read.
+// rootField returns the document of an operation with its only root field; nil when it cannot be
+// parsed.
 func (o *Operation) rootField() (*ast.QueryDocument, *ast.Field) {
 	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: o.Call.Text}, maxTokens)
 	if err != nil || len(doc.Operations) != 1 || len(doc.Operations[0].SelectionSet) != 1 {
@@ -177,7 +183,8 @@ func writeDocument(doc *ast.QueryDocument) string {
 	return b.String()
 }
 
-// sentVariables are those that the operation was asked with.
+// sentVariables returns a new map of the variables that the operation was sent with. Callers change
+// it.
 func (o *Operation) sentVariables() map[string]any {
 	if o.Request == nil {
 		return nil
@@ -196,7 +203,8 @@ func (o *Operation) hasData() bool {
 	return o.Answer != nil && readResponse(o.Answer).isClean() && readResponse(o.Answer).Data[o.Call.Field] != nil
 }
 
-// Introspection asks a service for its schema, without what older services do not know.
+// Introspection queries a service for its schema, without what older services do not know, such as
+// specifiedByURL and isRepeatable. Five levels of ofType cover [[T!]!]!.
 const Introspection = `query IntrospectionQuery { __schema { queryType { name } mutationType { name } subscriptionType { name } types { kind name ` +
 	`fields(includeDeprecated: true) { name isDeprecated args { name defaultValue type { ...T } } type { ...T } } inputFields { name defaultValue type { ...T } } ` +
 	`enumValues(includeDeprecated: true) { name } possibleTypes { name } } } } ` +

@@ -17,19 +17,25 @@ import (
 
 // How much is asked for at most.
 const (
-	batched    = 5
-	aliased    = 10
+	batched = 5
+	// aliased is the number of aliases of one field.
+	aliased = 10
+	// duplicated is how often one field is repeated without an alias.
 	duplicated = 20
-	directed   = 10
-	deepest    = 8
+	// directed is how often a directive is repeated.
+	directed = 10
+	// deepest is the number of levels of a cycle.
+	deepest = 8
 
-	quick = 500 * time.Millisecond // of an answer that may be asked for several times
+	// quick is the time of a response that may be requested several times.
+	quick = 500 * time.Millisecond
+	// heavy is the time from which on a query counts as expensive.
 	heavy = 5 * time.Second
-	bulk  = 200 << 10 // bytes of an answer after which nothing deeper is asked for
+	// bulk is the size of a response in bytes, after which nothing deeper is requested.
+	bulk = 200 << 10
 )
 
-// scanLimits runs the checks of how much one request may ask for; the first error ends
-// them.
+// scanLimits runs the checks of how much one request may demand; the first error ends them.
 func (a *asker) scanLimits() error {
 	for _, f := range []func() error{a.probeBatching, a.probeAliases, a.probeDirectives, a.probeCycles} {
 		if err := f(); err != nil {
@@ -39,7 +45,8 @@ func (a *asker) scanLimits() error {
 	return nil
 }
 
-// probeBatching sends a list of queries.
+// probeBatching sends a list of queries, as Apollo and others accept. Limits that count requests do
+// not see a thousand sign-ins in one of them.
 func (a *asker) probeBatching() error {
 	var list []any
 	for i := range batched {
@@ -62,7 +69,8 @@ func (a *asker) probeBatching() error {
 	return nil
 }
 
-// countBatchResults counts the results of a batch that are those of their queries.
+// countBatchResults counts the results of a batch that belong to their queries: q0 in the first
+// one.
 func countBatchResults(resp *message.Response) int {
 	var list []answer
 	if decodeJSON(resp.Body, &list) != nil {
@@ -77,8 +85,8 @@ func countBatchResults(resp *message.Response) int {
 	return n
 }
 
-// cheapField is a field that is answered quickly, with as little as possible of what it
-// holds, and its variables; without any, the name of the root type.
+// cheapField returns the field with the fastest response, reduced to its type name, with its
+// variables; without any such field, the name of the root type.
 func (a *asker) cheapField() (doc *ast.QueryDocument, field *ast.Field, variables map[string]any) {
 	var best *Operation
 	for _, o := range a.Operations {
@@ -100,7 +108,8 @@ func (a *asker) cheapField() (doc *ast.QueryDocument, field *ast.Field, variable
 		SelectionSet: ast.SelectionSet{field}}}}, field, nil
 }
 
-// probeAliases asks for a field under several aliases, and several times under one.
+// probeAliases requests a field under several aliases, and several times under one. Aliases execute
+// it each time; repetitions are merged (section 5.3.2), but cost validation.
 func (a *asker) probeAliases() error {
 	doc, field, variables := a.cheapField()
 	var answers []*message.Response
@@ -143,7 +152,7 @@ func (a *asker) probeAliases() error {
 	return nil
 }
 
-// probeDirectives repeats a directive that may stand once.
+// probeDirectives repeats a directive that is allowed once at a location (section 5.7.3).
 func (a *asker) probeDirectives() error {
 	resp, got, err := a.sendQuery(a.queryRequest("{ __typename"+strings.Repeat(" @include(if: true)", directed)+" }",
 		nil))
@@ -156,18 +165,22 @@ func (a *asker) probeDirectives() error {
 	return nil
 }
 
-// A circle is a way from a type back to it.
+// A circle is a path from a type back to itself: author → posts → author.
 type circle struct {
-	lead, loop []string // names of fields
+	// lead are the fields to the type, loop those from the type back to it.
+	lead, loop []string
 }
 
 // Limits of the search for circles.
 const (
-	maxWay     = 6
+	// maxWay bounds the length of a path, and the nesting of lists.
+	maxWay = 6
+	// maxVisited bounds the types that the search visits.
 	maxVisited = 3000
 )
 
-// shortestCycle returns the shortest circle below a type.
+// shortestCycle returns the shortest circle below a type, by breadth-first search; nil: there is
+// none.
 func shortestCycle(root *apispec.Schema) *circle {
 	type way struct {
 		at    *apispec.Schema
@@ -194,7 +207,8 @@ func shortestCycle(root *apispec.Schema) *circle {
 	return nil
 }
 
-// objectType is the type of what a field holds, lists apart; nil: it holds values.
+// objectType returns the object type of a field, without the lists around it; nil: the field is a
+// scalar.
 func objectType(s *apispec.Schema) *apispec.Schema {
 	for range maxWay {
 		s = requestgen.Flat(s)
@@ -209,7 +223,7 @@ func objectType(s *apispec.Schema) *apispec.Schema {
 	return s
 }
 
-// dataSchema is the schema of what the operation answers; nil: unknown.
+// dataSchema returns the schema of the operation's data; nil: unknown.
 func (o *Operation) dataSchema() *apispec.Schema {
 	if len(o.Responses) == 0 || len(o.Responses[0].Bodies) == 0 {
 		return nil
@@ -230,8 +244,8 @@ func (o *Operation) dataSchema() *apispec.Schema {
 // maxCircles bounds the operations whose circles are followed.
 const maxCircles = 3
 
-// probeCycles follows circular fields, deeper and deeper as long as the answers stay quick
-// and small.
+// probeCycles follows circles of fields, deeper and deeper as long as the responses stay fast and
+// small.
 func (a *asker) probeCycles() error {
 	tried := 0
 	for _, o := range a.Operations {
@@ -251,9 +265,8 @@ func (a *asker) probeCycles() error {
 	return nil
 }
 
-// deepenCycle asks for a cycle of types deeper and deeper, as long as the service
-// answers, and reports one that sets no limit. It reports whether there is nothing more
-// to ask.
+// deepenCycle requests a circle two levels deeper each time, and reports that no limit ended it. It
+// reports true when the service is proven to have no limit, so other operations need no test.
 func (a *asker) deepenCycle(o *Operation, c *circle, doc *ast.QueryDocument, field *ast.Field) (bool, error) {
 	var answers []*message.Response
 	var proof []string
@@ -285,7 +298,7 @@ func (a *asker) deepenCycle(o *Operation, c *circle, doc *ast.QueryDocument, fie
 	return true, nil
 }
 
-// nestedSelection is what is asked for of a field, n levels deep.
+// nestedSelection returns the selection of a field, n levels deep.
 func nestedSelection(c *circle, n int) ast.SelectionSet {
 	names := append([]string{}, c.lead...)
 	for len(names) < n {
@@ -298,7 +311,8 @@ func nestedSelection(c *circle, n int) ast.SelectionSet {
 	return set
 }
 
-// confirmCost asks again, alone, for what took long.
+// confirmCost repeats queries that took long, without other load: the rest of the scan may have
+// been the reason.
 func (a *asker) confirmCost() error {
 	for _, o := range a.Operations {
 		if o.Call.Kind != "query" || o.Request == nil || !o.Late && (o.Answer == nil || o.Answer.Took < heavy) {

@@ -15,21 +15,26 @@ import (
 // addressed are names of arguments that take an address; hosted those that take its
 // parts.
 var (
+	// addressed matches arguments that take an address.
 	addressed = lazyregexp.New(`(?i)(?:^|_)(?:ur[il]|href|link|webhook|callback|endpoint|feed|src|source)$|(?:Ur[il]|URL|URI|Href|Link|Webhook|Callback|Endpoint|Feed)$`)
-	hosted    = lazyregexp.New(`(?i)^(?:host(?:_?name)?|domain|server)$`)
-	portName  = lazyregexp.New(`(?i)^port$`)
-	pathName  = lazyregexp.New(`(?i)^path$`)
-	scheme    = lazyregexp.New(`(?i)^(?:scheme|protocol)$`)
+	// hosted matches arguments that take the host of an address, beside arguments for its other
+	// parts.
+	hosted   = lazyregexp.New(`(?i)^(?:host(?:_?name)?|domain|server)$`)
+	portName = lazyregexp.New(`(?i)^port$`)
+	pathName = lazyregexp.New(`(?i)^path$`)
+	scheme   = lazyregexp.New(`(?i)^(?:scheme|protocol)$`)
 )
 
 // Errors of networks: nobody listens, and there is no such name.
 var (
+	// nobodyListens matches errors of a refused connection.
 	nobodyListens = lazyregexp.New(`(?i)connection refused|ECONNREFUSED|refused (?:the|to) connect|failed to connect|couldn't connect`)
-	noSuchName    = lazyregexp.New(`(?i)no such host|ENOTFOUND|getaddrinfo|name or service not known|could not resolve|UnknownHost|nodename nor servname|EAI_AGAIN|name resolution`)
+	// noSuchName matches errors of name resolution.
+	noSuchName = lazyregexp.New(`(?i)no such host|ENOTFOUND|getaddrinfo|name or service not known|could not resolve|UnknownHost|nodename nor servname|EAI_AGAIN|name resolution`)
 )
 
-// scanForSSRF asks operations that take an address with one of ours. Where somebody listens,
-// arguments that take a whole address are the business of the check of all parameters.
+// scanForSSRF sends operations that take an address one of the scan's. With a listener, arguments
+// for a whole address are left to the check ssrf, which tests all parameters.
 func (a *asker) scanForSSRF() error {
 	for _, o := range a.Operations {
 		if o.Answer == nil {
@@ -88,8 +93,8 @@ func (a *asker) requestTowards(o *Operation, name string, to *url.URL) *message.
 	return a.queryRequest(o.Call.Text, variables)
 }
 
-// proveSSRF proves that the server sends a request: it calls our listener, or it tells of
-// two addresses why it cannot reach them, and each time rightly.
+// proveSSRF proves that the server sends a request: it calls the listener, or its errors
+// distinguish an address that refuses connections from a name that does not exist.
 func (a *asker) proveSSRF(o *Operation, name string) (bool, error) {
 	at := &message.Point{In: message.InJSON, Name: "/variables/" + name}
 	called, err := a.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request,
@@ -112,8 +117,9 @@ func (a *asker) proveSSRF(o *Operation, name string) (bool, error) {
 	return a.compareAddresses(o, name, at)
 }
 
-// compareAddresses asks for an address where nobody listens, for one with a name that does not
-// exist (RFC 6761), and for the first again.
+// compareAddresses requests a closed port of the server itself (port 1), a name that cannot exist
+// (the top-level domain invalid, RFC 6761, section 6.4), and the port again. An error that fits
+// each time proves that the server tried to connect.
 func (a *asker) compareAddresses(o *Operation, name string, at *message.Point) (bool, error) {
 	missing := "http://" + a.RandomLetters(12) + ".invalid/"
 	var answers []*message.Response

@@ -13,18 +13,24 @@ import (
 	"merlon/internal/errs"
 )
 
-// An Input is what an operation is asked with, before it is written as a request.
+// An Input is what an operation is sent with, before it is written as a request. Values are in the
+// form of encoding/json: string, int64, float64, bool, nil, []any, map[string]any.
 type Input struct {
 	Operation *apispec.Operation
-	Media     *apispec.Media // of the body; nil: none
-	Values    []any          // of the parameters, in their order; absent ones are left out
-	Body      any            // in the form of encoding/json
+	// Media is the type of the body; nil: there is no body.
+	Media *apispec.Media
+	// Values are those of the parameters, in the order of the description; absent for one that is
+	// left out.
+	Values []any
+	// Body is the value of the body, and means nothing without Media.
+	Body any
 }
 
-// absent stands for a parameter that is left out.
+// absent is the value of a parameter that is left out; nil is the JSON value null.
 type absent struct{}
 
-// ValidInput returns a valid input of the operation.
+// ValidInput returns a valid input of the operation: what options.Known knows, else examples of the
+// description, else generated values. Parameters of the path are always there.
 func ValidInput(o *apispec.Operation, options Options) *Input {
 	in := &Input{Operation: o, Values: make([]any, len(o.Parameters))}
 	for i, p := range o.Parameters {
@@ -35,6 +41,8 @@ func ValidInput(o *apispec.Operation, options Options) *Input {
 		}
 		in.Values[i] = parameterValue(p, options)
 	}
+	// A body of GET or DELETE has no meaning (RFC 9110, section 9.3.1), unless the description
+	// requires it.
 	if in.Media = chooseMedia(o); in.Media == nil || !o.BodyRequired && !options.Optional &&
 		(o.Method == "GET" || o.Method == "DELETE") {
 		in.Media = nil
@@ -48,8 +56,8 @@ func ValidInput(o *apispec.Operation, options Options) *Input {
 	return in
 }
 
-// parameterValue returns a valid value of a parameter: one that is known, else the example
-// where it fits, else one that is made.
+// parameterValue returns a valid value of a parameter: a known one, else the example if it fits the
+// schema, else a generated one.
 func parameterValue(p *apispec.Parameter, options Options) any {
 	if options.Known != nil {
 		if v, ok := options.Known(p.In, p.Name, Flat(p.Schema)); ok {
@@ -64,15 +72,16 @@ func parameterValue(p *apispec.Parameter, options Options) any {
 	return m.makeValue(p.Name, p.Schema, 0)
 }
 
-// isLeftOut reports whether a parameter is none that we set: OpenAPI tells readers to
-// ignore these headers.
+// isLeftOut reports whether a parameter is set by the client: OpenAPI (section 4.8.12.2) says that
+// descriptions of Accept, Content-Type and Authorization are ignored.
 func isLeftOut(p *apispec.Parameter) bool {
 	return p.In == "header" &&
 		slices.Contains([]string{"accept", "content-type", "authorization", "content-length", "host", "connection"},
 			strings.ToLower(p.Name))
 }
 
-// chooseMedia chooses the body's type: what has insertion points before what has none.
+// chooseMedia chooses the media type of the body: those whose parts can be attacked go before
+// others. nil: there is no body.
 func chooseMedia(o *apispec.Operation) *apispec.Media {
 	var best *apispec.Media
 	rank := 0
@@ -95,7 +104,7 @@ func chooseMedia(o *apispec.Operation) *apispec.Media {
 	return best
 }
 
-// bodyKind is the form of a body by its media type.
+// bodyKind returns the form of a body by its media type. Wildcards are JSON.
 func bodyKind(t string) message.BodyKind {
 	switch {
 	case t == "application/json", strings.HasSuffix(t, "+json"), t == "text/json", t == "*/*", t == "application/*":
@@ -110,8 +119,8 @@ func bodyKind(t string) message.BodyKind {
 	return message.Text
 }
 
-// Request writes the input as a request below the base. origin says what told of the
-// operation, as in message.Request.
+// Request writes the input as a request below the base. origin is the kind of the description, as
+// in message.Request.
 func (in *Input) Request(base *url.URL, origin string) (*message.Request, error) {
 	o := in.Operation
 	path := strings.TrimPrefix(o.Address(base), base.Scheme+"://"+base.Host)
@@ -120,7 +129,8 @@ func (in *Input) Request(base *url.URL, origin string) (*message.Request, error)
 	}
 	r := &message.Request{Method: o.Method, Scheme: base.Scheme, Host: base.Host, Path: path, Template: path, ID: o.ID,
 		Origin: origin, Types: map[string]string{}, Choices: map[string][]string{}}
-	if o.Call != nil { // all operations have one address
+	// All GraphQL operations have one address; their identifier distinguishes them on the sitemap.
+	if o.Call != nil {
 		r.Template += "#" + o.ID
 		r.Types["json:/query"] = message.Constant
 	}
@@ -143,13 +153,14 @@ func (in *Input) Request(base *url.URL, origin string) (*message.Request, error)
 	return r, nil
 }
 
-// escapePath encodes what a path may not hold, such as names in braces that nothing
+// escapePath encodes what a path must not contain, such as braces around names that nothing
 // describes.
 func escapePath(path string) string {
 	return (&url.URL{Path: path, RawPath: path}).EscapedPath()
 }
 
-// writeParameter writes a value outside of the body.
+// writeParameter writes a parameter into the path, the query, a header or a cookie, with the type
+// of its value for the attack.
 func writeParameter(r *message.Request, p *apispec.Parameter, v any) {
 	s := Flat(p.Schema)
 	text := writePlain(v)
@@ -174,10 +185,11 @@ func writeParameter(r *message.Request, p *apispec.Parameter, v any) {
 	}
 }
 
-// maxListed bounds the values of a list that are kept.
+// maxListed bounds the other values of an enumeration that are kept for each parameter.
 const maxListed = 8
 
-// recordChoices notes the other values of a parameter of which the description lists all.
+// recordChoices records the other values of an enumeration: a value that the description lists may
+// show more than the one that is sent, such as role=admin.
 func recordChoices(r *message.Request, key string, s *apispec.Schema, v any) {
 	for _, other := range s.Enum {
 		switch other.(type) {
@@ -189,7 +201,8 @@ func recordChoices(r *message.Request, key string, s *apispec.Schema, v any) {
 	}
 }
 
-// writeQuery writes a parameter of the query in its style.
+// writeQuery writes a query parameter in its style (OpenAPI, section 4.8.12.4): ids=1&ids=2 (form,
+// exploded), ids=1,2 (form), filter[name]=x (deepObject).
 func writeQuery(p *apispec.Parameter, v any, text string) []message.Param {
 	var out []message.Param
 	switch v := v.(type) {
@@ -227,7 +240,7 @@ func sortedKeys(m map[string]any) []string {
 	return names
 }
 
-// writePlain writes a value outside of a document: lists with commas.
+// writePlain writes a value outside of a document; lists and objects as comma-separated texts.
 func writePlain(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -250,7 +263,7 @@ func writePlain(v any) string {
 	return encodeJSON(v)
 }
 
-// encodeJSON writes a value as JSON.
+// encodeJSON writes a value as JSON, with <, > and & as they are: payloads stay readable.
 func encodeJSON(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -261,7 +274,7 @@ func encodeJSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// typeOf names the type of a point, as message.Request does.
+// typeOf returns the type of a value for the attack, as message.Request.Types does; empty: a text.
 func typeOf(s *apispec.Schema) string {
 	switch s.Format {
 	case "binary":
@@ -278,7 +291,7 @@ func typeOf(s *apispec.Schema) string {
 	return ""
 }
 
-// writeBody writes the body.
+// writeBody writes the body in the form of its media type.
 func (in *Input) writeBody(r *message.Request) (message.Body, error) {
 	t := in.Media.Type
 	if t == "*/*" || t == "application/*" {
@@ -320,7 +333,7 @@ func nameOr(name, other string) string {
 	return other
 }
 
-// writeField writes a field of a form; a list is several of them.
+// writeField writes a field of a form; a list becomes several fields of one name.
 func writeField(r *message.Request, kind message.BodyKind, name string, s *apispec.Schema, v any) []message.Param {
 	if list, ok := v.([]any); ok {
 		var out []message.Param
@@ -340,7 +353,8 @@ func writeField(r *message.Request, kind message.BodyKind, name string, s *apisp
 	return []message.Param{p}
 }
 
-// recordTypes notes the types of the leaves of a JSON body.
+// recordTypes records the types of the leaves of a JSON body by their pointer, and which names of
+// members clients may choose.
 func recordTypes(r *message.Request, pointer string, s *apispec.Schema, v any, depth int) {
 	if depth > maxDepth+2 {
 		return
@@ -368,7 +382,8 @@ func recordTypes(r *message.Request, pointer string, s *apispec.Schema, v any, d
 	}
 }
 
-// writeElement writes a value as XML.
+// writeElement writes a value as an XML element; the items of a list become elements of one name.
+// Characters that a name must not contain are replaced.
 func writeElement(b *strings.Builder, name string, v any, depth int) {
 	if list, ok := v.([]any); ok && depth > 0 {
 		for _, item := range list {

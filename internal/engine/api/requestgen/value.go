@@ -1,5 +1,13 @@
-// Package requestgen makes requests of a description: valid ones, and ones that break
-// the description in one place. The same description and seed give the same requests.
+// Package requestgen makes requests from a description: valid ones (ValidInput), and ones that
+// break the description in one place (NegativeCases). The same description and seed give the same
+// requests, so that a repeated scan finds the same.
+//
+// value.go generates values from schemas, request.go writes them as messages, violate.go breaks
+// them. It sends nothing, and does not know which objects exist: Options.Known connects it with the
+// caller's store.
+//
+// Budget: maxMade values and maxSize bytes of text for one body. Descriptions are untrusted input:
+// schemas may be recursive, patterns large, minimum lengths enormous.
 package requestgen
 
 import (
@@ -21,19 +29,26 @@ import (
 
 // Limits of a generated value.
 const (
-	maxDepth      = 6        // objects inside each other
-	maxOptional   = 4        // of those that are not required; a body of GraphQL takes two
-	maxProperties = 60       // of an object
-	maxText       = 2000     // characters of a text that has to be long
-	maxMade       = 1000     // values of one value, and
-	maxSize       = 64 << 10 // bytes of its texts: then it ends, valid or not
+	// maxDepth bounds objects nested in each other, also required ones: a schema may require
+	// itself.
+	maxDepth = 6
+	// maxOptional is the depth of optional properties; a body of GraphQL takes two levels itself.
+	maxOptional = 4
+	// maxProperties bounds the properties of an object that are not required.
+	maxProperties = 60
+	// maxText bounds the characters of a text with a minimum length.
+	maxText = 2000
+	// maxMade bounds the values within one value. Beyond it, it ends, valid or not.
+	maxMade = 1000
+	// maxSize bounds the bytes of its texts likewise.
+	maxSize = 64 << 10
 )
 
-// Options say which of the valid values are made.
+// Options say which of the valid values are made. The zero value makes required properties only.
 type Options struct {
 	// Optional adds what the description does not require.
 	Optional bool
-	// Seed tells the free texts of one scan from those of another.
+	// Seed distinguishes the free texts of one scan from those of another.
 	Seed uint64
 	// Values are those that the scan types elsewhere: its mark, addresses that nobody has, and
 	// passwords; nil: those of no scan.
@@ -48,12 +63,13 @@ type Options struct {
 	Known func(in, name string, s *apispec.Schema) (any, bool)
 }
 
-// Flat returns the schema with its parts (AllOf) put together, and the first of its
-// alternatives. Parts that hold themselves are followed a few times.
+// Flat returns the schema with its parts (allOf) merged, and the first of its alternatives (oneOf,
+// anyOf) that is not null. For nil it returns an empty schema, which allows anything. The result
+// may share parts with s and must not be changed.
 func Flat(s *apispec.Schema) *apispec.Schema { return flatten(s, 0) }
 
-// flatten joins the parts of a schema into one without parts: all of them, and the
-// first of the alternatives.
+// flatten merges the parts of a schema into one without parts. Recursive parts are followed
+// maxDepth times.
 func flatten(s *apispec.Schema, depth int) *apispec.Schema {
 	if s == nil {
 		return &apispec.Schema{MinLength: -1, MaxLength: -1, MinItems: -1, MaxItems: -1}
@@ -79,7 +95,8 @@ func flatten(s *apispec.Schema, depth int) *apispec.Schema {
 	return &out
 }
 
-// mergeSchema adds what the part says to the schema.
+// mergeSchema merges the part into the schema: properties of both, and the stricter of two lengths.
+// Where both have a type or a format, that of the schema remains.
 func mergeSchema(s, p *apispec.Schema) {
 	if len(s.Types) == 0 {
 		s.Types = p.Types
@@ -130,18 +147,20 @@ func mergeSchema(s, p *apispec.Schema) {
 	s.ReadOnly, s.WriteOnly = s.ReadOnly || p.ReadOnly, s.WriteOnly || p.WriteOnly
 }
 
-// maker makes values of one request.
+// A maker generates the values of one request.
 type maker struct {
 	Options
-	in         string // where the value will be
-	made, size int    // values, and bytes of their texts, so far
+	// in is where the value will be: "path", "query", "header", "cookie", "body".
+	in string
+	// made counts the values, size the bytes of their texts so far.
+	made, size int
 }
 
-// isFull reports whether there is no room for more: lists of objects that hold lists would
-// fill the memory.
+// isFull reports whether a limit is reached: lists of objects that contain lists would fill the
+// memory.
 func (m *maker) isFull() bool { return m.made > maxMade || m.size > maxSize }
 
-// makeValue returns a valid value, in the form of encoding/json.
+// makeValue returns a valid value: a known one, one of the description, else a generated one.
 func (m *maker) makeValue(name string, s *apispec.Schema, depth int) any {
 	s = Flat(s)
 	m.made++
@@ -172,7 +191,8 @@ func (m *maker) makeValue(name string, s *apispec.Schema, depth int) any {
 	return text
 }
 
-// kindOf returns the type that a value gets; a text where nothing is said.
+// kindOf returns the type that a value gets, without "null" where there is another; "string" where
+// the schema has no type.
 func kindOf(s *apispec.Schema) string {
 	for _, t := range s.Types {
 		if t != "null" {
@@ -191,7 +211,8 @@ func kindOf(s *apispec.Schema) string {
 	return "string"
 }
 
-// givenValue returns a value that the description itself gives.
+// givenValue returns a value that the description itself contains: the default or the first of an
+// enumeration, an example, or the default. Objects are built from the values of their properties.
 func givenValue(s *apispec.Schema, depth int) (any, bool) {
 	if len(s.Enum) > 0 {
 		if s.Default != nil && slices.ContainsFunc(s.Enum, func(v any) bool {
@@ -217,7 +238,8 @@ func givenValue(s *apispec.Schema, depth int) (any, bool) {
 	return nil, false
 }
 
-// fitsSchema reports whether an example is of the schema's type: many are not.
+// fitsSchema reports whether an example is of the schema's type: in real descriptions many are not,
+// such as "1" for an integer.
 func fitsSchema(s *apispec.Schema, v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -234,15 +256,17 @@ func fitsSchema(s *apispec.Schema, v any) bool {
 	return false
 }
 
-// freeName is the name of the member of an object whose names clients choose.
+// freeName is the member of an object whose names clients choose (additionalProperties).
 const freeName = "label"
 
-// makeObject makes an object with the properties that it needs, and some of the others.
-// What only answers hold is left out.
+// makeObject makes an object with its required properties and some of the others, without those
+// that only responses contain (readOnly).
 func (m *maker) makeObject(s *apispec.Schema, depth int) any {
 	out := map[string]any{}
 	for _, p := range s.Properties {
 		required := slices.Contains(s.Required, p.Name)
+		// Many descriptions list no required properties, although their server rejects an empty
+		// object.
 		wanted := required || m.Optional || len(s.Required) == 0 && depth < 2
 		if m.Plain && !required && sideeffect.IsPrivilegeField(p.Name) {
 			continue // nobody gets rights that he does not have to have
@@ -259,7 +283,8 @@ func (m *maker) makeObject(s *apispec.Schema, depth int) any {
 	return out
 }
 
-// makeArray makes a list with as many items as it needs, one where it may have any.
+// makeArray makes a list with as many items as required, else one. uniqueItems is met by a number
+// at the end of each text.
 func (m *maker) makeArray(name string, s *apispec.Schema, depth int) any {
 	n := 1
 	if s.MinItems > 1 {
@@ -284,8 +309,7 @@ func (m *maker) makeArray(name string, s *apispec.Schema, depth int) any {
 	return out
 }
 
-// makeInteger makes an integer within the limits and a multiple of the step, 1 if that
-// is one.
+// makeInteger makes 1, or the integer nearest to it that the limits and the step allow.
 func makeInteger(s *apispec.Schema) any {
 	low, high := numberBounds(s, 1)
 	v := int64(1)
@@ -301,7 +325,7 @@ func makeInteger(s *apispec.Schema) any {
 	return v
 }
 
-// makeFloat makes a number within the limits and a multiple of the step.
+// makeFloat makes a number within the limits that is a multiple of the step.
 func makeFloat(s *apispec.Schema) any {
 	low, high := numberBounds(s, 1e-3)
 	v := min(max(1.5, low), high)
@@ -311,7 +335,7 @@ func makeFloat(s *apispec.Schema) any {
 	return v
 }
 
-// numberBounds returns the limits of a number; an exclusive one is moved by the step.
+// numberBounds returns the limits of a number; an exclusive one is moved by step.
 func numberBounds(s *apispec.Schema, step float64) (low, high float64) {
 	low, high = -1e15, 1e15
 	if s.Minimum != nil {
@@ -329,8 +353,9 @@ func numberBounds(s *apispec.Schema, step float64) (low, high float64) {
 	return low, high
 }
 
-// formats are values of formats. Names and addresses are those that RFC 2606 and RFC
-// 5737 keep free.
+// formats maps formats of OpenAPI and JSON Schema to a valid value. Addresses are from ranges for
+// documentation (RFC 5737, RFC 3849), the telephone number and the card number are those of tests.
+// A new format needs a row here, and in makeText if its value depends on the scan.
 var formats = map[string]string{
 	"date": "2026-01-15", "date-time": "2026-01-15T10:00:00Z", "time": "10:00:00Z", "duration": "PT1H",
 	"uuid": "5f0c9f6e-2b1d-4c6a-9a51-0d8f5e7b3c21", "guid": "5f0c9f6e-2b1d-4c6a-9a51-0d8f5e7b3c21",
@@ -340,8 +365,8 @@ var formats = map[string]string{
 	"phone": "+15550100", "credit-card": "4111111111111111",
 }
 
-// words are values by the name, for texts that the schema says nothing of. The names
-// are compared without marks and in small letters; the longest match counts.
+// words maps endings of names to formats, for texts whose schema has none. Names are compared in
+// small letters without separators; the first row that matches counts.
 var words = []struct{ name, format string }{
 	{"email", "email"}, {"mail", "email"}, {"uuid", "uuid"}, {"website", "uri"}, {"url", "uri"}, {"uri", "uri"},
 	{"phone", "phone"}, {"birthday", "date"},
@@ -349,11 +374,12 @@ var words = []struct{ name, format string }{
 	{"hostname", "hostname"}, {"ipaddress", "ipv4"},
 }
 
-// ends are names of times until which something lasts: that has to be after it begins, and
-// most often after now.
+// ends matches names of times until which something is valid: such a time has to be after its
+// beginning, and mostly in the future.
 var ends = lazyregexp.New(`(?i)^(end|expir|until|due|deadline|valid_?(to|until)|to$)|_(end|until|to|expir\w*)(_|$)|(End|Until|Expir\w*)(s|At|On|Date|Time|$)`)
 
-// makeText returns a text that the schema allows.
+// makeText returns a text that the schema allows: by its pattern, its format, its name, else a text
+// with the mark of the scan, by which created objects are found again.
 func (m *maker) makeText(name string, s *apispec.Schema) string {
 	if s.Pattern != "" {
 		if v, ok := textMatching(s.Pattern, s.MinLength, s.MaxLength); ok {
@@ -394,7 +420,7 @@ func (m *maker) makeText(name string, s *apispec.Schema) string {
 	return resizeText(v, s.MinLength, s.MaxLength)
 }
 
-// makeWord returns four letters that are the same for the same name and seed.
+// makeWord returns four letters that depend on the name and the seed alone.
 func (m *maker) makeWord(name string) string {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%d %s", m.Seed, name) // a hash takes everything
@@ -406,7 +432,7 @@ func (m *maker) makeWord(name string) string {
 	return string(out)
 }
 
-// resizeText makes a text as long as it has to be.
+// resizeText pads or cuts a text to the limits; low and high are -1 where there are none.
 func resizeText(v string, low, high int) string {
 	if n := utf8.RuneCountInString(v); low > n {
 		v += strings.Repeat("a", min(low, maxText)-min(n, maxText))
@@ -417,7 +443,8 @@ func resizeText(v string, low, high int) string {
 	return v
 }
 
-// textMatching returns a text that the pattern matches and that is of the length.
+// textMatching returns a text of the given length that the pattern matches; false: none was found.
+// A few numbers of repetitions are tried, and the result is verified with the pattern itself.
 func textMatching(pattern string, low, high int) (string, bool) {
 	if len(pattern) > 1000 {
 		return "", false
@@ -448,7 +475,8 @@ func textMatching(pattern string, low, high int) (string, bool) {
 	return "", false
 }
 
-// writeExpression writes a text of the expression; what may be repeated is so as often.
+// writeExpression writes a text that the expression matches. Of alternatives it takes the first;
+// what may be repeated is repeated repeat times.
 func writeExpression(b *strings.Builder, re *syntax.Regexp, repeat int) {
 	if b.Len() > maxText {
 		return
@@ -482,7 +510,8 @@ func writeExpression(b *strings.Builder, re *syntax.Regexp, repeat int) {
 	}
 }
 
-// charOfClass returns a character of a class: a letter or a digit where it has one.
+// charOfClass returns a character of a class: "a", "1" or "A" if it contains one of them, else its
+// first.
 func charOfClass(ranges []rune) rune {
 	for _, want := range "a1A" {
 		for i := 0; i+1 < len(ranges); i += 2 {

@@ -11,12 +11,15 @@ import (
 // A NegativeCase is an input that breaks the description in one place.
 type NegativeCase struct {
 	Input *Input
-	Kind  string // "type", "required", "minimum", "maximum", "length", "enum", "format", "property"
-	At    string // "query:page", "json:/user/name"
-	Note  string // for people: what is wrong
+	// Kind is "type", "required", "minimum", "maximum", "length", "enum", "format" or "property".
+	Kind string
+	// At is the location: "query:page", "json:/user/name".
+	At string
+	// Note says what is wrong, for the report: "is missing though it is required".
+	Note string
 }
 
-// maxViolations bounds those of one operation.
+// maxViolations bounds the cases of one operation.
 const maxViolations = 80
 
 // NegativeCases returns inputs that differ from a valid one in one place where the
@@ -55,14 +58,16 @@ func NegativeCases(valid *Input) []NegativeCase {
 	return out
 }
 
-// object is a part of a body with its place.
+// An object is a part of a body whose properties are still to be broken.
 type object struct {
 	schema *apispec.Schema
+	// fields are its members in the valid body; nil: it is missing there.
 	fields map[string]any
 	path   []string
 }
 
-// breakBody breaks the body's properties, and then those of objects inside it.
+// breakBody breaks the properties of the body, and then those of nested objects, level by level, so
+// that the limit cuts off the deepest.
 func breakBody(valid *Input, kind string, add func(NegativeCase)) {
 	fields, _ := valid.Body.(map[string]any)
 	open := []object{{Flat(valid.Media.Schema), fields, nil}}
@@ -98,7 +103,7 @@ func breakBody(valid *Input, kind string, add func(NegativeCase)) {
 	}
 }
 
-// extra is the name of a property that no description has.
+// extra is the name of a property that no description contains.
 const extra = "merlonExtra"
 
 // withReplacedBody returns a copy of the input with another value in the body.
@@ -108,8 +113,8 @@ func withReplacedBody(in *Input, path []string, v any) *Input {
 	return &c
 }
 
-// putValue returns a copy of a body with the value at a path; an absent value takes the
-// member out. What is beside the path is shared with the first body.
+// putValue returns a copy of a body with the value at a path; absent removes the member. What is
+// not on the path is shared with the original body.
 func putValue(in any, path []string, v any) any {
 	fields, ok := in.(map[string]any)
 	if !ok || len(path) == 0 {
@@ -127,18 +132,18 @@ func putValue(in any, path []string, v any) any {
 	return out
 }
 
-// wrongValue is a value that a schema does not allow.
+// A wrongValue is a value that a schema does not allow, with the kind of the violation and a note.
 type wrongValue struct {
 	value any
 	kind  string
 	note  string
 }
 
-// text is the value as it stands in a query or a path.
+// text returns the value as it is written in a query or a path.
 func (w wrongValue) text() string { return writePlain(w.value) }
 
-// wrongValues returns values that the schema does not allow. Where values have no types, as
-// in a query, a text is wrong only for numbers and the like.
+// wrongValues returns values that the schema does not allow. typed says that values have types, as
+// in JSON; in a query every value is a text, so that a text is wrong only for numbers and booleans.
 func wrongValues(s *apispec.Schema, typed bool) []wrongValue {
 	var out []wrongValue
 	add := func(kind string, v any, format string, args ...any) {
@@ -182,7 +187,7 @@ func wrongValues(s *apispec.Schema, typed bool) []wrongValue {
 	return out
 }
 
-// articleFor returns the article before the name of a type, for people.
+// articleFor returns the name of a type with its article.
 func articleFor(kind string) string {
 	switch kind {
 	case "integer", "array", "object":

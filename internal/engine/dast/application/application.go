@@ -1,5 +1,13 @@
-// Package application is the analyzer of running web applications: it signs in, finds
-// what there is to reach, attacks it, and says what became of each operation.
+// Package application is the analyzer of running web applications: it signs in, finds operations,
+// attacks them, and reports the outcome of each operation.
+//
+// Operations come from four sources, in this order (discover.go): the crawler, which follows links
+// and forms of the markup; the page of the sign-in, which only a guest sees; the routes that source
+// code declares (routes.go); and the browser, which runs script. Each adds to what the next one
+// begins with. The attack is the work of activescan with the checks of package check, the course of
+// the scan that of livescan.
+//
+// Budget: 30 % of the progress and at most half of the time are for finding operations.
 package application
 
 import (
@@ -44,6 +52,7 @@ func listRules() ([]*finding.Rule, error) {
 // An examination is one scan of one target.
 type examination struct {
 	*livescan.Scan
+	// crawler is set by examine before the live scan begins.
 	crawler *crawl.Crawler
 }
 
@@ -59,6 +68,8 @@ func (e *examination) find(ctx context.Context) error {
 	for _, reason := range unread {
 		e.Degrade(reason)
 	}
+	// A stored value may be on a page without a response, so a scan without findings must not claim
+	// that there is none.
 	if rules := e.Engine.RuleIDs(func(c *activescan.Rule) []*finding.Rule { return c.StoredRules }); len(unread) > 0 &&
 		len(rules) > 0 {
 		e.Degrade(scan.Reason{Code: "unreadable", Rules: rules, Message: "stored values were not searched for in " +
@@ -73,7 +84,9 @@ func (e *examination) find(ctx context.Context) error {
 	return nil
 }
 
-// others are the identities of the target beside the first.
+// others returns the identities of the target except the first. One of a lower role is less
+// privileged: what it sees of the first one's pages is a finding. Role 0 means that no role is
+// configured.
 func others(v *livescan.Scan) ([]activescan.Identity, error) {
 	var out []activescan.Identity
 	for _, identity := range v.Target.Identities[min(1, len(v.Target.Identities)):] {
@@ -87,7 +100,7 @@ func others(v *livescan.Scan) ([]activescan.Identity, error) {
 	return out, nil
 }
 
-// examine visits the target.
+// examine runs the live scan of one target.
 func examine(p *scan.LivePass) error {
 	v, err := livescan.New(p, check.All)
 	if err != nil {
@@ -99,6 +112,8 @@ func examine(p *scan.LivePass) error {
 	if v.Engine.OtherIdentities, err = others(v); err != nil {
 		return err
 	}
+	// A guest has cookies, but no credentials: some pages exist only for users who are not signed
+	// in.
 	guest, err := session.New(scan.Identity{}, v.Session())
 	if err != nil {
 		return err
@@ -114,6 +129,7 @@ func examine(p *scan.LivePass) error {
 			e.Progress(5+15*asked/max(known, 1), fmt.Sprintf("requested %d of %d pages, %d "+
 				"requests", asked, known, e.Client.Sent()))
 		}})
+	// Pages that only the sign-in passes through are read for links too.
 	v.SeenSignIn = e.crawler.Signed
 	return v.Execute(livescan.Plan{Script: true, Discover: e.find, Found: 30, Operations: func() []finding.Operation {
 		var out []finding.Operation

@@ -46,13 +46,16 @@ func (e *examination) discover(ctx context.Context) error {
 			return err
 		}
 	}
+	// After the browser: what a page was seen to request is not left to the analysis of APIs.
 	e.leave(found)
+	// Forms that were submitted may have added rows, whose links are new.
 	_, err = e.crawler.CrawlMore(ctx, e.crawler.ListPages()...)
 	return err
 }
 
-// entrance is the page on which the identity signed in, for a guest: who is signed in is
-// not shown it, nor what it alone leads to. nil: there is none.
+// entrance returns the page on which the identity signs in, to be requested as a guest: a signed-in
+// user is redirected away from it, and from registration and password recovery, which it links to.
+// nil: no identity signs in by a form.
 func (e *examination) entrance() *message.Request {
 	for _, identity := range e.Target.Identities[:min(1, len(e.Target.Identities))] {
 		if identity.Form == nil {
@@ -66,7 +69,8 @@ func (e *examination) entrance() *message.Request {
 	return nil
 }
 
-// sockets tells of WebSockets, whose messages nobody examines.
+// sockets records WebSockets (RFC 6455) on the sitemap, with the reason that their messages are not
+// examined. The address wss://host/path becomes https://host/path.
 func (e *examination) sockets(result *crawl.Result) {
 	for _, address := range result.Sockets {
 		r, err := message.Parse(strings.Replace(address, "ws", "http", 1))
@@ -81,12 +85,14 @@ func (e *examination) sockets(result *crawl.Result) {
 }
 
 const (
-	maxOpened   = 60              // pages that the browser opens
-	exploreTime = 5 * time.Minute // of the browser
+	// maxOpened bounds the pages that the browser begins with.
+	maxOpened = 60
+	// exploreTime bounds the time of the browser, beside a quarter of what is left for the scan.
+	exploreTime = 5 * time.Minute
 )
 
-// explore lets the browser walk through the application, and returns the requests that
-// it saw.
+// explore lets the browser walk through the application, and returns the requests that it sent. It
+// begins with one page of each shape: scripts behave alike on /users/1 and /users/2.
 func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*message.Request, error) {
 	seeds := []string{e.Scope.Base().String()}
 	shapes := map[string]bool{}
@@ -110,6 +116,7 @@ func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*mess
 			e.SideEffects.Classify(o.Request, "") // what a form shows tells what it does
 			r := e.anonymous(o.Request.Clone())
 			r.Origin = "browser"
+			// Found is called from the browser's own goroutines.
 			mu.Lock()
 			defer mu.Unlock()
 			found = append(found, r)
@@ -136,8 +143,8 @@ func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*mess
 	return found, nil
 }
 
-// anonymous puts others' credentials in the place of the identity's into a request that
-// the browser has signed in with: what is attacked must not lock the account.
+// anonymous replaces the identity's credentials in a request that the browser has signed in with.
+// Attacks on that request would otherwise send wrong passwords for the real account and lock it.
 func (e *examination) anonymous(r *message.Request) *message.Request {
 	user, password := e.As.Secrets()
 	if password == "" || !slices.ContainsFunc(r.Points(), func(p message.Point) bool { return p.Value == password }) {
@@ -154,7 +161,8 @@ func (e *examination) anonymous(r *message.Request) *message.Request {
 	return r
 }
 
-// seeds are the addresses that the target names.
+// seeds returns requests of the addresses that the target's settings name. One that is no address
+// is a reason, since what it leads to may stay unseen.
 func (e *examination) seeds() []*message.Request {
 	var out []*message.Request
 	for _, s := range e.Target.Seeds {

@@ -13,8 +13,8 @@ import (
 
 // This file makes requests of the routes that the code declares.
 
-// routes are the requests of what the code declares. Those that the profile does not
-// send are on the sitemap, with the reason.
+// routes returns the requests of what the code declares. Those that the profile does not send are
+// put on the sitemap, with the reason.
 func (e *examination) routes() []*message.Request {
 	var out []*message.Request
 	for i := range e.Target.Routes {
@@ -29,9 +29,9 @@ func (e *examination) routes() []*message.Request {
 	return out
 }
 
-// leave leaves to the analysis of APIs, where the scan makes it, what only the code shows
-// and no page was seen to ask for, when it answers with data: it knows how to ask for
-// that, and attacks it.
+// leave leaves operations to the analysis of APIs, if the scan makes it: those that only the code
+// declares, that no page was seen to request, and that return data. It knows how to request them,
+// and attacks them. seen are the requests of the browser.
 func (e *examination) leave(seen []*message.Request) {
 	if !slices.Contains(e.Analyses, finding.API) {
 		return
@@ -48,9 +48,9 @@ func (e *examination) leave(seen []*message.Request) {
 	}
 }
 
-// withheld says why a request of a route is not sent, or nothing. What changes an object
-// that the path names changes one that the scan has not made. That no link leads to an
-// address which is named for removing something, even for GET, is as good as a warning.
+// withheld returns why a request of a route is not sent; empty: it is. PUT and PATCH of an object
+// change one that the scan has not created. A path that is named for removal is withheld even for
+// GET: no link leads there, so nothing shows that it is harmless.
 func (e *examination) withheld(r *message.Request) string {
 	changes := r.Method == http.MethodPut || r.Method == http.MethodPatch
 	if (r.Method == http.MethodDelete || changes && strings.Contains(r.Template, "{") ||
@@ -61,8 +61,8 @@ func (e *examination) withheld(r *message.Request) string {
 	return ""
 }
 
-// requests are those of a route: one with its method. A route for any method is asked
-// for, and is sent what it reads of a body.
+// requests returns those of a route: one with its method. A route for any method is requested by
+// GET, and by POST too if it reads a body. HEAD and OPTIONS show nothing that GET does not.
 func (e *examination) requests(route *scan.Route) []*message.Request {
 	inBody := func(p string) bool { return strings.HasPrefix(p, "form:") || strings.HasPrefix(p, "json:") }
 	method := route.Method
@@ -76,8 +76,8 @@ func (e *examination) requests(route *scan.Route) []*message.Request {
 	return out
 }
 
-// open is the value of a parameter that the code leaves open. A password and its
-// confirmation get different ones, so that nobody is given another password.
+// open returns the value of a parameter that the code leaves open. A password and its confirmation
+// get different ones, so that the application refuses to change a password.
 func open(name string, passwords *int) string {
 	if sitemap.IsPassword(name) {
 		*passwords++
@@ -86,12 +86,13 @@ func open(name string, passwords *int) string {
 	return "1"
 }
 
-// request is the request of a route with a method: with "1" for what the code leaves
-// open.
+// request returns the request of a route with a method, with "1" for what the code leaves open: "1"
+// is a number and a text, and often an existing identifier.
 func (e *examination) request(route *scan.Route, method string) *message.Request {
 	base := e.Scope.Base()
 	folder := strings.TrimSuffix(base.EscapedPath(), "/")
 	template := route.Path
+	// A target below a folder: code declares /users, the server serves /shop/users.
 	if template != folder && !strings.HasPrefix(template, folder+"/") || folder == "" {
 		template = folder + "/" + strings.TrimPrefix(template, "/")
 	}
@@ -124,6 +125,7 @@ func (e *examination) request(route *scan.Route, method string) *message.Request
 			json = body
 		}
 	}
+	// Code that reads a form and JSON is sent the form.
 	if json && r.Body.Kind == message.NoBody {
 		r.Body = message.Body{Kind: message.JSON, Text: []byte("{}")}
 		for _, p := range route.Parameters {
