@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Address returns the address template of the operation at the target: scheme and
-// host are those of the base whatever the description says, which was written for
-// some other place. Of the path, that of the server counts where it is below the
-// path of the base; else the base's.
+// Address returns the address template of the operation at the target. Scheme and host are those of
+// the base, because the description was written for another installation. Of the path, that of the
+// server counts where it is below the path of the base, else that of the base: for the base
+// https://test.example/shop and the server https://shop.example/shop/v1, it begins with /shop/v1.
 func (o *Operation) Address(base *url.URL) string {
 	root := strings.TrimRight(base.EscapedPath(), "/")
 	prefix := root
@@ -27,7 +27,7 @@ func (o *Operation) Address(base *url.URL) string {
 	return base.Scheme + "://" + base.Host + prefix + own
 }
 
-// serverPath returns the path of a server's address.
+// serverPath returns the path of a server's address without a slash at its end; empty: it has none.
 func serverPath(server string) string {
 	u, err := url.Parse(server)
 	if err != nil || server == "" {
@@ -37,5 +37,5 @@ func serverPath(server string) string {
 	return strings.TrimRight(p, "/")
 }
 
-// number is an index as a part of a pointer.
+// number returns an index as a part of a pointer.
 func number(i int) string { return strconv.Itoa(i) }

@@ -1,8 +1,15 @@
-// Package apispec reads descriptions of APIs into one model: OpenAPI 2, 3.0 and
-// 3.1, Postman collections 2.0 and 2.1, HAR, and GraphQL as a schema or as the
-// answer to an introspection. Descriptions in the wild are broken, so the reader
-// takes what it can: what it cannot use is a Fault with its place, and the rest of
-// the document stands.
+// Package apispec reads descriptions of APIs into one model: OpenAPI 2, 3.0 and 3.1, Postman
+// collections 2.0 and 2.1, HAR, and GraphQL as a schema or as the response to an introspection.
+// Descriptions in the wild are broken, so the reader takes what it can use: the rest is a [Defect]
+// with its location.
+//
+// [Read] detects the format, parses the document (package document) and calls the reader of the
+// format: openapi.go with schema.go, postman.go, har.go, graphql.go. name.go reads what names of
+// operations and paths mean, for packages that decide what an operation does. Generating requests
+// is left to requestgen, comparing responses to conformance.
+//
+// Budget: see Limits; MaxOperations operations, maxFaults defects. References are followed within
+// the document only, so reading a description sends nothing.
 package apispec
 
 import (
@@ -27,27 +34,32 @@ const (
 
 // Limits of one description.
 const (
+	// MaxOperations bounds the operations that are kept; more are one defect.
 	MaxOperations = 20_000
-	maxFaults     = 1000
-	maxDepth      = 64 // references that lead to references, groups inside groups
+	// maxFaults bounds the defects that are kept; Omitted counts the rest.
+	maxFaults = 1000
+	// maxDepth bounds references that lead to references, and folders in folders.
+	maxDepth = 64
 )
 
-// An API is what a description tells.
+// An API is the content of a description.
 type API struct {
-	Format  Format
-	Version string // of the format, as it is written: "3.1.0"
+	Format Format
+	// Version is that of the format, as written: "3.1.0".
+	Version string
 	Title   string
 	// Servers are the addresses that the description names, the first is the usual
 	// one: absolute or relative, variables replaced by their defaults.
-	Servers    []string
+	Servers []string
+	// Operations are in the order of the document.
 	Operations []*Operation
 	// Schemas are those of OpenAPI, used or not, each once, in no order.
 	Schemas []*Schema
-	// Schemes are the ways of signing in, by name.
+	// SecuritySchemes are the ways of signing in, by name.
 	SecuritySchemes map[string]SecurityScheme
-	// Faults are what could not be used, in the order of the document.
+	// Defects are the parts that could not be used, in the order of the document.
 	Defects []Defect
-	// Omitted counts faults beyond those that are kept.
+	// Omitted counts defects beyond maxFaults.
 	Omitted int
 	// Root is the document, nil where it is not YAML or JSON.
 	Root *document.Node
@@ -55,12 +67,13 @@ type API struct {
 
 // A Defect is a part of a description that could not be used.
 type Defect struct {
-	Line    int    // from 1; 0 is unknown
+	// Line begins at 1; 0: unknown.
+	Line    int
 	Pointer string // JSON pointer (RFC 6901); empty where the format has none
 	Message string
 }
 
-// An Operation is one thing that an API offers.
+// An Operation is one request that an API offers.
 type Operation struct {
 	ID     string // operationId, a name, "Query.user" of GraphQL; may be empty
 	Method string // in capitals
@@ -88,8 +101,8 @@ type Operation struct {
 	Pointer    string // JSON pointer
 }
 
-// RequiresAuthentication reports whether the description says that nobody may use the operation
-// without signing in.
+// RequiresAuthentication reports whether the description requires a sign-in for the operation. An
+// empty alternative means that the sign-in is optional (OpenAPI, section 4.8.8).
 func (o *Operation) RequiresAuthentication() bool {
 	for _, r := range o.Security {
 		if len(r) == 0 {
@@ -129,10 +142,10 @@ type Response struct {
 	Line    int
 }
 
-// A SecurityRequirement is what has to be shown together.
+// A SecurityRequirement is one alternative of signing in: all its schemes are required together.
 type SecurityRequirement []SchemeScopes
 
-// A SchemeScopes is one scheme with the scopes that it has to give.
+// A SchemeScopes is a security scheme with the scopes that its token needs.
 type SchemeScopes struct {
 	Scheme string
 	Scopes []string
@@ -147,7 +160,7 @@ type SecurityScheme struct {
 	Line   int
 }
 
-// A Link says that an operation gives what another one takes.
+// A Link says that a response gives a value which another operation takes.
 type Link struct {
 	Status     string            // of the answer
 	Operation  string            // ID or pointer of the other
@@ -161,18 +174,23 @@ type GraphQLCall struct {
 	Text  string // with variables for all arguments
 }
 
-// reader makes an API of a document.
+// A reader builds the API of one document.
 type reader struct {
-	api     *API
-	root    *document.Node
-	schemas map[string]*Schema // by pointer
-	keyed   map[string]bool    // faults that were told
+	api  *API
+	root *document.Node
+	// schemas contains each schema that was begun, by pointer: a recursive one finds itself.
+	schemas map[string]*Schema
+	// keyed contains the defects that were recorded, by line and message.
+	keyed map[string]bool
+	// pending are schemas that are known but not read yet.
 	pending []pending
-	v2      bool
+	// v2: the document is OpenAPI 2, whose bodies, servers and schemes of signing in are written
+	// differently.
+	v2 bool
 }
 
-// addDefect records a mistake of the description with its place, once, up to a limit.
-// The rest of the description is read all the same.
+// addDefect records a mistake of the description with its location, once, up to a limit. The rest
+// of the description is read all the same. n may be nil: the line is unknown then.
 func (r *reader) addDefect(n *document.Node, pointer, format string, args ...any) {
 	line := 0
 	if n != nil {
@@ -191,7 +209,7 @@ func (r *reader) addDefect(n *document.Node, pointer, format string, args ...any
 	r.api.Defects = append(r.api.Defects, f)
 }
 
-// addOperation keeps an operation, up to a limit.
+// addOperation adds an operation, up to a limit.
 func (r *reader) addOperation(o *Operation) {
 	if len(r.api.Operations) == MaxOperations {
 		r.addDefect(nil, o.Pointer, "has more than %d operations", MaxOperations)
@@ -204,8 +222,9 @@ func (r *reader) addOperation(o *Operation) {
 // values.
 var Limits = document.Limits{Size: 32 << 20, Depth: 200, Values: 2_000_000}
 
-// Read reads a description of any format. It returns an error (errs.Invalid) when
-// the text is none: nothing of it could be used.
+// Read reads a description of any format. It returns an error of the kind errs.Invalid when the
+// text is no description at all, and errs.TooLarge above the limit; anything else that is wrong is
+// a Defect.
 func Read(text []byte) (*API, error) {
 	if int64(len(text)) > Limits.Size {
 		return nil, errs.E(errs.TooLarge, "a description of %d bytes; they are read up to %d MiB", len(text),
@@ -221,7 +240,7 @@ func Read(text []byte) (*API, error) {
 	return FromTree(root)
 }
 
-// FromTree reads a description that was parsed already.
+// FromTree reads a description from a parsed document.
 func FromTree(root *document.Node) (*API, error) {
 	format := Detect(root)
 	if format == "" {
@@ -247,7 +266,8 @@ func FromTree(root *document.Node) (*API, error) {
 	return r.api, nil
 }
 
-// Detect tells the format of a document by its fields; it is empty when it is none.
+// Detect returns the format of a document by its members; empty: it is none. Fragments without
+// paths are accepted, because descriptions are often split into files.
 func Detect(root *document.Node) Format {
 	switch {
 	case root.Get("swagger") != nil && (root.Get("paths") != nil || root.Get("info") != nil ||
@@ -266,7 +286,7 @@ func Detect(root *document.Node) Format {
 	return ""
 }
 
-// text of a value, or the other one.
+// or returns a, or b where a is empty.
 func or(a, b string) string {
 	if a != "" {
 		return a

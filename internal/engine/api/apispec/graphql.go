@@ -18,39 +18,49 @@ import (
 // This file reads schemas of GraphQL (https://spec.graphql.org/October2021/), as text
 // in the schema definition language and as the answer to an introspection.
 
-// maxTokens bounds a text in the schema definition language.
+// maxTokens bounds the tokens of a schema, which is untrusted input.
 const maxTokens = 400_000
 
-// graph is a schema of GraphQL in the form of an introspection.
+// A graph is a GraphQL schema while it is read, in the form of an introspection.
 type graph struct {
 	*reader
-	roots  [][2]string // kind of operation and name of its type
-	types  map[string]*graphType
-	values map[string]*Schema // of types, by name
+	// roots are pairs of a kind of operation and the name of its type: "query", "Query".
+	roots [][2]string
+	// types are the types by name.
+	types map[string]*graphType
+	// values are the schemas of their values, by name; with "?" before the name those that allow
+	// null.
+	values map[string]*Schema
 }
 
-// graphType is a type of a schema of GraphQL.
+// A graphType is a named type.
 type graphType struct {
 	kind   ast.DefinitionKind
 	name   string
 	fields []graphField
-	names  []string // values of an enumeration, types of a union
-	line   int
+	// names are the values of an enumeration, or the types of a union.
+	names []string
+	line  int
 }
 
-// graphField is a field of a type, an argument of a field, or a field of an input.
+// A graphField is a field of a type, an argument of a field, or a field of an input.
 type graphField struct {
-	name   string
-	typ    *ast.Type
-	args   []graphField
-	preset bool // has a default
-	value  any
-	line   int
-	old    bool   // deprecated
-	guard  string // the directive that asks for a sign-in; empty: none
+	name string
+	typ  *ast.Type
+	args []graphField
+	// preset: it has a default, so that it is not required.
+	preset bool
+	// value is the default; nil: there is none, or it cannot be read.
+	value any
+	line  int
+	// old: it is deprecated.
+	old bool
+	// guard is the directive that requires a sign-in; empty: none.
+	guard string
 }
 
-// guards are names of directives by which schemas say that a field asks for a sign-in.
+// guards matches names of directives by which schemas say that a field requires a sign-in: @auth,
+// @authenticated, @requireRole, @aws_iam.
 var guards = lazyregexp.New(`(?i)^(is_?|requires?_?)?(auth|auth(enticated?|ori[sz]ed?)|signed_?in|logged_?in|login|login_?required)$|^(require|has)s?_?(any_?)?(roles?|permissions?|scopes?)$|^(protected|guarded|aws_auth|aws_cognito_user_pools|aws_iam)$`)
 
 // authDirective returns the name of the directive among these that asks for a sign-in; empty:
@@ -64,10 +74,11 @@ func authDirective(list ast.DirectiveList) string {
 	return ""
 }
 
-// keyword begins a definition of the language.
+// keyword matches the beginning of a definition, where a broken schema is cut into pieces.
 var keyword = lazyregexp.New(`(?m)^[ \t]*(?:extend[ \t]+)?(?:type|interface|union|enum|input|scalar|schema|directive)\b[ \t]*(?:[A-Za-z_@{]|$)`)
 
-// IsSDL reports whether the text looks like a schema in GraphQL's language.
+// IsSDL reports whether the text is a schema in the schema definition language. JSON and YAML begin
+// differently, or have no line that is the head of a definition.
 func IsSDL(text []byte) bool {
 	head := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if len(head) == 0 || head[0] == '{' || head[0] == '[' || bytes.HasPrefix(head, []byte("---")) {
@@ -79,7 +90,7 @@ func IsSDL(text []byte) bool {
 // definition is a whole head of a definition: no YAML has such a line.
 var definition = lazyregexp.New(`(?m)^[ \t]*(?:extend[ \t]+)?(?:(?:type|interface|enum|input)[ \t]+[A-Za-z_]\w*[^:\n]*\{|schema\b[^:\n]*\{|union[ \t]+\w+[^:\n]*=|scalar[ \t]+\w+)`)
 
-// readSDL reads a schema in GraphQL's language.
+// readSDL reads a schema in the schema definition language.
 func readSDL(text []byte) (*API, error) {
 	g := newGraph(&reader{api: &API{Format: GraphQL, SecuritySchemes: map[string]SecurityScheme{}},
 		schemas: map[string]*Schema{},
@@ -102,7 +113,8 @@ func newGraph(r *reader) *graph {
 	return &graph{reader: r, types: map[string]*graphType{}, values: map[string]*Schema{}}
 }
 
-// readPieces reads a text that cannot be read as a whole, one definition after the other.
+// readPieces reads a text with an error of syntax one definition at a time, so that only the broken
+// ones are lost.
 func (g *graph) readPieces(text []byte, whole error) {
 	starts := keyword.Compiled().FindAllIndex(text, maxTokens/4)
 	bad := 0
@@ -125,7 +137,7 @@ func (g *graph) readPieces(text []byte, whole error) {
 	}
 }
 
-// lineOf returns the line that an error of the parser names.
+// lineOf returns the line of a parser's error, 1 where it has none.
 func lineOf(err error) int {
 	if e, ok := err.(*gqlerror.Error); ok && len(e.Locations) > 0 {
 		return e.Locations[0].Line
@@ -141,7 +153,7 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// readDefinitions adds the definitions of a text that begins after some lines.
+// readDefinitions adds the definitions of a text that begins before lines after the document does.
 func (g *graph) readDefinitions(doc *ast.SchemaDocument, before int) {
 	for _, s := range slices.Concat(doc.Schema, doc.SchemaExtension) {
 		for _, o := range s.OperationTypes {
@@ -183,7 +195,8 @@ func (g *graph) readDefinitions(doc *ast.SchemaDocument, before int) {
 	}
 }
 
-// schemaOf returns the schema in the answer to an introspection, or nil.
+// schemaOf returns the schema in the response to an introspection, with or without the members data
+// and __schema around it; nil: there is none.
 func schemaOf(root *document.Node) *document.Node {
 	for _, n := range []*document.Node{root.At("data", "__schema"), root.Get("__schema"), root} {
 		if n.Get("types").IsList() && (n.Get("queryType") != nil || n.Get("mutationType") != nil) {
@@ -193,7 +206,7 @@ func schemaOf(root *document.Node) *document.Node {
 	return nil
 }
 
-// readIntrospection reads the answer to an introspection.
+// readIntrospection reads the response to an introspection (GraphQL, section 4.2).
 func (r *reader) readIntrospection() error {
 	g, n := newGraph(r), schemaOf(r.root)
 	for _, kind := range []string{"query", "mutation", "subscription"} {
@@ -221,8 +234,8 @@ func (r *reader) readIntrospection() error {
 	return nil
 }
 
-// readFields reads the fields of a type in the answer to an introspection. args is the
-// member that holds the arguments; empty: they have none.
+// readFields reads the fields of a type. args is the member with their arguments; empty: they have
+// none.
 func (g *graph) readFields(list *document.Node, args string) []graphField {
 	var out []graphField
 	for _, n := range list.List() {
@@ -240,7 +253,7 @@ func (g *graph) readFields(list *document.Node, args string) []graphField {
 	return out
 }
 
-// typeOf reads a reference to a type.
+// typeOf reads a reference to a type: NON_NULL and LIST wrap a named type; nil: it is incomplete.
 func typeOf(n *document.Node, depth int) *ast.Type {
 	if n == nil || depth > maxDepth {
 		return nil
@@ -264,7 +277,8 @@ func typeOf(n *document.Node, depth int) *ast.Type {
 	return nil
 }
 
-// readOperations makes an operation of each field of the root types.
+// readOperations makes an operation of each field of the root types, with the usual names of these
+// where the schema does not name them.
 func (g *graph) readOperations() {
 	if len(g.roots) == 0 {
 		g.roots = [][2]string{{"query", "Query"}, {"mutation", "Mutation"}, {"subscription", "Subscription"}}
@@ -283,8 +297,9 @@ func (g *graph) readOperations() {
 	}
 }
 
-// readOperation adds a field of a root type as an operation, with a document that asks
-// for it and one variable for each argument.
+// readOperation adds a field of a root type as an operation, with a document that requests it and
+// one variable for each argument. Body and response get schemas like those of OpenAPI, so that
+// generation, comparison and attack treat them alike.
 func (g *graph) readOperation(kind, root string, f graphField) {
 	o := &Operation{ID: root + "." + f.name, Method: "POST", Tags: []string{kind}, Line: f.line, Deprecated: f.old,
 		BodyRequired: true}
@@ -346,7 +361,7 @@ func (g *graph) readOperation(kind, root string, f graphField) {
 	g.addOperation(o)
 }
 
-// writeArguments writes those of a field.
+// writeArguments writes the arguments of a field in parentheses; nothing where there are none.
 func writeArguments(given []string) string {
 	if len(given) == 0 {
 		return ""
@@ -356,17 +371,20 @@ func writeArguments(given []string) string {
 
 // Limits of what an operation asks for.
 const (
+	// selectionDepth is how deep objects in objects are requested.
 	selectionDepth = 2
-	maxSelected    = 30
-	maxArguments   = 20 // after these, fields below the first get none
+	// maxSelected bounds the fields that are requested of one type.
+	maxSelected = 30
+	// maxArguments bounds the variables, after which nested fields get no arguments.
+	maxArguments = 20
 )
 
-// place are names of arguments that say which part of a list is shown: others than an answer
-// has told are refused.
+// place matches arguments that say which part of a list is returned: a value that no response has
+// given is refused.
 var place = lazyregexp.New(`(?i)^(?:after|before|cursor|first|last|page_?token)$`)
 
-// selectionOf returns what is asked for of a type: its values, and those of what it
-// holds. Given writes the arguments of a field that requires none.
+// selectionOf returns the selection of a type: its scalars, and those of nested objects. Fields
+// with a required argument are left out. given writes the arguments of the others.
 func (g *graph) selectionOf(name string, depth int, given func(graphField) string) string {
 	t := g.types[name]
 	if t == nil || t.kind == ast.Scalar || t.kind == ast.Enum {
@@ -393,8 +411,8 @@ func (g *graph) selectionOf(name string, depth int, given func(graphField) strin
 	return " { " + strings.Join(fields, " ") + " }"
 }
 
-// scalars are the types that GraphQL brings, and the usual ones of libraries by their
-// names.
+// scalars maps names of scalars, in small letters, to a type and a format of JSON Schema: those of
+// the language, and the usual ones of libraries. Unknown scalars get no type.
 var scalars = map[string][2]string{
 	"int": {"integer", "int32"}, "float": {"number", ""}, "string": {"string", ""}, "boolean": {"boolean", ""},
 	"id":       {"string", ""},
@@ -406,7 +424,8 @@ var scalars = map[string][2]string{
 	"jsonobject": {"object", ""}, "upload": {"string", "binary"},
 }
 
-// valueSchema returns the schema of the values of a type.
+// valueSchema returns the schema of the values of a type. In GraphQL each type allows null unless
+// it is marked with "!".
 func (g *graph) valueSchema(t *ast.Type, depth int) *Schema {
 	if depth > maxDepth {
 		return unknownSchema()
@@ -429,7 +448,8 @@ func (g *graph) valueSchema(t *ast.Type, depth int) *Schema {
 	return nullable
 }
 
-// namedSchema returns the schema of a type that is not null.
+// namedSchema returns the schema of a named type without null. It is entered before its fields are
+// read: types refer to each other in circles.
 func (g *graph) namedSchema(name string) *Schema {
 	if s := g.values[name]; s != nil {
 		return s

@@ -12,14 +12,14 @@ import (
 // This file reads HTTP archives, format 1.2
 // (http://www.softwareishard.com/blog/har-12-spec/).
 
-// passive are the types of answers that pages are made of and that no API gives.
+// passive matches media types of the parts of pages, which no API returns.
 var passive = lazyregexp.New(`^(image|font|audio|video)/|^text/css|javascript|font-woff`)
 
-// own are the headers that a client sets by itself.
+// own matches headers that a client sets by itself, and those with credentials.
 var own = lazyregexp.New(`(?i)^(:.*|host|connection|content-length|content-type|cookie|user-agent|accept.*|origin|referer|sec-.*|upgrade-insecure-requests|cache-control|pragma|dnt|te|priority|if-.*|authorization|x-forwarded-.*)$`)
 
-// readHAR reads a recording of a browser. Requests that differ in their values alone
-// become one operation.
+// readHAR reads a recording of a browser. Requests that differ only in values become one operation,
+// with the responses of all of them.
 func (r *reader) readHAR() {
 	log := r.root.Get("log")
 	r.api.Version, r.api.Title = log.Get("version").Text(), log.At("creator", "name").Text()
@@ -49,7 +49,7 @@ func (r *reader) readHAR() {
 	}
 }
 
-// readEntry reads one request with its answer. It returns nil when it is none of an API.
+// readEntry reads one request with its response; nil: it does not belong to an API.
 func (r *reader) readEntry(e *document.Node, at string) *Operation {
 	n := e.Get("request")
 	address, err := url.Parse(n.Get("url").Text())
@@ -103,11 +103,11 @@ func (r *reader) readSent(o *Operation, in, name, value string) {
 	o.Parameters = append(o.Parameters, p)
 }
 
-// object is how a segment of a path looks that names one of many: a number, a UUID, a
-// long hexadecimal text.
+// object matches a segment of a path that names one of many objects: a number, a UUID, a long
+// hexadecimal text such as an identifier of MongoDB.
 var object = lazyregexp.New(`^(\d+|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f]{24,64})$`)
 
-// readSegments reads the path; a segment that names one of many becomes a parameter.
+// readSegments reads the path; a segment that names an object becomes a parameter.
 func (r *reader) readSegments(o *Operation, address *url.URL) {
 	steps := strings.Split(strings.TrimPrefix(address.EscapedPath(), "/"), "/")
 	for i, step := range steps {
@@ -118,8 +118,8 @@ func (r *reader) readSegments(o *Operation, address *url.URL) {
 	o.Path = "/" + strings.Join(steps, "/")
 }
 
-// parameterOfSegment makes a parameter of a segment that names one of many, by the word before it,
-// and returns how the path has it.
+// parameterOfSegment adds a parameter for a segment that names an object, called by the word before
+// it, and returns the segment of the template: /users/42 becomes /users/{userId}.
 func (r *reader) parameterOfSegment(o *Operation, steps []string, step string) string {
 	name := "id"
 	for _, before := range slices.Backward(steps) {

@@ -12,27 +12,28 @@ import (
 // This file reads names of operations.
 
 var (
-	// making is how names of operations begin that make something.
+	// making matches the beginning of names of operations that create something.
 	making = lazyregexp.New(`^(?i:create|add|new|insert|make|register|upload|import|post|save)(_|-|[A-Z]|$)`)
-	// rewriting is how names of operations begin that change what is there.
+	// rewriting matches the beginning of names of operations that change something.
 	rewriting = lazyregexp.New(`^(?i:update|edit|change|modify|rename|replace|set|patch|put|move|assign|unassign|toggle|mark|mutate|upsert|archive|restore|cancel|close|approve|reject|publish|enable|disable|lock|unlock|transfer|merge)(_|-|[A-Z]|$)`)
-	// others are how names begin that read, or remove.
+	// others matches the beginning of names of operations that read or remove.
 	others = lazyregexp.New(`^(?i:get|fetch|find|list|all|read|show|delete|remove|destroy|erase)(_|-|[A-Z]|$)`)
 )
 
-// Makes reports whether the name of an operation says that it makes something.
+// Makes reports whether the name of an operation says that it creates something.
 func Makes(name string) bool { return making.MatchString(name) }
 
 // Rewrites reports whether the name of an operation says that it changes what is there.
 func Rewrites(name string) bool { return rewriting.MatchString(name) }
 
-// Subject is the name of an operation, without marks, in small letters and in the
-// singular, behind the verb that it begins with: "updateBlogPosts" is about "blogpost".
+// Subject returns the noun of an operation's name, without its verb and separators, in small
+// letters and in the singular: "updateBlogPosts" is about "blogpost".
 func Subject(name string) string {
 	return Singular(strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(withoutVerb(name))))
 }
 
-// withoutVerb is a name without the verb that it begins with.
+// withoutVerb returns a name without the verb that it begins with. A capital letter that ends the
+// verb begins the noun.
 func withoutVerb(name string) string {
 	for _, verb := range []*lazyregexp.Regexp{making, rewriting, others} {
 		if m := verb.FindString(name); m != "" && len(m) < len(name) {
@@ -45,13 +46,13 @@ func withoutVerb(name string) string {
 	return name
 }
 
-// fillers are words in names of members that do not say what the member holds.
+// fillers are words in names of members that do not say what the member contains.
 var fillers = []string{"detail", "details", "detailed", "info", "information", "data", "new", "created", "added",
 	"saved", "inserted", "object", "obj", "item", "entity", "record",
 	"result", "content", "value", "payload", "response", "body", "model", "dto", "attributes"}
 
-// Thing is what a member of a response holds, by its name: "card" of "card_details",
-// "newCard" and "cards"; empty: the name does not tell, as "data".
+// Thing returns what a member of a response contains, by its name: "card" for "card_details",
+// "newCard" and "cards"; empty: the name does not say, as "data".
 func Thing(name string) string {
 	var words []string
 	start := 0
@@ -83,11 +84,11 @@ func Same(a, b string) bool {
 	return a == b || len(a) >= 3 && len(b) >= 3 && (strings.HasSuffix(a, b) || strings.HasSuffix(b, a))
 }
 
-// verbs are steps of a path that make something of what stands before them.
+// verbs matches segments of a path that create something in the collection before them.
 var verbs = lazyregexp.New(`(?i)^(create|new|add|insert|make|register|registration|sign-?up|save)$`)
 
-// Noun is what a path is about: its last word that is no parameter and no verb, in the
-// singular.
+// Noun returns the noun of a path: its last segment that is no parameter, version or verb, in the
+// singular. A path of verbs alone gives its last one.
 func Noun(path string) string {
 	steps := strings.Split(strings.Trim(path, "/"), "/")
 	said := ""
@@ -103,12 +104,13 @@ func Noun(path string) string {
 	return said
 }
 
-// isVersion reports whether a step of a path is "v1".
+// isVersion reports whether a segment is a version, such as "v1" or "v2.1".
 func isVersion(s string) bool {
 	return len(s) >= 2 && (s[0] == 'v' || s[0] == 'V') && strings.Trim(s[1:], "0123456789.") == ""
 }
 
-// Singular is an English noun in small letters, in the singular.
+// Singular returns the singular of an English noun in small letters, by its ending. Irregular
+// plurals stay as they are; both sides of a comparison are treated alike.
 func Singular(s string) string {
 	if rest, ok := strings.CutSuffix(s, "ies"); ok && rest != "" {
 		return rest + "y"

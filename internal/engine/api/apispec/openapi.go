@@ -10,7 +10,7 @@ import (
 
 // This file reads OpenAPI 2.0, 3.0 and 3.1 (https://spec.openapis.org/oas/).
 
-// methods are the operations of a path.
+// methods are the members of a path that are operations; query is of OpenAPI 3.2.
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"}
 
 // readOpenAPI reads a description in the format of OpenAPI 3, or of Swagger 2.
@@ -71,8 +71,7 @@ func (r *reader) readPath(e document.Entry) {
 	}
 }
 
-// setServer sets the address of the operation: its own, that of its path or that of the
-// document.
+// setServer sets the server of the operation: its own, that of its path, or that of the document.
 func (r *reader) setServer(o *Operation, n, item *document.Node) {
 	var own []string
 	switch {
@@ -88,14 +87,15 @@ func (r *reader) setServer(o *Operation, n, item *document.Node) {
 	}
 }
 
-// located is a parameter of OpenAPI 2 or 3 with what it becomes.
+// A located is a parameter with its node, for defects.
 type located struct {
 	*Parameter
 	node    *document.Node
 	pointer string
 }
 
-// readParameters reads a list of parameters; those that references name are followed.
+// readParameters reads a list of parameters and follows references. Without a style, parameters of
+// query and cookie are exploded (OpenAPI 3, section 4.8.12.2).
 func (r *reader) readParameters(list *document.Node, pointer string) []located {
 	if list.IsMap() { // a common mistake: a map of name to parameter
 		r.addDefect(list, pointer, "parameters are expected to be a list")
@@ -141,7 +141,7 @@ func (r *reader) readSchemaAndExample(p *Parameter, n *document.Node, at string)
 	p.Example = r.readExample(n)
 }
 
-// readExample returns the example of a parameter or of a media type, or nil.
+// readExample returns the example of a parameter or of a media type; nil: there is none.
 func (r *reader) readExample(n *document.Node) any {
 	for _, key := range []string{"example", "x-example"} {
 		if v := n.Get(key); v != nil {
@@ -159,8 +159,8 @@ func (r *reader) readExample(n *document.Node) any {
 // braces matches a parameter in the template of a path.
 var braces = lazyregexp.New(`\{([^{}/]+)\}`)
 
-// readOperation reads an operation. Parameters of its path hold for it where it does
-// not replace them.
+// readOperation reads an operation. Parameters of its path are inherited, unless it has one of the
+// same name and location.
 func (r *reader) readOperation(o *Operation, n *document.Node, common []located) {
 	o.ID, o.Summary = n.Get("operationId").Text(), n.Get("summary").Text()
 	o.Deprecated = n.Get("deprecated").True()
@@ -205,7 +205,7 @@ func (r *reader) readOperation(o *Operation, n *document.Node, common []located)
 	o.Security = r.readSecurity(n)
 }
 
-// readFormData makes the body of OpenAPI 2's parameters in formData.
+// readFormData makes a body of the parameters in formData (OpenAPI 2). A file requires multipart.
 func (r *reader) readFormData(o *Operation, n *document.Node, form []located) {
 	s := unknownSchema()
 	s.Types, s.Line = []string{"object"}, form[0].Line
@@ -232,7 +232,8 @@ func (r *reader) readFormData(o *Operation, n *document.Node, form []located) {
 	}
 }
 
-// mediaTypes returns OpenAPI 2's types of an operation, or of the document.
+// mediaTypes returns the media types of an operation, else those of the document, else JSON
+// (OpenAPI 2).
 func (r *reader) mediaTypes(n *document.Node, key string) []string {
 	list := n.Get(key)
 	if !list.IsList() {
@@ -276,6 +277,8 @@ func (r *reader) readContent(n *document.Node, at string) []*Media {
 	return out
 }
 
+// readResponses reads the responses by their status; in OpenAPI 2 their schema stands beside the
+// media types, in OpenAPI 3 within each.
 func (r *reader) readResponses(o *Operation, n *document.Node) {
 	list := n.Get("responses")
 	for _, e := range list.Pairs() {
@@ -312,7 +315,7 @@ func (r *reader) readResponses(o *Operation, n *document.Node) {
 	}
 }
 
-// readLinks reads which operations take values of an answer.
+// readLinks reads which operations take values of a response.
 func (r *reader) readLinks(o *Operation, status string, answer *document.Node, at string) {
 	for _, e := range answer.Get("links").Pairs() {
 		n, _ := r.followReference(e.Value, document.Join(at, "links", e.Key))
@@ -331,8 +334,8 @@ func (r *reader) readLinks(o *Operation, status string, answer *document.Node, a
 	}
 }
 
-// readSecurity returns the alternatives of the operation: its own, else those of the
-// document.
+// readSecurity returns the alternatives of the operation, else those of the document. An empty list
+// at the operation removes the document's.
 func (r *reader) readSecurity(n *document.Node) []SecurityRequirement {
 	list := n.Get("security")
 	if list == nil {
@@ -353,7 +356,7 @@ func (r *reader) readSecurity(n *document.Node) []SecurityRequirement {
 	return out
 }
 
-// readSchemes reads how one signs in.
+// readSchemes reads the security schemes.
 func (r *reader) readSchemes() {
 	list, pointer := r.root.At("components", "securitySchemes"), "/components/securitySchemes"
 	if r.v2 {
@@ -373,7 +376,7 @@ func (r *reader) readSchemes() {
 	}
 }
 
-// readServers reads OpenAPI 3's servers.
+// readServers reads the servers of OpenAPI 3, with defaults for their variables.
 func (r *reader) readServers(list *document.Node, pointer string) []string {
 	var out []string
 	for _, n := range list.List() {

@@ -12,7 +12,7 @@ import (
 // This file reads Postman collections of the formats 2.0 and 2.1
 // (https://schema.postman.com/).
 
-// postman reads a collection, with the variables that it defines.
+// A postman reads a collection, with the variables that it defines.
 type postman struct {
 	*reader
 	variables map[string]string
@@ -34,8 +34,7 @@ func (r *reader) readPostman() {
 	p.readItems(group{pointer: "", items: root.Get("item"), auth: root.Get("auth")}, 0)
 }
 
-// learnVariables takes the variables of a collection that are switched on. Their values
-// are texts.
+// learnVariables records the variables that are enabled. Their values are texts.
 func (p *postman) learnVariables(list *document.Node) {
 	for _, v := range list.List() {
 		if key := or(v.Get("key").Text(), v.Get("id").Text()); key != "" && !v.Get("disabled").True() {
@@ -44,7 +43,7 @@ func (p *postman) learnVariables(list *document.Node) {
 	}
 }
 
-// group is a folder of a collection.
+// A group is a folder of a collection with what its requests inherit.
 type group struct {
 	pointer string
 	items   *document.Node
@@ -52,8 +51,8 @@ type group struct {
 	tags    []string
 }
 
-// readItems reads the requests of a folder, and the folders below. Who signs in is
-// inherited, and so are the names of the folders as tags.
+// readItems reads the requests of a folder and of nested folders. These inherit the sign-in, and
+// the names of the folders as tags.
 func (p *postman) readItems(g group, depth int) {
 	if depth > maxDepth {
 		p.addDefect(g.items, g.pointer, "has more than %d folders inside each other", maxDepth)
@@ -115,7 +114,8 @@ func (p *postman) readRequest(item *document.Node, at string, auth *document.Nod
 // variable matches the use of a variable in a text.
 var variable = lazyregexp.New(`\{\{([^{}]+)\}\}`)
 
-// expandVariables replaces variables that the collection gives a value; the others stay.
+// expandVariables replaces variables that the collection gives a value; the others stay, such as
+// those of an environment, which is exported separately.
 func (p *postman) expandVariables(s string) string {
 	for range 5 { // values may name variables
 		next := variable.ReplaceAllStringFunc(s, func(m string) string {
@@ -143,7 +143,8 @@ func (p *postman) addParameter(o *Operation, in, name string, n *document.Node) 
 	o.Parameters = append(o.Parameters, one)
 }
 
-// readAddress reads the address of a request, which is a text or a map of its parts.
+// readAddress reads the address of a request, which is a text or an object of its parts. False:
+// there is none.
 func (p *postman) readAddress(o *Operation, n *document.Node) bool {
 	raw := n.Text()
 	if n.IsMap() {
@@ -244,6 +245,7 @@ func (p *postman) readPath(o *Operation, path string, variables *document.Node) 
 	o.Path = "/" + strings.Join(steps, "/")
 }
 
+// readBody reads the body by its mode: raw, urlencoded, formdata or graphql.
 func (p *postman) readBody(o *Operation, n, headers *document.Node) {
 	m := &Media{}
 	if n != nil {
@@ -277,7 +279,8 @@ func (p *postman) readBody(o *Operation, n, headers *document.Node) {
 	o.Bodies, o.BodyRequired = []*Media{m}, true
 }
 
-// rawType tells the type of a body that is a text.
+// rawType returns the media type of a text body: by the header, by the language of the editor, else
+// by its first character.
 func rawType(n, headers *document.Node, text string) string {
 	for _, h := range headers.List() {
 		if strings.EqualFold(h.Get("key").Text(), "Content-Type") {
@@ -308,7 +311,7 @@ func (p *postman) readRawBody(typ, text string) (*Schema, any) {
 	return unknownSchema(), text
 }
 
-// readForm makes the schema of a form.
+// readForm makes the schema of a form; disabled fields are left out.
 func (p *postman) readForm(list *document.Node) *Schema {
 	s := unknownSchema()
 	s.Types = []string{"object"}
@@ -329,7 +332,7 @@ func (p *postman) readForm(list *document.Node) *Schema {
 	return s
 }
 
-// readAuth reads how a request signs in.
+// readAuth reads how a request signs in. The type of Postman is also the name of the scheme.
 func (p *postman) readAuth(o *Operation, n *document.Node) {
 	typ := n.Get("type").Text()
 	if n == nil || typ == "" || typ == "noauth" {
@@ -354,8 +357,7 @@ func (p *postman) readAuth(o *Operation, n *document.Node) {
 	o.Security = []SecurityRequirement{{{Scheme: typ}}}
 }
 
-// readResponses reads the answers that somebody saved. They are examples: what the API
-// answers else is not known.
+// readResponses reads saved responses. They are examples: what else the API returns is not known.
 func (p *postman) readResponses(o *Operation, item *document.Node) {
 	for _, n := range item.Get("response").List() {
 		status := n.Get("code").Text()

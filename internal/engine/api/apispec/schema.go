@@ -9,9 +9,8 @@ import (
 	"merlon/internal/document"
 )
 
-// A Schema describes a value, in the terms of JSON Schema. Schemas that a reference
-// names are shared, so that schemas may hold themselves: who walks them counts the
-// depth.
+// A Schema describes a value, in the terms of JSON Schema. A schema that several references name is
+// shared, and may contain itself: code that walks schemas has to count the depth.
 type Schema struct {
 	Name  string   // of the reference: "User"; empty when it stands in its place
 	Types []string // "object", "array", "string", "integer", "number", "boolean", "null"; empty: not said
@@ -55,7 +54,8 @@ type Property struct {
 // Is reports whether the schema says that the value is of the type, or allows it.
 func (s *Schema) Is(name string) bool { return slices.Contains(s.Types, name) }
 
-// Property returns the schema of a property, or nil. It looks into AllOf as well.
+// Property returns the schema of a property, also of one that a part (AllOf) defines; nil: there is
+// none.
 func (s *Schema) Property(name string) *Schema { return s.findProperty(name, 0) }
 
 // findProperty returns the schema of a property by its name, also where parts of the
@@ -77,12 +77,13 @@ func (s *Schema) findProperty(name string, depth int) *Schema {
 	return nil
 }
 
-// unknownSchema returns a schema that says nothing.
+// unknownSchema returns a schema that allows anything.
 func unknownSchema() *Schema {
 	return &Schema{MinLength: -1, MaxLength: -1, MinItems: -1, MaxItems: -1}
 }
 
-// readSchema reads the schema at the pointer. It is never nil.
+// readSchema returns the schema at the pointer, which is never nil. It is filled in later
+// (readPending), so that deep nesting takes no stack.
 func (r *reader) readSchema(n *document.Node, pointer string) *Schema {
 	if known, ok := r.schemas[pointer]; ok {
 		return known
@@ -107,7 +108,8 @@ func (r *reader) readSchema(n *document.Node, pointer string) *Schema {
 	return s
 }
 
-// referredSchema returns the schema that a reference names, or nil.
+// referredSchema returns the schema that a reference names; nil: there is no reference, or it is
+// broken.
 func (r *reader) referredSchema(n *document.Node, pointer string) *Schema {
 	if ref := n.Get("$ref"); ref == nil || ref.Kind != document.String {
 		return nil
@@ -123,8 +125,8 @@ func (r *reader) referredSchema(n *document.Node, pointer string) *Schema {
 	return to
 }
 
-// isPlainReference reports whether nothing stands beside a reference that says more. In OpenAPI
-// 3.1 what stands there counts.
+// isPlainReference reports whether nothing beside a reference restricts the value. In OpenAPI 3.1
+// such members count, in 3.0 they are ignored.
 func isPlainReference(n *document.Node) bool {
 	for _, e := range n.Entries {
 		if e.Key != "$ref" && e.Key != "description" && e.Key != "summary" && e.Key != "title" &&
@@ -135,13 +137,13 @@ func isPlainReference(n *document.Node) bool {
 	return true
 }
 
-// pending is a schema that is known but not read: schemas hold schemas as deep as
-// somebody wants them to.
+// A pending is a schema that is known but not read yet.
 type pending struct {
 	schema  *Schema
 	node    *document.Node
 	pointer string
-	to      *Schema // what it refers to, besides what it says; may be nil
+	// to is what it refers to beside its own members; nil: nothing.
+	to *Schema
 }
 
 // readPending reads the schemas that are pending.
@@ -156,8 +158,8 @@ func (r *reader) readPending() {
 	}
 }
 
-// followReference returns what a reference names, and its pointer. A reference that leads
-// nowhere, in a circle or out of the document is a fault and gives nil.
+// followReference returns the node that a reference names, and its pointer. A reference that leads
+// nowhere, in a circle or out of the document is a defect and gives nil.
 func (r *reader) followReference(n *document.Node, pointer string) (*document.Node, string) {
 	for range maxDepth {
 		ref := n.Get("$ref").Text()
@@ -180,7 +182,7 @@ func (r *reader) followReference(n *document.Node, pointer string) (*document.No
 	return nil, ""
 }
 
-// fillSchema reads what a schema says itself, and the schemas below it.
+// fillSchema reads the members of a schema, and begins the schemas within it.
 func (r *reader) fillSchema(s *Schema, n *document.Node, pointer string) {
 	r.readConstraints(s, n, pointer)
 	below := func(key string) *Schema {
@@ -231,7 +233,7 @@ func (r *reader) fillSchema(s *Schema, n *document.Node, pointer string) {
 	s.AllOf, s.OneOf, s.AnyOf = parts("allOf"), parts("oneOf"), parts("anyOf")
 }
 
-// readConstraints reads what is said with single values.
+// readConstraints reads the members with single values: types, enumeration, limits, examples.
 func (r *reader) readConstraints(s *Schema, n *document.Node, pointer string) {
 	s.Format, s.Pattern = strings.ToLower(n.Get("format").Text()), n.Get("pattern").Text()
 	switch typ := n.Get("type"); {
@@ -277,7 +279,8 @@ func (r *reader) readConstraints(s *Schema, n *document.Node, pointer string) {
 	s.ReadOnly, s.WriteOnly = n.Get("readOnly").True(), n.Get("writeOnly").True()
 }
 
-// types are the types of JSON Schema, and what people write instead.
+// types maps the types of JSON Schema to themselves, and what people write instead to the type they
+// mean.
 var types = map[string]string{
 	"object": "object", "array": "array", "string": "string", "integer": "integer", "number": "number",
 	"boolean": "boolean", "null": "null", "file": "file",
@@ -287,8 +290,8 @@ var types = map[string]string{
 	"text": "string", "str": "string", "list": "array", "dict": "object", "map": "object",
 }
 
-// readTypes reads the type of a schema. A wrong one is told, and read as what it most
-// likely means.
+// readTypes reads the type of a schema. A wrong one is a defect, and read as what it most likely
+// means.
 func (r *reader) readTypes(s *Schema, n *document.Node, pointer string) {
 	name := n.Text()
 	if n != nil && n.Kind == document.Null {
@@ -309,8 +312,8 @@ func (r *reader) readTypes(s *Schema, n *document.Node, pointer string) {
 	}
 }
 
-// readBound reads a limit with its exclusive form, which is a boolean in OpenAPI 3.0 and
-// a number in JSON Schema since draft 6.
+// readBound reads a limit with its exclusive form: a boolean beside the limit in OpenAPI 3.0 (draft
+// 4), a number of its own since draft 6.
 func readBound(n *document.Node, inclusive, exclusive string) (*float64, bool) {
 	if e := n.Get(exclusive); e != nil && e.Kind != document.Bool {
 		if v, ok := e.Number(); ok {
@@ -323,8 +326,7 @@ func readBound(n *document.Node, inclusive, exclusive string) (*float64, bool) {
 	return nil, false
 }
 
-// Infer returns a schema of which the value is an example, as far as one example
-// tells.
+// Infer returns a schema that the value is an example of: its types, with all members required.
 func Infer(v any) *Schema { return inferSchema(v, 0) }
 
 // inferSchema makes the schema of an example, for descriptions that have nothing else.

@@ -17,6 +17,7 @@ import (
 
 // How much is asked for at most.
 const (
+	// batched is the number of queries in one list.
 	batched = 5
 	// aliased is the number of aliases of one field.
 	aliased = 10
