@@ -22,50 +22,76 @@ import (
 // Limits of one template. The largest of the public collections stay below them, but
 // for those that try hundreds of passwords.
 const (
+	// maxSections bounds the sections.
 	maxSections = 40
-	maxRequests = 5000   // of one run
-	maxMatchers = 10_000 // of one section
+	// maxRequests bounds the requests of one run, with all combinations of payloads.
+	maxRequests = 5000
+	// maxMatchers bounds the matchers of one section.
+	maxMatchers = 10_000
 )
 
-// A Template is a template that can be run.
+// A Template is a template that can be run. It is read-only after compileTemplate.
 type Template struct {
-	ID        string
-	Rule      *finding.Rule
-	Needs     scan.Profile // the least that it needs
-	Why       string       // it needs that, for people
-	Listens   bool         // it waits for calls of the target
-	Fuzzes    bool         // it puts payloads into the operations that were found
-	Slow      bool         // it measures time
-	Anonymous bool         // it says what somebody may do who is not signed in
+	ID string
+	// Rule is what its matches are reported as.
+	Rule *finding.Rule
+	// Needs is the least profile that its requests require.
+	Needs scan.Profile
+	// Why says for which reason, for the report.
+	Why string
+	// Listens: it waits for calls of the target to the listener.
+	Listens bool
+	// Fuzzes: it puts payloads into the operations that were found.
+	Fuzzes bool
+	// Slow: it measures time, and runs alone.
+	Slow bool
+	// Anonymous: it shows what somebody may do who is not signed in.
+	Anonymous bool
 
-	name     string // of its file
+	// The name of its file.
+	name string
+	// Constants and variables, in their order.
 	variable []pair
 	sections []*block
-	flow     *expression
+	// The order of the sections; nil: as they stand.
+	flow *expression
 }
 
-// block is a section that can be run.
+// A block is a section that can be run: requests, payloads, and what is looked for in the
+// responses.
 type block struct {
-	id         string
-	shapes     []shape
-	payloads   []payload
+	id       string
+	shapes   []shape
+	payloads []payload
+	// How payloads of several names are combined: clusterbomb tries all combinations, pitchfork
+	// takes the n-th of each, batteringram and sniper one after the other.
 	attack     string
 	judge      judge
 	extractors []extractor
-	stop       bool
-	redirects  int  // that are followed
-	away       bool // also to other hosts, as far as they are in scope
-	cookies    bool
-	lenient    bool // names without a value are sent as they stand
-	merge      bool // paths of raw requests are below the target's
-	history    bool // matchers name answers by number
-	fuzz       []rule
-	pre        judge
+	// The first match ends the section.
+	stop bool
+	// How many redirects are followed.
+	redirects int
+	// Redirects to other hosts are followed too, as far as these are in scope.
+	away bool
+	// Requests share the cookies of those before them.
+	cookies bool
+	// Names without a value are sent as they stand.
+	lenient bool
+	// Paths of raw requests are below the target's path.
+	merge bool
+	// Matchers name responses by number: body_2.
+	history bool
+	// What is put where into the operations; empty: the section has requests of its own.
+	fuzz []rule
+	// Matchers that an operation has to meet before it is fuzzed.
+	pre judge
 }
 
-// shape is a request before its names are filled in.
+// A shape is a request before its names are filled in.
 type shape struct {
-	raw     string // the whole request as text, or
+	// The whole request as text; empty: method, path, body and headers are set.
+	raw     string
 	method  string
 	path    string
 	body    string
@@ -78,21 +104,23 @@ type payload struct {
 	values []string
 }
 
-// judge are matchers with how they are joined.
+// A judge is a list of matchers; all says that each has to match, else one is enough.
 type judge struct {
 	matchers []*matcher
 	all      bool
 }
 
-// matcher is a matcher that can be run.
+// A matcher is a matcher that can be run: the fields of its type are compiled, the others nil.
 type matcher struct {
 	match
-	regex  []*regexp.Regexp
-	dsl    []*expression // nil where the text has names to fill in first
+	regex []*regexp.Regexp
+	// An expression is nil where its text has names to fill in first.
+	dsl []*expression
+	// Decoded bytes.
 	binary []string
 }
 
-// extractor is an extractor that can be run.
+// An extractor is an extractor that can be run, compiled like a matcher.
 type extractor struct {
 	extract
 	regex []*regexp.Regexp
@@ -117,6 +145,7 @@ func compileTemplate(d *document, name string, files map[string]string) (*Templa
 		return nil, unsupported(unsupportedMembers["self-contained"])
 	}
 	t := &Template{ID: d.ID, name: name, Rule: d.findingRule()}
+	// With a session these would match for a user who may see the page anyway.
 	t.Anonymous = slices.ContainsFunc(d.Info.Tags, func(tag string) bool {
 		return slices.Contains([]string{"unauth", "unauthenticated", "default-login", "auth-bypass"}, tag)
 	})
@@ -175,6 +204,7 @@ func (t *Template) compileFlow(flow string) error {
 			ok = ok && literal
 		}
 	})
+	// A flow with variables, loops or other functions is JavaScript, which is not run here.
 	if !ok || len(x.names) > 0 {
 		return unsupported("a flow that is a program")
 	}
@@ -217,6 +247,7 @@ var unsupportedFunctions = lazyregexp.New(`\b(generate_java_gadget|generate_dotn
 func (t *Template) surveyTexts(tags []string) error {
 	t.Needs, t.Why = scan.Safe, ""
 	for _, tag := range tags {
+		// Authors mark with these what may change or stop the target.
 		if tag == "intrusive" || tag == "dos" {
 			t.raiseProfile(scan.Full, "its tags are "+tag)
 		}
@@ -317,6 +348,7 @@ func compileBlock(s *section, files map[string]string) (*block, error) {
 	b := &block{id: s.ID, attack: s.Attack, stop: s.Stop, cookies: !s.NoCookie &&
 		(s.CookieReuse == nil || *s.CookieReuse), lenient: s.SkipCheck, merge: !s.NoMerge,
 		history: s.ReqCondition}
+	// "host-redirects" stays at the host, "redirects" does not.
 	if s.Redirects || s.Host {
 		b.redirects, b.away = maxFollowed, s.Redirects && !s.Host
 		if s.MaxRedirects > 0 {
@@ -388,6 +420,7 @@ func (b *block) compileShapes(s *section) error {
 	}
 	for _, path := range s.Path {
 		sh := shape{method: method, path: path, body: s.Body}
+		// A map of YAML has no order; sorted headers make each scan send the same.
 		for name, value := range s.Headers {
 			sh.headers = append(sh.headers, pair{name, value})
 		}

@@ -16,15 +16,19 @@ import (
 // Limits of one expression. They keep it from taking more memory or stack than a scan can
 // spare.
 const (
+	// maxExpression bounds the text in bytes.
 	maxExpression = 64 << 10 // bytes
-	maxNesting    = 60
-	maxValue      = 4 << 20 // bytes of a string that is made
+	// maxNesting bounds parentheses in parentheses; the parser and the evaluation recurse.
+	maxNesting = 60
+	// maxValue bounds the bytes of a string that a function makes.
+	maxValue = 4 << 20 // bytes of a string that is made
 )
 
-// An expression is one that was read: its functions exist.
+// An expression is a parsed expression: its functions exist and take as many arguments.
 type expression struct {
-	root  node
-	names []string // of variables
+	root node
+	// The variables that it names, to see which values it depends on.
+	names []string
 }
 
 // values are what expressions may name.
@@ -36,30 +40,40 @@ type node interface {
 }
 
 type (
-	literal  struct{ value any }
+	// A text, a number or a truth value.
+	literal struct{ value any }
+	// A name of values.
 	variable struct{ name string }
-	list     struct{ items []node }
-	call     struct {
+	// Several values in parentheses: (1, 2), the right side of in.
+	list struct{ items []node }
+	// A call of a function; f is nil for one of the flow (evaluation.extra).
+	call struct {
 		name string
 		f    *function
 		args []node
 	}
+	// A sign or a negation before a value.
 	unary struct {
 		op string
 		x  node
 	}
+	// Two values with an operator of levels between them.
 	binary struct {
 		op   string
 		x, y node
 	}
+	// test ? yes : no.
 	choice struct{ test, yes, no node }
 )
 
 // evaluation is what an expression is evaluated with.
 type evaluation struct {
+	// What names stand for.
 	values values
-	number func(low, high int) int             // random, both included
-	extra  map[string]func([]any) (any, error) // of flows
+	// Random numbers of the scan, both limits included.
+	number func(low, high int) int
+	// Functions of a flow by name; nil: there is none.
+	extra map[string]func([]any) (any, error)
 }
 
 // errUnknown names a variable that has no value.
@@ -88,7 +102,8 @@ func parseExpression(text string, extra ...string) (*expression, error) {
 	return &expression{root: root, names: p.names}, nil
 }
 
-// A token is a word of an expression.
+// A token is a word of an expression: a number, a string without its quotes, a name, or an
+// operator.
 type token struct {
 	kind byte // 'n' number, 's' string, 'i' name, 'o' operator
 	text string
@@ -122,6 +137,7 @@ func scanToken(text string) (t token, length int, err error) {
 	case c == '\'' || c == '"':
 		value, n, err := scanString(text)
 		return token{'s', value}, n, err
+	// [Content-Length] > 5: names of headers contain what no other name does.
 	case c == '[': // a name with any characters
 		end := strings.IndexByte(text, ']')
 		if end < 2 {
@@ -225,7 +241,7 @@ func (p *parser) parseTernary() (node, error) {
 	return choice{x, yes, no}, nil
 }
 
-// levels are operators with two sides, the weakest first.
+// levels are operators with two sides by their precedence, the weakest first.
 var levels = [][]string{{"||", "??"}, {"&&"}, {"==", "!=", "<=", ">=", "<", ">", "=~", "!~", "in"}, {"+", "-"},
 	{"*", "/", "%"}, {"**"}}
 
@@ -293,6 +309,7 @@ func (p *parser) parsePrimary() (node, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Parentheses around one value only group.
 		if len(items) == 1 {
 			return items[0], nil
 		}
@@ -457,6 +474,7 @@ func (b binary) eval(e *evaluation) (any, error) {
 		return nil, err
 	}
 	if b.op == "&&" || b.op == "||" {
+		// There is no truth of numbers and texts: a mistake of the author must not become a match.
 		if left, ok := x.(bool); !ok {
 			return nil, fmt.Errorf("%s behind a %T", b.op, x)
 		} else if left == (b.op == "||") {

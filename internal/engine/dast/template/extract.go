@@ -38,6 +38,7 @@ func (x *extractor) extractFrom(e *evaluation) []string {
 	}
 	for _, re := range x.regex {
 		for _, m := range re.FindAllStringSubmatch(from, maxExtracts) {
+			// A group that the pattern does not have gives nothing.
 			if x.Group >= 0 && x.Group < len(m) {
 				add(m[x.Group])
 			}
@@ -80,11 +81,14 @@ func (x *extractor) extractPaths(from string, add func(string)) {
 	}
 }
 
-// step is one step of a path in JSON: a member, an item, or all of them.
+// A step is one step of a path in JSON.
 type step struct {
+	// The member of an object; empty: the step is an item or all.
 	name string
-	item int // -1 in a member or all
-	all  bool
+	// The index in a list, negative from its end; -1 also where the step is a member or all.
+	item int
+	// All members or items: .[].
+	all bool
 }
 
 // jsonStep matches one step of a path in JSON: an item by its number, all items, or a
@@ -169,12 +173,17 @@ func addDocument(v any, add func(string)) {
 
 // place is one step of a path in a page.
 type place struct {
-	deep      bool // at any depth
-	tag       string
-	nth       int // from 1; 0: each
+	// At any depth: "//".
+	deep bool
+	// The element in small letters, or "*".
+	tag string
+	// Which of the matching children of one parent, from 1; 0: each.
+	nth int
+	// An attribute with the value that it has to have; empty: none.
 	attribute string
 	value     string
-	take      string // an attribute that ends the path
+	// An attribute whose value is the result; it ends the path. Empty: the text is.
+	take string
 }
 
 // xmlStep matches one step of a path in a page, and predicate one condition in brackets

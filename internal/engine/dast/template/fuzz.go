@@ -19,17 +19,26 @@ import (
 
 // This file puts payloads into the requests of operations that were found.
 
-// rule is a rule of a fuzzing section.
+// A rule is a rule of a fuzzing section: which parameters get which payloads.
 type rule struct {
-	parts    []string
-	kind     string // replace, prefix, postfix, infix, replace-regex
-	multiple bool   // all parameters at once
-	keys     []string
-	names    []*regexp.Regexp
-	values   []*regexp.Regexp
-	old      *regexp.Regexp // of replace-regex
-	list     []string
-	pairs    []pair // name and value, added where they are not there
+	// Parts of the request: query, path, header, cookie, body, request for all; "" is path and
+	// query.
+	parts []string
+	// How the payload joins the value: replace, prefix, postfix, infix, replace-regex.
+	kind string
+	// All parameters get the payload at once, in one request; otherwise each in one of its own.
+	multiple bool
+	// Names of parameters in small letters, and patterns of names; with neither all are taken.
+	keys  []string
+	names []*regexp.Regexp
+	// Patterns of which the present value has to match one; empty: any value will do.
+	values []*regexp.Regexp
+	// What replace-regex replaces; nil for the other kinds.
+	old *regexp.Regexp
+	// Payloads for each parameter.
+	list []string
+	// Payloads by parameter, which is added where it is missing.
+	pairs []pair
 }
 
 // compileRule checks a rule. Names of parameters are compared without their letter
@@ -157,10 +166,13 @@ func (r *rule) applyPayload(value, payload string) string {
 // An injection is a request with a payload.
 type injection struct {
 	request *message.Request
-	point   *message.Point // nil: several at once
+	// Where the payload is; nil: at several points.
+	point   *message.Point
 	payload string
-	values  values // that it was made with
-	token   string
+	// The values that the payload was made with, for its matchers.
+	values values
+	// The listener's token in it; empty: the template does not listen.
+	token string
 }
 
 // injectionRequests are the requests that the rule makes of the operation. Where calls of the
@@ -173,6 +185,7 @@ func (r *run) injectionRequests(f *rule, payloads map[string]string) []injection
 			r.values = r.initialValues(payloads)
 		}
 		payload, missing := fillExpressions(text, r.newEvaluation())
+		// A name without a value: without it the payload would mean something else.
 		if missing != "" {
 			return
 		}
@@ -353,6 +366,7 @@ func (r *run) sendInjection(b *block, in injection) (*hit, error) {
 // repeatInjection repeats an injection: a match that does not come back is none. The operation
 // without the payload must not match.
 func (r *run) repeatInjection(b *block, in injection, first *hit) bool {
+	// First the injection again, then the plain request, which must not match.
 	for _, c := range []struct {
 		in   injection
 		want bool

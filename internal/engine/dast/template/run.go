@@ -24,42 +24,59 @@ import (
 
 // This file runs templates.
 
-// run is one run of a template.
+// A run is one run of a template: it sends the template's requests and collects matches. A
+// confirmation is a run of its own, with new random values.
 type run struct {
 	set      *Set
 	template *Template
 	trial    *activescan.OperationScan
-	as       traffic.Session
-	values   values // what is known so far
-	token    string // of the listener
-	repeats  bool   // it repeats a match: nothing is taken from the cache
-	only     *hit   // the match that it repeats
-	left     string // what kept it from its end
-	done     map[int]bool
+	// The scan's identity, or nobody, with a cookie jar of this run on top.
+	as traffic.Session
+	// What is known so far: target, random texts, variables, and what extractors have taken.
+	values values
+	// The listener's token of the present request; empty: the template does not listen.
+	token string
+	// The run repeats a match, so nothing is taken from the cache.
+	repeats bool
+	// The match that it repeats; nil: it runs everything.
+	only *hit
+	// What kept it from its end, for the report; empty: nothing did.
+	left string
+	done map[int]bool
 }
 
-// hit is a match.
+// A hit is a match. Section, shape and payloads say which request it was, so that it can be
+// repeated.
 type hit struct {
 	template *Template
-	section  int
-	shape    int
+	// The indexes of the section and of the request in it.
+	section int
+	shape   int
+	// The set of payloads by name; nil: the section has none.
 	payloads map[string]string
 	request  *message.Request
-	point    *message.Point
-	payload  string
-	answers  []*message.Response
-	names    []string // of matchers
-	taken    []string // values of extractors
-	proof    []string
-	weak     bool // any address matches
-	trial    *activescan.OperationScan
+	// Where the payload of a fuzzing template stands; nil: the request is the template's own, or
+	// has several.
+	point   *message.Point
+	payload string
+	answers []*message.Response
+	// Names of the matchers that matched.
+	names []string
+	// Values of the extractors, which the report shows.
+	taken []string
+	proof []string
+	// A random address beside it matches too, so that it is reported with low confidence.
+	weak  bool
+	trial *activescan.OperationScan
 	// awaited is set while the match depends on calls that have not arrived.
 	awaited *oastMatch
 }
 
-// oastMatch is what calls of the target are matched with.
+// An oastMatch is what later calls of the target are matched with.
 type oastMatch struct {
-	token  string
+	// The token in the address that the request contained.
+	token string
+	// The matchers of the section, and the values that they had without a call.
 	judge  *judge
 	values values
 }
@@ -91,6 +108,7 @@ func (r *run) initialValues(payloads map[string]string) values {
 		}
 		v[name] = r.trial.RandomLetters(27)
 	}
+	// Templates expect a host name in {{interactsh-url}}, not an address.
 	if r.template.Listens && r.trial.OAST != nil {
 		r.token = r.trial.OAST.NewToken()
 		at, host := r.trial.OAST.Address(r.token)
@@ -99,6 +117,7 @@ func (r *run) initialValues(payloads map[string]string) values {
 		}
 		v["interactsh-url"], v["interactsh_url"] = host, host
 	}
+	// In the order of the template: a variable may use those before it.
 	for _, p := range r.template.variable {
 		v[p.name], _ = fillExpressions(p.text, e) // a name without a value is told where it is used
 	}
@@ -194,6 +213,7 @@ func (r *run) runSections() ([]hit, error) {
 		return hits, failed
 	}
 	e := r.newEvaluation()
+	// http(1) runs the first section, http("id") the one of that name, http() all of them.
 	e.extra = map[string]func([]any) (any, error){"http": func(args []any) (any, error) {
 		if len(args) == 1 {
 			if n, ok := args[0].(float64); ok {
@@ -219,6 +239,7 @@ func (r *run) runSections() ([]hit, error) {
 func (r *run) runSection(n int) (hits []hit, ok bool, err error) {
 	b := r.template.sections[n]
 	sets := b.payloadSets()
+	// A confirmation needs the set of payloads that matched, not a few thousand others.
 	if r.only != nil && r.only.section == n {
 		sets = []map[string]string{r.only.payloads}
 	}
@@ -326,6 +347,7 @@ func (r *run) sendFollowing(b *block, req *message.Request) ([]*message.Response
 			break
 		}
 		next, err := message.FromURL(to)
+		// The scope counts, whatever the template says about hosts.
 		if err != nil || !b.away && next.Host != req.Host || r.trial.Scope.Allows(next) != nil ||
 			sitemap.IsDangerous(next.Address()) {
 			break
@@ -341,24 +363,30 @@ func (r *run) sendFollowing(b *block, req *message.Request) ([]*message.Response
 
 // Limits of the cache of answers to plain requests, which many templates share.
 const (
-	maxCached     = 512
+	// maxCached bounds the responses that are kept.
+	maxCached = 512
+	// maxCachedBody bounds the bytes of one that is kept: 128 MiB in all, though pages are mostly
+	// small.
 	maxCachedBody = 256 << 10
 )
 
 // sendOrReuse sends one request, or takes the answer that another template got to the same.
 func (r *run) sendOrReuse(req *message.Request, cookies bool) (*message.Response, error) {
 	visitor := r.as.(*visitor)
+	// The section wants no cookies of the requests before it.
 	if !cookies {
 		visitor = newVisitor(visitor.inner)
 	}
 	key := r.cacheKey(req, visitor)
 	if known := r.set.cachedResponse(key); known != nil {
+		// The cookies of a response count for each template that gets it.
 		visitor.Seen(known)
 		return known, nil
 	}
 	t := r.trial
 	t.Sitemap.CountResponses(t.Request, 1)
 	send := t.Client.Send
+	// Time is measured without other requests of the scan.
 	if r.template.Slow {
 		send = t.Client.SendExclusively
 	}
@@ -432,6 +460,7 @@ func (r *run) matchChain(b *block, answers []*message.Response, n int) (found *h
 // value that was taken is the match.
 func (r *run) applyMatchers(b *block, resp *message.Response, e *evaluation, taken []string) *hit {
 	h := &hit{template: r.template, trial: r.trial, answers: []*message.Response{resp}, taken: taken}
+	// A template for extraction alone, such as one that reads a version.
 	if len(b.judge.matchers) == 0 {
 		if len(taken) == 0 {
 			return nil
@@ -447,6 +476,7 @@ func (r *run) applyMatchers(b *block, resp *message.Response, e *evaluation, tak
 		h.names = names
 		return h
 	}
+	// It does not match now, but may when the target calls the listener.
 	if r.template.Listens && b.judge.usesOAST() {
 		h.request, h.awaited = resp.Request, &oastMatch{token: r.token, judge: &b.judge, values: maps.Clone(e.values)}
 		return h
@@ -524,6 +554,8 @@ func (s *Set) collectMatches(t *activescan.OperationScan) error {
 		}
 		pending = slices.DeleteFunc(pending, func(h hit) bool {
 			proof, names, ok := h.matchInteractions(by[h.awaited.token])
+			// A device before the target may request every address that it sees; then a call proves
+			// nothing.
 			if ok && t.ListenerIsQuiet() {
 				h.proof, h.names = append(h.proof, proof), names
 				(&run{set: s, template: h.template, trial: h.trial}).reportMatch(h)
@@ -572,6 +604,8 @@ func (s *Set) confirmMatch(t *activescan.OperationScan, h *hit) (bool, error) {
 		return false, nil
 	}
 	h.proof = append(h.proof, "The template was run again with other random values and matched again.")
+	// A request with payloads, or one that depends on others, has no counterpart at a random
+	// address.
 	b := h.template.sections[h.section]
 	if len(h.payloads) > 0 || b.history || !b.shapes[h.shape].isFixedPath() {
 		return true, nil

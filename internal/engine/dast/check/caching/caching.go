@@ -1,7 +1,12 @@
-// Package caching finds caches that give one user what belongs to another: pages that are
-// kept under an address that only looks like a file, and answers that hold what somebody
-// put into a header which the cache does not look at. What is tried carries a random word
-// in its address, so that nobody else ever gets what a cache keeps of it.
+// Package caching finds caches that give one user what belongs to another (CWE-524): pages that are
+// stored under an address that only looks like a file (web cache deception), and responses with a
+// value from a header that is no part of the cache's key (web cache poisoning).
+//
+// Everything that is tried has a random word in its address, so that no other user ever gets what a
+// cache stores of it.
+//
+// Budget: maxPages pages with headers and maxPrivate pages of users, four requests each, and none
+// at all where no response shows a cache.
 package caching
 
 import (
@@ -23,8 +28,10 @@ var (
 var Rule = &activescan.Rule{ID: "caching", FindingRules: []*finding.Rule{deception, poisoning}, Profile: scan.Standard,
 	InspectResponse: recordCache, ScanOperation: scanPage}
 
-// recordCache notes that a cache tells of itself.
+// recordCache records the fact that a cache announces itself.
 func recordCache(t *activescan.OperationScan, resp *message.Response) {
+	// Age is of RFC 9111, section 5.1; the others are those of Varnish, Fastly, Cloudflare and
+	// nginx.
 	for _, name := range []string{"Age", "X-Cache", "X-Cache-Status", "Cf-Cache-Status", "X-Varnish", "X-Served-By",
 		"X-Proxy-Cache", "X-Cache-Hits"} {
 		if resp.Header.Get(name) != "" {
@@ -38,8 +45,10 @@ func recordCache(t *activescan.OperationScan, resp *message.Response) {
 }
 
 const (
-	maxPages   = 6 // that are tried with headers
-	maxPrivate = 6 // pages of users that are tried with an ending
+	// maxPages bounds the pages that are tried with headers: mostly one cache serves them all.
+	maxPages = 6
+	// maxPrivate bounds the pages of users that are tried with an ending.
+	maxPrivate = 6
 )
 
 // scanPage tries one page. Where nothing tells of a cache, there is nothing to ask.
@@ -63,13 +72,16 @@ func scanPage(t *activescan.OperationScan) error {
 	return probeDeception(t)
 }
 
-// unkeyed are headers that applications use and caches rarely look at.
+// unkeyed are headers that applications use to build addresses, and that caches rarely include in
+// their key.
 var unkeyed = []string{"X-Forwarded-Host", "X-Host", "X-Forwarded-Server", "X-Original-Host", "X-Forwarded-Prefix"}
 
-// probePoisoning asks with random values in the headers, and then without any.
+// probePoisoning requests a page with random values in the headers, then without the headers, and
+// then at another address. Only a cache returns the value in the second response and not in the
+// third.
 func probePoisoning(t *activescan.OperationScan) error {
 	r := t.Request.Clone()
-	// an address of our own
+	// An address of our own: the cache stores nothing under that of other users.
 	r.Query = append(r.Query, message.Param{Name: t.RandomLetters(8), Value: t.RandomLetters(8)})
 	dirty := r
 	words := map[string]string{}
@@ -94,10 +106,12 @@ func probePoisoning(t *activescan.OperationScan) error {
 	if header == "" {
 		return nil
 	}
+	// The same address without the headers.
 	kept, err := t.SendAnonymously(r)
 	if err != nil || !holds(kept, words[header]) {
 		return err
 	}
+	// An application that remembers the header, without a cache, would show it here too.
 	other := r.Clone()
 	other.Query[len(other.Query)-1].Value = t.RandomLetters(8)
 	clean, err := t.SendAnonymously(other)
@@ -115,12 +129,13 @@ func probePoisoning(t *activescan.OperationScan) error {
 	return nil
 }
 
+// holds reports whether the word is in the head or the text of the response.
 func holds(resp *message.Response, word string) bool {
 	return strings.Contains(strings.ToLower(resp.Head()+resp.Text()), word)
 }
 
-// probeDeception asks for the page of a user with the name of a file behind it, and then as
-// nobody.
+// probeDeception requests the page of a user with the name of a style sheet appended, and then the
+// same address as nobody.
 func probeDeception(t *activescan.OperationScan) error {
 	private, err := t.Send(t.Request)
 	if err != nil || private.Status != http.StatusOK {
@@ -128,6 +143,7 @@ func probeDeception(t *activescan.OperationScan) error {
 	}
 	page := activescan.NewPage(private)
 	public, err := t.SendAnonymously(t.Request)
+	// What everybody sees is not the user's.
 	if err != nil || activescan.NewPage(public).Equal(page) {
 		return err
 	}
@@ -141,6 +157,8 @@ func probeDeception(t *activescan.OperationScan) error {
 	if err != nil || stolen.Status != http.StatusOK || !activescan.NewPage(stolen).Equal(page) {
 		return err
 	}
+	// An application that shows the page to nobody at any such address has another flaw, and no
+	// cache.
 	control := r.Clone()
 	control.Path = strings.TrimSuffix(t.Request.Path, "/") + "/" + t.RandomLetters(10) + ".css"
 	refused, err := t.SendAnonymously(control)

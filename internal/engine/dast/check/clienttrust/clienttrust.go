@@ -1,8 +1,12 @@
-// Package clienttrust finds protection that the page's own script computes: a hidden
-// field that the server takes as a proof that a form was not changed, and that the
-// script makes of what stands in the form. The proof: a browser opens the page with
-// another value in the form, its script makes the field, and the server accepts the
-// one only with the other.
+// Package clienttrust finds protection that the page's own script computes (CWE-602): a hidden
+// field that the server takes as a proof that a form was not changed, and that the script derives
+// from what stands in the form.
+//
+// The proof: a browser opens the page with another value in the form, its script computes the
+// field, and the server accepts the value only with that field. Tokens from the server differ with
+// each page and are left out.
+//
+// Budget: maxForms forms of a scan, up to a dozen openings of the page in the browser each.
 package clienttrust
 
 import (
@@ -28,21 +32,25 @@ var rule = texts.Get("client-side")
 var Rule = &activescan.Rule{ID: "enforcement", FindingRules: []*finding.Rule{rule}, BrowserRules: []*finding.Rule{rule},
 	Profile: scan.Standard, ScanOperation: scanPage}
 
-// proves are names of fields that prove something.
+// proves matches names of fields that prove something: token, checksum, signature, hmac.
 var proves = lazyregexp.New(`(?i)token|hash|digest|check_?sum|signature|(^|[-_])(sig|sign|mac|hmac|crc|proof)($|[-_])`)
 
 const (
-	maxForms = 10 // of a run that the browser opens
-	maxWords = 5  // of a page that are tried as values
+	// maxForms bounds the forms that the browser opens.
+	maxForms = 10
+	// maxWords bounds the quoted words of a page that are tried as values.
+	maxWords = 5
 )
 
-// A form is what is known of the one that is tried.
+// A form is a form under test with one token and one text.
 type form struct {
 	*activescan.OperationScan
 	prover browser.Prover
 	page   *message.Request
-	token  message.Point // the hidden field
-	typed  message.Point // that the script makes it of
+	// The hidden field that proves something.
+	token message.Point
+	// The text that the script may derive it from.
+	typed message.Point
 }
 
 // scanPage sends a form of a page in a browser with what its fields refuse, where a
@@ -65,6 +73,7 @@ func scanPage(t *activescan.OperationScan) error {
 		return err
 	}
 	for _, token := range tokens {
+		// A token with a value that no script names comes from the server.
 		if token.Value != "" && !isUsedByScript(resp.Document(), token.Name) ||
 			t.IncrementCount("enforcement") > maxForms {
 			continue
@@ -102,6 +111,8 @@ func protectedFields(r *message.Request) (tokens, typed []message.Point) {
 func (f *form) proveClientToken(named []string) (bool, error) {
 	mine, other := f.RandomLetters(9), f.RandomLetters(9)
 	var made []string
+	// Equal for equal texts, and different for others: then nothing but the text, no time and no
+	// random value, is in the token.
 	for _, value := range []string{mine, other, mine} {
 		token, err := f.fillInBrowser(value)
 		if err != nil || token == "" || strings.Contains(token, value) {
@@ -113,6 +124,7 @@ func (f *form) proveClientToken(named []string) (bool, error) {
 		return false, nil // it is made of something else
 	}
 	tried := map[string]bool{}
+	// The server may accept only certain values, such as the word that the page asks for.
 	for _, value := range append([]string{f.typed.Value, mine}, named...) {
 		if value == "" || tried[value] {
 			continue
@@ -158,6 +170,8 @@ func (f *form) fillInBrowser(value string) (string, error) {
 func (f *form) reportDifference(value, token, wrong string) (bool, error) {
 	var answers []*message.Response
 	var pages []*activescan.Page
+	// In this order the first and the last agree only where the response depends on the token, not
+	// on how often the form was sent.
 	for _, sent := range []string{token, wrong, wrong, token} {
 		r := f.Request.With(f.typed, value).With(f.token, sent)
 		r.Origin = "browser" // its token is this one, not that of a new page
@@ -216,7 +230,7 @@ func attributeOf(n *html.Node, name string) string {
 	return ""
 }
 
-// quoted are words that a page names, as in: write "yes" to go on.
+// quoted matches words in quotation marks of several languages, as in: write "yes" to continue.
 var quoted = lazyregexp.New(`["'“‘«]([\pL\pN_-]{2,30})["'”’»]`)
 
 // quotedWords returns what the text of a page names in quotation marks.

@@ -1,8 +1,10 @@
-// Package exposedfiles asks for what nobody meant to publish: folders of version control,
-// settings with passwords, copies of programs, consoles for debugging, pages about the
-// server. It asks for few names, below the base and below the folders of what is known,
-// prefers those of the technologies that are seen, and reports only what its content
-// proves, while a random name beside it is answered with something else.
+// Package exposedfiles requests files and pages that nobody meant to publish (CWE-538): folders of
+// version control, settings with passwords, copies of databases, consoles for debugging, pages
+// about the server.
+//
+// The table files says what is requested below the base and below known folders; files of a
+// technology are requested where the technology was seen. A finding needs a content that the file's
+// program writes, while a random name beside it returns something else.
 package exposedfiles
 
 import (
@@ -24,22 +26,27 @@ var Rule = &activescan.Rule{ID: "forgotten", FindingRules: []*finding.Rule{repos
 	status,
 	administration}, Profile: scan.Safe, InspectResponse: recordTechnologies, ScanSite: searchFiles}
 
-// A file is a name with what its content looks like.
+// A file is a name with the form of its content.
 type file struct {
+	// The path below a folder.
 	name string
-	what string // for people
+	// What it is, for the report.
+	what string
 	rule *finding.Rule
 	tech string // that has such files; empty: any
-	deep bool   // it may be in every folder
-	head bool   // only its headers are asked for: the content is large, and secret
+	// It may be in every folder; otherwise only below the base.
+	deep bool
+	// Only its headers are requested: the content is large and confidential.
+	head bool
 	sign *lazyregexp.Regexp
 	// and is another name that has to be there too, with its sign.
 	and     string
 	andSign *lazyregexp.Regexp
 }
 
-// files are asked for in this order. Signs are what the programs that write the files
-// put into them.
+// files are requested in this order. Signs are what the programs that write the files put into
+// them, not what pages about the files may contain. To add a row: name, what, rule and sign; tech
+// where only one technology has the file, so that others save the request.
 var files = []file{
 	{name: ".git/HEAD", what: "the repository (Git) that the application was made from", rule: repository, deep: true,
 		sign: lazyregexp.New(`^(?:ref: refs/\S+|[0-9a-f]{40})\s*$`), and: ".git/config",

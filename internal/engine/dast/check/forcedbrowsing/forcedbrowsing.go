@@ -1,7 +1,10 @@
-// Package forcedbrowsing finds pages that are only hidden from a user: what a higher one is
-// shown, no page that a lower one sees leads to, and yet it opens for him as for the
-// other, and not for nobody. Which of two identities may do less is for the target to
+// Package forcedbrowsing finds pages that are only hidden from a user (CWE-425): a higher user is
+// shown them, no page of a lower user links to them, and yet they open for him with the same
+// content, while nobody gets them. Which of two identities is the lower one, the target's settings
 // say (scan.Identity.Role).
+//
+// Budget: maxSeen pages are read as the lower user, maxAsked are compared, with four requests each.
+// The check only reads.
 package forcedbrowsing
 
 import (
@@ -23,9 +26,12 @@ var rule = texts.Get("hidden-page")
 var Rule = &activescan.Rule{ID: "access", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe, ScanSite: scanSite}
 
 const (
-	maxSeen  = 80  // pages that are looked at as the lower user
-	maxAsked = 100 // pages that are compared
-	same     = 0.9 // how alike the page of both users is; menus differ
+	// maxSeen bounds the pages that are read as the lower user to know where his links lead.
+	maxSeen = 80
+	// maxAsked bounds the pages that are compared; beyond it the scan reports a gap.
+	maxAsked = 100
+	// same is the similarity from which on both users see the same page; menus and names differ.
+	same = 0.9
 )
 
 // scanSite compares what the first identity is shown with what each lower one is.
@@ -50,8 +56,8 @@ func scanSite(t *activescan.OperationScan) error {
 	return nil
 }
 
-// crawlAs follows links as a user, and returns the paths that his pages name; nil: he is
-// shown nothing that nobody is not.
+// crawlAs follows links as a user, and returns the shapes of the paths that his pages lead to; nil:
+// his session shows the same as none, so that everything would seem hidden from him.
 func crawlAs(t *activescan.OperationScan, as traffic.Session) (map[string]bool, error) {
 	mine, err := t.SendAs(t.Request, as)
 	if err != nil {
@@ -73,6 +79,7 @@ func crawlAs(t *activescan.OperationScan, as traffic.Session) (map[string]bool, 
 			queue = append(queue, r)
 		}
 	}
+	// Breadth first: menus are on the first pages.
 	for n := 0; len(queue) > 0 && n < maxSeen; n++ {
 		r := queue[0]
 		queue = queue[1:]
@@ -95,10 +102,11 @@ func crawlAs(t *activescan.OperationScan, as traffic.Session) (map[string]bool, 
 	return seen, nil
 }
 
-// shown are the ways by which an operation is found that a page leads to.
+// shown are the origins of operations that a page leads to. What was guessed or comes from source
+// code is not shown to the higher user either.
 var shown = map[string]bool{"link": true, "form": true, "script": true, "browser": true}
 
-// compareUsers asks as both users and as nobody for what the lower one is not shown.
+// compareUsers requests what the lower user is not shown, as both users and as nobody.
 func compareUsers(t *activescan.OperationScan, as traffic.Session, seen map[string]bool) error {
 	asked := 0
 	for _, e := range t.Sitemap.Entries() {

@@ -1,6 +1,8 @@
-// Package headers finds pages whose headers leave out what browsers need to protect
-// their users: encryption that is kept to, a policy for content, types that are not
-// guessed, framing. It only looks, at pages that a user sees, and tells each once.
+// Package headers finds pages whose headers leave out what browsers need to protect their users:
+// HSTS (RFC 6797), a Content-Security-Policy, nosniff, protection from framing.
+//
+// It sends nothing and reads pages that a user sees; each flaw is reported once for the host,
+// because headers are mostly set in one location.
 package headers
 
 import (
@@ -40,6 +42,7 @@ func inspectHeaders(t *activescan.OperationScan, resp *message.Response) {
 			Proof: []string{"The answer to " + resp.Request.Method + " " + resp.Request.Location() + " " + proof +
 				"."}})
 	}
+	// Over HTTP browsers ignore the header (RFC 6797, section 8.1).
 	if resp.Request.Scheme == "https" && !isAddress(resp.Request.Host) &&
 		!enforcesHTTPS(resp.Header.Get("Strict-Transport-Security")) {
 		report(transport, "has no header Strict-Transport-Security with a time above 0")
@@ -54,6 +57,7 @@ func inspectHeaders(t *activescan.OperationScan, resp *message.Response) {
 	case hole != "":
 		report(weakPolicy, "has a Content-Security-Policy in which "+hole)
 	}
+	// Without a form there is nothing that a click in a hidden frame could do.
 	if allowsFraming(resp, policies) && hasActiveForm(resp.Document()) {
 		report(framing, "is a page with a form, and has neither frame-ancestors nor X-Frame-Options")
 	}
@@ -68,7 +72,8 @@ func isAddress(host string) bool {
 	return net.ParseIP(strings.Trim(host, "[]")) != nil
 }
 
-// enforcesHTTPS reports whether the header makes browsers keep to HTTPS.
+// enforcesHTTPS reports whether the header has a max-age above 0; 0 ends the protection (RFC 6797,
+// section 6.1.1).
 func enforcesHTTPS(value string) bool {
 	for d := range strings.SplitSeq(value, ";") {
 		name, age, _ := strings.Cut(strings.TrimSpace(d), "=")
@@ -82,7 +87,8 @@ func enforcesHTTPS(value string) bool {
 // A policy is one Content-Security-Policy: sources by directive, in lower case.
 type policy struct {
 	directives map[string][]string
-	header     bool // not of an element meta, which cannot forbid framing
+	// header: it is of a header. One of a meta element cannot forbid framing.
+	header bool
 }
 
 // parsePolicies returns the policies of a page that are enforced (CSP 3). Each one restricts
@@ -93,6 +99,7 @@ func parsePolicies(resp *message.Response) []policy {
 		for one := range strings.SplitSeq(text, ",") {
 			p := policy{map[string][]string{}, header}
 			for d := range strings.SplitSeq(strings.ToLower(one), ";") {
+				// Of a repeated directive the first counts (CSP 3, section 2.2.1).
 				if words := strings.Fields(d); len(words) > 0 && p.directives[words[0]] == nil {
 					p.directives[words[0]] = append([]string{}, words[1:]...)
 				}
@@ -131,6 +138,7 @@ func cspWeakness(policies []policy) string {
 
 // findWeakness says why the policy does not stop script; empty: it does.
 func (p policy) findWeakness() string {
+	// The fallback of CSP 3, section 6.8.4: script-src-elem, script-src, default-src.
 	sources, ok := p.directives["script-src-elem"]
 	if !ok {
 		sources, ok = p.directives["script-src"]
@@ -182,6 +190,7 @@ func hasActiveForm(doc *html.Node) bool {
 	return false
 }
 
+// attributeOf returns the value of an attribute; empty: the element has none.
 func attributeOf(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {

@@ -1,6 +1,9 @@
-// Package methods finds methods that a server should not answer: TRACE, which sends a
-// request back with headers that script may not see, and PUT, which lets anybody write
-// files. What is sent holds a random word, and has to come back.
+// Package methods finds HTTP methods that a server should not accept: TRACE (CWE-693), which
+// returns the request with headers that script must not see, and PUT, by which anybody can write
+// files (CWE-650).
+//
+// What is sent contains a random word, and has to come back: a status alone proves nothing, since
+// many servers return 200 for every method.
 package methods
 
 import (
@@ -37,6 +40,8 @@ func probeTrace(t *activescan.OperationScan) error {
 		if err != nil {
 			return err
 		}
+		// An error page that repeats the request is HTML; TRACE returns message/http (RFC 9110,
+		// section 9.3.8).
 		if resp.Status != http.StatusOK || resp.IsHTML() || !strings.Contains(strings.ToLower(string(resp.Body)),
 			strings.ToLower(name+": "+word)) {
 			return nil
@@ -51,6 +56,7 @@ func probeTrace(t *activescan.OperationScan) error {
 
 // probePut sends a file with a random name and asks for it; then it is removed.
 func probePut(t *activescan.OperationScan) error {
+	// Beside the page, because a server often accepts writes in some folders only.
 	folder := t.Request.Path[:strings.LastIndexByte(t.Request.Path, '/')+1]
 	word := t.RandomLetters(24)
 	r := t.Request.Clone()
@@ -60,12 +66,14 @@ func probePut(t *activescan.OperationScan) error {
 	if err != nil || sent.Status >= 300 {
 		return err
 	}
+	// A server that discards the body also returns 201.
 	get := r.Clone()
 	get.Method, get.Body = http.MethodGet, message.Body{}
 	kept, err := t.SendAnonymously(get)
 	if err != nil || kept.Status != http.StatusOK || strings.TrimSpace(string(kept.Body)) != word {
 		return err
 	}
+	// The proof is complete: what was written is removed by the same way.
 	remove := get.Clone()
 	remove.Method = http.MethodDelete
 	proof := []string{"A random text that was sent to " + r.Path + " is served there."}

@@ -1,6 +1,9 @@
-// Package nosqlinjection finds parameters that become operators of a query of MongoDB and
-// its kin, or a part of JavaScript that such a database runs. The proof are pairs of
-// operators, or of conditions, that are true and false.
+// Package nosqlinjection finds parameters that become operators of a query of MongoDB and similar
+// databases, or a part of JavaScript that such a database runs (CWE-943).
+//
+// The proof consists of pairs: operators that are true for every text give one page, those that are
+// false another; or conditions in JavaScript, in several rounds with random numbers. Applications
+// that fail on any object are excluded by an operator that does not exist.
 package nosqlinjection
 
 import (
@@ -23,8 +26,8 @@ var Rule = &activescan.Rule{ID: "nosqlinjection", FindingRules: []*finding.Rule{
 	Profile:      scan.Safe,
 	AcceptsPoint: acceptsPoint, ProbePoint: probePoint}
 
-// acceptsPoint reports whether an object can stand at a point: in a text of JSON, or
-// where names of parameters with brackets become objects.
+// acceptsPoint reports whether an object can stand at a point: in a JSON value, or in a parameter
+// whose name with brackets becomes an object (name[$ne]=x in PHP, Express and Rails).
 func acceptsPoint(p message.Point) bool {
 	if p.HoldsJSON() {
 		return p.Type != "boolean" && p.Type != "null"
@@ -36,19 +39,20 @@ func acceptsPoint(p message.Point) bool {
 	return false
 }
 
-// probePoint puts operators of queries in the place of a value, and compares the pages
-// that they give.
+// probePoint replaces the value by operators, and compares the pages.
 func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound("sql") {
 		return nil
 	}
 	base, err := p.Baseline()
+	// A page that changes by itself cannot be compared.
 	if err != nil || !base.Stable {
 		return err
 	}
 	if found, err := probeOperators(p); found || err != nil {
 		return err
 	}
+	// JavaScript is tried only where a broken value changes the page: that costs many requests.
 	r, err := p.ProbeErrorReaction()
 	if err != nil || !r.Changed() {
 		return err
@@ -80,7 +84,7 @@ func withOperator(p *activescan.Probe, operator, operand string) (r *message.Req
 	return r, p.Point.Name + "[" + operator + "]=" + operand
 }
 
-// An operation is an operator with an operand that makes it true or false of texts.
+// An operation is an operator with an operand.
 type operation struct {
 	operator, operand string
 	yes               bool
@@ -90,6 +94,7 @@ type operation struct {
 // operator that does not exist.
 func probeOperators(p *activescan.Probe) (found bool, err error) {
 	r1, r2 := p.RandomLetters(8), p.RandomLetters(8)
+	// Three of each, in mixed order: a page that changes with time would not follow.
 	ask := []operation{{"$ne", r1, true}, {"$eq", r2, false}, {"$regex", "^" + r2, false}, {"$regex", ".{0}", true},
 		{"$gt", "", true}, {"$lt", "", false}}
 	var yes, no *activescan.Page
@@ -120,6 +125,7 @@ func probeOperators(p *activescan.Probe) (found bool, err error) {
 	}
 	r, _ := withOperator(p, "$"+p.RandomLetters(5), r1)
 	resp, err := p.Send(r)
+	// The database refuses an unknown operator; what treats it as true compares nothing.
 	if err != nil || p.PageOf(resp, r1).Equal(yes) { // any object does
 		return false, err
 	}
@@ -134,6 +140,8 @@ func probeOperators(p *activescan.Probe) (found bool, err error) {
 // probeJavaScript asks conditions in JavaScript: a string that ends, and a number.
 func probeJavaScript(p *activescan.Probe) error {
 	v := p.OriginalValue()
+	// Inside of single quotes, of double quotes, and of a number; with && for a value that finds
+	// something, with || for one that does not.
 	for _, form := range []string{v + "' && %s && 'a'=='a", p.RandomLetters(6) + "' || %s || 'a'=='b",
 		v + `" && %s && "a"=="a`, v + " && %s"} {
 		ask := func() (yes, no string) {

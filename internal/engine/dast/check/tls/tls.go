@@ -1,6 +1,10 @@
-// Package tls looks at how the connection to the target is protected: its certificate,
-// old versions and weak ciphers that it still takes, and what pages send or load without
-// encryption. It makes a few handshakes with the target's own host and nothing more.
+// Package tls examines how the connection to the target is protected: its certificate, the old
+// versions and weak ciphers that it still accepts, and what pages send or load without encryption.
+//
+// Each version and group of ciphers is tested by a handshake that offers nothing else (RFC 8996 for
+// TLS 1.0 and 1.1, RFC 7465 for RC4). Pages are read as they come by, without requests.
+//
+// Budget: four handshakes with the target's own host for a scan.
 package tls
 
 import (
@@ -42,6 +46,7 @@ func scanHandshakes(t *activescan.OperationScan) error {
 	if t.Request.Scheme != "https" {
 		return nil
 	}
+	// The state of the client's own connection, so the certificate costs no handshake.
 	state := t.Client.TLS()
 	if state == nil || len(state.PeerCertificates) == 0 {
 		return nil
@@ -62,8 +67,11 @@ func scanHandshakes(t *activescan.OperationScan) error {
 	if why := weaknessOf(state.PeerCertificates); why != "" {
 		report(weak, "The certificate of "+host+" "+why+".")
 	}
+	// One old version is enough: their remediation is the same.
 	for _, v := range []uint16{tls.VersionTLS10, tls.VersionTLS11} {
 		got, err := tryHandshake(t, &tls.Config{ServerName: host, MinVersion: v, MaxVersion: v,
+			// All ciphers, also insecure ones: otherwise a server with these alone would seem to
+			// refuse the version.
 			CipherSuites: suitesNamed("")})
 		if err != nil {
 			return err
@@ -73,6 +81,7 @@ func scanHandshakes(t *activescan.OperationScan) error {
 			break
 		}
 	}
+	// Up to TLS 1.2, because TLS 1.3 has no weak ciphers and Go does not let them be chosen.
 	got, err := tryHandshake(t, &tls.Config{ServerName: host, MinVersion: tls.VersionTLS10,
 		MaxVersion:   tls.VersionTLS12,
 		CipherSuites: slices.Concat(suitesNamed("_RC4_"), suitesNamed("_3DES_"))})
@@ -116,6 +125,7 @@ func suitesNamed(text string) []uint16 {
 func distrustReason(chain []*x509.Certificate, roots *x509.CertPool, host string, now time.Time) string {
 	leaf := chain[0]
 	switch {
+	// The dates first: Verify reports an expired certificate too, but less clearly.
 	case now.After(leaf.NotAfter):
 		return "is over since " + leaf.NotAfter.UTC().Format(time.DateOnly)
 	case now.Before(leaf.NotBefore):
@@ -124,6 +134,7 @@ func distrustReason(chain []*x509.Certificate, roots *x509.CertPool, host string
 	if err := leaf.VerifyHostname(host); err != nil {
 		return "is for another name"
 	}
+	// What the server sends beside its certificate; clients do not search for missing ones.
 	between := x509.NewCertPool()
 	for _, c := range chain[1:] {
 		between.AddCert(c)
@@ -147,6 +158,7 @@ func distrustReason(chain []*x509.Certificate, roots *x509.CertPool, host string
 // weaknessOf says why the certificate can be forged; empty: it cannot.
 func weaknessOf(chain []*x509.Certificate) string {
 	leaf := chain[0]
+	// The least that the CA/Browser Forum has allowed since 2014.
 	if key, ok := leaf.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() < 2048 {
 		return fmt.Sprintf("has an RSA key of %d bits", key.N.BitLen())
 	}
@@ -169,9 +181,12 @@ func inspectCleartext(t *activescan.OperationScan, resp *message.Response) {
 			continue
 		}
 		switch {
+		// A form shown over HTTP can be changed on the way, wherever it is sent.
 		case n.Data == "form" && hasPasswordField(n) && (!secure || isCleartext(attributeOf(n, "action"))):
 			reportCleartext(t, plain, resp, "The form with a password of "+resp.Request.Location()+
 				" is shown or sent over HTTP.")
+		// Active content: whoever changes it on the way controls the page. Browsers block most of
+		// it.
 		case secure && (n.Data == "script" || n.Data == "iframe") && isCleartext(attributeOf(n, "src")),
 			secure && n.Data == "link" && strings.EqualFold(attributeOf(n, "rel"), "stylesheet") &&
 				isCleartext(attributeOf(n, "href")):
@@ -180,6 +195,7 @@ func inspectCleartext(t *activescan.OperationScan, resp *message.Response) {
 	}
 }
 
+// reportCleartext raises the alert once for the host: all pages mostly share the cause.
 func reportCleartext(t *activescan.OperationScan, rule *finding.Rule, resp *message.Response, proof string) {
 	t.RaiseAlert(activescan.Alert{Rule: rule, Request: resp.Request, Location: "/", Key: resp.Request.Host,
 		Responses: []*message.Response{resp}, ResponseNotes: []string{"a page"}, Proof: []string{proof}})
@@ -204,11 +220,13 @@ func hasPasswordField(form *html.Node) bool {
 	return false
 }
 
+// isLocalHost reports whether the host is this machine: nobody listens on the way there.
 func isLocalHost(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
+// attributeOf returns the value of an attribute; empty: the element has none.
 func attributeOf(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
