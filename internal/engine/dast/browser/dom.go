@@ -22,22 +22,30 @@ import (
 )
 
 const (
-	probeLimit  = 15 * time.Second // of one load of a page
-	maxAttempts = 24               // loads with a payload, for one address
-	maxSources  = 60
-	breakers    = `'"<>` // follow the canary: what is left of them tells what can break out
-	maxKept     = 20     // names of cookies and of the browser's storage that are tried
-	// maxParameters and maxListeners bound what scripts are seen to read: a page may ask
-	// for any number of names.
+	// probeLimit bounds one load of a page.
+	probeLimit = 15 * time.Second
+	// maxAttempts bounds the loads with a payload for one page.
+	maxAttempts = 24
+	// maxSources bounds the sources that get a canary.
+	maxSources = 60
+	// breakers follow the canary: which of them reach the sink says what can break out.
+	breakers = `'"<>`
+	// maxKept bounds the names of cookies and of the browser's storage that are tried.
+	maxKept = 20
+	// maxParameters and maxListeners bound what scripts are seen to read: a page may read any
+	// number of names.
 	maxParameters = 30
 	maxListeners  = 10
 )
 
 // A DOMProbe is a page whose scripts are examined.
 type DOMProbe struct {
-	As       Session
-	Request  *message.Request // GET
-	Fragment string           // with "#"; may be empty
+	// As is the session of the page; nil: nobody's.
+	As Session
+	// Request is a GET: an attacker can only send an address.
+	Request *message.Request
+	// Fragment begins with "#"; empty: the address has none.
+	Fragment string
 	// Parameters are names that the page may read, beside those in its address and
 	// those that it is seen to read.
 	Parameters []string
@@ -50,11 +58,17 @@ type DOMAlert struct {
 	// Source is "fragment", "query", "path" (something behind it), "name" (window.name),
 	// "referrer", "message"; or what the browser keeps for the application: "cookie",
 	// "local", "session", which nobody else can write by himself.
-	Source    string
-	Parameter string // of the query or the fragment, or the name of what is kept; empty: the whole
-	Sink      string // "Element innerHTML", "eval", "Document write", "navigation", "a href", …
-	Payload   string // the text that was executed
-	Address   string // that was opened with it; of a message or name: the page's
+	Source string
+	// Parameter is one of the query or the fragment, or the name of what is stored; empty: the
+	// whole source.
+	Parameter string
+	// Sink is what executes the text: "Element innerHTML", "eval", "Document write", "navigation",
+	// "a href".
+	Sink string
+	// Payload is the text that was executed.
+	Payload string
+	// Address was opened with it; for a message or a name it is that of the page.
+	Address string
 	// Script is where the sink is called: address:line:column; empty: unknown.
 	Script     string
 	Executions []Execution
@@ -63,10 +77,11 @@ type DOMAlert struct {
 // IsStored reports whether the source is something that the browser keeps.
 func (f DOMAlert) IsStored() bool { return source{kind: f.Source}.isStored() }
 
-// A source is something of a page that others choose.
+// A source is a part of a page's input that others choose.
 type source struct {
 	kind, name string
-	id         string // follows the canary
+	// id follows the canary and says which source a text comes from.
+	id string
 }
 
 // isStored reports whether the browser keeps it for the application.
@@ -77,27 +92,33 @@ func (s source) isStored() bool {
 // A flow is a source's text that has reached a sink.
 type flow struct {
 	source source
-	sink   string // as the browser names it
+	// The name of the sink as the browser reports it.
+	sink string
 	// "TrustedHTML", "TrustedScript", "TrustedScriptURL", "navigation", "address", "base", "request", "template"
-	kind   string
-	value  string // that the sink got
+	kind string
+	// The text that the sink got.
+	value  string
 	script string
 }
 
 // A prober examines one page.
 type prober struct {
-	b            *Browser
-	t            DOMProbe
-	canary       string
-	attackerHost string // a host that answers as an attacker's would; nothing is sent to it
-	joint        string // before what is put behind the path
-	sources      []source
-	attempts     int
+	b      *Browser
+	t      DOMProbe
+	canary string
+	// A host that the browser answers for, as an attacker's would; nothing is sent to it.
+	attackerHost string
+	// What stands between the path and what is appended to it.
+	joint    string
+	sources  []source
+	attempts int
 
-	mu        sync.Mutex
-	flows     []flow
-	read      []source // parameters, and what is kept, that scripts read
-	listeners []string // source texts of listeners for messages
+	mu    sync.Mutex
+	flows []flow
+	// Parameters and stored values that scripts were seen to read.
+	read []source
+	// Source texts of listeners for messages.
+	listeners []string
 }
 
 // ProbeDOM looks for vulnerabilities of a page's own scripts. It loads the page with a
@@ -137,6 +158,7 @@ func (b *Browser) ProbeDOM(ctx context.Context, t DOMProbe) ([]DOMAlert, error) 
 			return nil, err
 		}
 	}
+	// By itself: a changed path may be another page, which would hide all other flows.
 	if err := p.watchPath(ctx); err != nil {
 		return nil, err
 	}
@@ -149,6 +171,8 @@ func (p *prober) watchPath(ctx context.Context) error {
 	if !p.t.Path || !p.addSource("path", "") {
 		return nil
 	}
+	// /page/canary for routers and PATH_INFO, /page;canary for servers that drop parameters of the
+	// path.
 	for _, p.joint = range []string{"/", ";"} {
 		if err := p.watchSinks(ctx); err != nil {
 			return err
@@ -305,6 +329,7 @@ func (p *prober) loadPage(ctx context.Context, v values, o PageOptions) (*Page, 
 	}
 	r, fragment := p.buildAddress(v)
 	to := cdppage.NavigateParams{URL: encodeSpaces(r.Address() + fragment)}
+	// An attacker's page chooses its own address and its referrer policy.
 	if value, ok := v[p.findSource("referrer", "")]; ok {
 		to.Referrer, to.ReferrerPolicy = "https://referrer.example/"+escapePath(value)+"?"+escapeFragment(value),
 			cdppage.ReferrerPolicyUnsafeURL

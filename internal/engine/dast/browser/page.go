@@ -26,9 +26,12 @@ import (
 )
 
 const (
-	maxDialogs = 50   // a page with more is closed, unless something is done with it between
-	maxPopups  = 50   // so is one that opens more windows
-	maxHeld    = 2000 // requests that wait at once; more are failed
+	// maxDialogs closes a page that opens more, unless something is done with it in between.
+	maxDialogs = 50
+	// maxPopups does the same for windows.
+	maxPopups = 50
+	// maxHeld bounds the requests that wait for a decision; more are failed.
+	maxHeld = 2000
 )
 
 //go:embed hook.js
@@ -36,7 +39,8 @@ var hookScript string
 
 // PageOptions say what a page is for.
 type PageOptions struct {
-	As Session // nil: nobody
+	// As is the session whose cookies and headers the page gets; nil: nobody's.
+	As Session
 	// Agree answers questions of the page (confirm, prompt, leaving it) with yes.
 	Agree bool
 	// Observe is told of what the page does, one at a time, in order; it must not call
@@ -46,14 +50,16 @@ type PageOptions struct {
 	report func(kind string, text json.RawMessage)
 	// trusted adds the policy by which all sinks of scripts tell of their input.
 	trusted bool
-	canary  string // that an input has to hold to be told
+	// canary is the text that a sink's input has to contain to be reported.
+	canary string
 	// hurry shortens what a page waits for.
 	hurry bool
 	// values are those of fields, by name, from the beginning.
 	values map[string]string
 	// windowName is the name that the opener of the page has given it.
 	windowName string
-	// OAST request is a host that is answered for here, with attackerBody, as an attacker's would be.
+	// attackerHost is a host that the interception answers for with attackerBody, as an attacker's
+	// would.
 	attackerHost, attackerBody string
 	// kept are cookies and entries of the storage that every document begins with.
 	kept []storedValue
@@ -65,7 +71,7 @@ type PageOptions struct {
 	first *message.Request
 }
 
-// Kept is something that a browser keeps for an application: a "cookie", an entry of the
+// A storedValue is something that a browser stores for an application: a "cookie", an entry of the
 // "local" or of the "session" storage.
 type storedValue struct {
 	Kind  string `json:"kind"`
@@ -75,25 +81,33 @@ type storedValue struct {
 
 // An Event is something that a page did. One field is set.
 type Event struct {
-	Request *Sent  // a request, whether it was let through or not
-	Route   string // an address within the application: history and fragment
-	Popup   string // an address that was to be opened in another window
-	Dialog  *Dialog
-	Socket  string // address of a WebSocket
+	// Request is a request, whether it was sent or not.
+	Request *Sent
+	// Route is an address within the application: history or fragment.
+	Route string
+	// Popup is an address that was to be opened in another window.
+	Popup string
+	// Dialog is a box that was opened, and closed at once.
+	Dialog *Dialog
+	// Socket is the address of a WebSocket.
+	Socket string
 }
 
 // A Sent is a request of a page.
 type Sent struct {
 	*message.Request
-	Kind    string // "document", "xhr", "fetch", "script", "image", … as in the DevTools protocol, in lower case
-	Refused string // why it was not sent; empty: it was
-	Foreign bool   // it is of another host
+	Kind string // "document", "xhr", "fetch", "script", "image", … as in the DevTools protocol, in lower case
+	// Refused is why it was not sent; empty: it was.
+	Refused string
+	// Foreign: it goes to another host.
+	Foreign bool
 }
 
 // A Dialog is a box that the page has opened.
 type Dialog struct {
 	Kind string // "alert", "confirm", "prompt", "beforeunload"
-	Text string // cut
+	// Text is cut at 2,000 bytes.
+	Text string
 }
 
 // A Page is one tab in a profile of its own: no cookie, no storage is shared.
@@ -103,22 +117,30 @@ type Page struct {
 	o       PageOptions
 	context cdp.BrowserContextID
 	cancel  context.CancelFunc
-	ctx     context.Context // ends with the page
-	key     string          // name of our object in its documents
-	once    sync.Once
+	// Ends with the page.
+	ctx context.Context
+	// The random name of our object in its documents, so that no script of the page finds it.
+	key  string
+	once sync.Once
 
+	// Closed when the first tab of the profile is there.
 	claimed chan struct{}
 	mu      sync.Mutex
 	session *session
 	target  target.ID
+	// Requests under way, with their beginning.
 	pending map[network.RequestID]time.Time
-	active  time.Time // of the last change in pending
+	// The last change of pending; a page without changes has settled.
+	active  time.Time
 	held    int
 	dialogs int
 	popups  int
-	address string // of the main frame
-	failure error  // why the page was closed
-	events  sync.Mutex
+	// That of the main frame, with the fragment.
+	address string
+	// Why the page was closed; nil: it is open.
+	failure error
+	// Keeps observers and reports in order.
+	events sync.Mutex
 }
 
 // Page opens a page, when a slot is free.
@@ -151,6 +173,7 @@ func (b *Browser) openPage(ctx context.Context, o PageOptions) (*Page, error) {
 	}
 	p := &Page{browser: b, in: i, o: o, context: made.BrowserContextID, key: "k" + strings.ToLower(rand.Text()),
 		claimed: make(chan struct{}), pending: map[network.RequestID]time.Time{}, active: time.Now()}
+	// The page outlives the call that opens it.
 	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	i.mu.Lock()
 	i.pages[p.context] = p
@@ -199,6 +222,8 @@ func (p *Page) setUp(ctx context.Context, s *session, frame bool) error {
 	}
 	if err == nil || !frame {
 		_, err = runCommand(ctx, s, target.SetAutoAttach,
+			// A child waits until it is set up; without that its first requests would pass the
+			// interception.
 			target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: pointerTo(true)})
 	}
 	if err == nil || !frame {

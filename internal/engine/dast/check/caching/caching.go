@@ -1,6 +1,6 @@
-// Package caching finds caches that give one user what belongs to another (CWE-524): pages that are
-// stored under an address that only looks like a file (web cache deception), and responses with a
-// value from a header that is no part of the cache's key (web cache poisoning).
+// Package caching finds caches that give one user what belongs to another: pages that are stored
+// under an address that only looks like a file (web cache deception, CWE-525), and responses with a
+// value from a header that is no part of the cache's key (web cache poisoning, CWE-349).
 //
 // Everything that is tried has a random word in its address, so that no other user ever gets what a
 // cache stores of it.

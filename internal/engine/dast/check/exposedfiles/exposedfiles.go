@@ -1,6 +1,6 @@
-// Package exposedfiles requests files and pages that nobody meant to publish (CWE-538): folders of
-// version control, settings with passwords, copies of databases, consoles for debugging, pages
-// about the server.
+// Package exposedfiles requests files and pages that nobody meant to publish: folders of version
+// control (CWE-527), settings with passwords (CWE-538), copies of databases (CWE-530), consoles for
+// debugging (CWE-489), pages about the server (CWE-497).
 //
 // The table files says what is requested below the base and below known folders; files of a
 // technology are requested where the technology was seen. A finding needs a content that the file's
@@ -33,7 +33,8 @@ type file struct {
 	// What it is, for the report.
 	what string
 	rule *finding.Rule
-	tech string // that has such files; empty: any
+	// The technology that has such files, see recordTechnologies; empty: any.
+	tech string
 	// It may be in every folder; otherwise only below the base.
 	deep bool
 	// Only its headers are requested: the content is large and confidential.
@@ -168,6 +169,7 @@ func searchFiles(t *activescan.OperationScan) error {
 	for i, folder := range folders {
 		for n := range files {
 			f := &files[n]
+			// Where no technology was recognized, the files of all are requested.
 			if i > 0 && !f.deep || f.tech != "" && t.HasFact("technology") && !t.HasFact("technology "+f.tech) {
 				continue
 			}
@@ -183,8 +185,10 @@ func searchFiles(t *activescan.OperationScan) error {
 }
 
 const (
+	// maxFolders bounds the folders, the shortest paths first.
 	maxFolders = 10
-	maxCopies  = 8 // programs whose copies are asked for
+	// maxCopies bounds the programs whose copies are requested.
+	maxCopies = 8
 )
 
 // knownFolders are the base's folder and those of what is known, the shortest first.
@@ -194,6 +198,7 @@ func (s *search) knownFolders() []string {
 	for _, e := range s.Sitemap.Entries() {
 		r := e.Request
 		if r.Base() != s.Request.Base() || !strings.HasPrefix(r.Path, base) || r.Template != "" ||
+			// A path with an identifier is data of the application, no folder of files.
 			sitemap.PathShape(r) != r.Path {
 			continue
 		}
@@ -230,10 +235,12 @@ func (s *search) controlResponse(folder, extension string) (*message.Response, e
 	return resp, err
 }
 
-// matchesFile reports whether an answer is the file.
+// matchesFile reports whether the response is the file, by the sign in its body, or in its head
+// where only that was requested.
 func (f *file) matchesFile(resp *message.Response, sign *lazyregexp.Regexp) bool {
 	switch {
 	case resp.Status == http.StatusUnauthorized:
+		// Managers such as Tomcat's show themselves by the realm of their challenge.
 		return sign.MatchString(resp.Head()) && strings.Contains(sign.String(), "www-authenticate")
 	case resp.Status != http.StatusOK:
 		return false
@@ -266,6 +273,7 @@ func (s *search) probeFile(folder string, f *file) error {
 		answers, notes = append(answers, redactedResponse(also, &file{sign: f.andSign})),
 			append(notes, "another file of it")
 	}
+	// The same folder, extension and slash: servers often answer by these alone.
 	beside := s.requestFor(strings.TrimSuffix(folder+path.Dir(f.name), ".")+"/"+s.RandomLetters(10)+path.Ext(f.name),
 		method)
 	beside.Path = path.Clean(beside.Path)
@@ -284,7 +292,7 @@ func (s *search) probeFile(folder string, f *file) error {
 	return nil
 }
 
-// values are what evidence leaves out.
+// values matches lines of settings and passwords; evidence keeps the name and hides the value.
 var values = lazyregexp.New(`(?m)^((?:export )?[A-Za-z][A-Za-z0-9_]*\s*=|[\w.@-]{1,60}:).*$`)
 
 // redactedResponse is the answer with as much of the body as the sign needs, without values.

@@ -87,7 +87,8 @@ func withOperator(p *activescan.Probe, operator, operand string) (r *message.Req
 // An operation is an operator with an operand.
 type operation struct {
 	operator, operand string
-	yes               bool
+	// yes: it is true for every text, else false for every text.
+	yes bool
 }
 
 // probeOperators asks what is true of every text in several ways, and what is false, and an

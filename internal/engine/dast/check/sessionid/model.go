@@ -18,14 +18,16 @@ import (
 
 // This file says what values are made from.
 
-// A form is how a value is written: its text is the number, or the number's digest, in
-// an encoding.
+// A form is an encoding in which a value is written.
 type form struct {
-	name   string
+	// For the report, as in " in base 64"; empty: as it is.
+	name string
+	// encode writes a text in the form.
 	encode func(string) string
 }
 
-// possibleForms returns the texts that a value could stand for, with the ways back.
+// possibleForms returns the texts that a value may be an encoding of, each with its form. Decoded
+// bytes that are no readable text with a digit are left out: almost any text decodes as base64.
 func possibleForms(text string) map[string]form {
 	out := map[string]form{text: {"", func(s string) string { return s }}}
 	if plain, err := url.QueryUnescape(text); err == nil && plain != text {
@@ -43,16 +45,17 @@ func possibleForms(text string) map[string]form {
 	return out
 }
 
-// readable are texts with a number.
+// readable matches printable ASCII with a digit in it.
 var readable = lazyregexp.New(`^[\x20-\x7e]*\d[\x20-\x7e]*$`)
 
-// A digest is a function that hides a number by nothing but its size.
+// A digest is a hash function. Without a key it hides a number only as long as nobody tries all
+// numbers.
 type digest struct {
 	name string
 	sum  func(string) string
 }
 
-// digests are told by the length of their text in hexadecimal.
+// digests maps the length of a hash in hexadecimal to the function.
 var digests = map[int]digest{
 	32: {"MD5", func(s string) string { b := md5.Sum([]byte(s)); return hex.EncodeToString(b[:]) }},
 	//nolint:gosec // see the import
@@ -79,21 +82,27 @@ func isNumberOrDigest(text string) bool {
 }
 
 const (
-	maxStep   = 1000    // between a value of a counter and the next
-	maxHidden = 200_000 // numbers behind a digest that are tried
-	lag       = 2       // seconds between the clock of a value and the date of its answer
+	// maxStep bounds the difference between two values of a counter; other users take values in
+	// between.
+	maxStep = 1000
+	// maxHidden bounds the numbers that are tried behind a hash, in a fraction of a second.
+	maxHidden = 200_000
+	// lag is how many seconds the time in a value may differ from the header Date of its response.
+	lag = 2
 )
 
-// A maker is what values are made from.
+// A maker is a model of how values are made.
 type maker struct {
-	what string // for people: "the MD5 digest of a counter"
-	// after is the next value of a counter; nil: it is the clock.
+	// what describes it: "the MD5 digest of a counter".
+	what string
+	// after returns the value that follows the last one; nil: the model is a clock.
 	after func(last string) (string, bool)
-	// tells reports whether a value is the time.
+	// tells reports whether a value contains the time of its response; nil: the model is a counter.
 	tells func(s sample) bool
 }
 
-// predictNext says what the next value will be. For a clock it waits until that has moved on.
+// predictNext returns what the next value will be. For a clock it waits until the second has
+// passed, so that the next value has to differ.
 func (m *maker) predictNext(t *activescan.OperationScan, last sample) (string, error) {
 	if m.after != nil {
 		text, _ := m.after(last.text)
@@ -118,7 +127,8 @@ func (m *maker) matchesPrediction(last, got sample) bool {
 	return got.text != last.text && m.tells(got)
 }
 
-// findModel returns what two values in a row are made from; nil: it is not known.
+// findModel returns the model of two values in a row; nil: there is none. The clock is tried before
+// counters, because the time grows by small steps too.
 func findModel(a, b sample) *maker {
 	back := possibleForms(b.text)
 	for ia, f := range possibleForms(a.text) {
@@ -189,6 +199,8 @@ func recognizeCounter(a, b string, f form) *maker {
 		if !ok || y == x || max(x, y)-min(x, y) > maxStep {
 			continue
 		}
+		// The time in another unit or with digits around it: a prediction by its step would be
+		// chance.
 		if base == 10 && isTimestamp(y) {
 			return nil
 		}
@@ -212,7 +224,7 @@ func recognizeCounter(a, b string, f form) *maker {
 	return nil
 }
 
-// isTimestamp reports whether a number is a time of these decades, which grows by itself.
+// isTimestamp reports whether a number is a time between 2014 and 2046.
 func isTimestamp(n int64) bool {
 	for _, u := range units {
 		if n > 1_400_000_000*u.per && n < 2_400_000_000*u.per {
@@ -228,7 +240,9 @@ func padNumber(n int64, base, width int) string {
 	return strings.Repeat("0", max(0, width-len(text))) + text
 }
 
-// splitDifference splits two texts into what they share and a number in which they differ.
+// splitDifference splits two texts into what they share before and after the number in which they
+// differ. The whole number is taken: of "a19" and "a20" the digits 19 and 20, not only the part
+// that differs.
 func splitDifference(a, b string, base int) (before string, x, y int64, behind string, ok bool) {
 	digit := func(c byte) bool { return c >= '0' && c <= '9' || base == 16 && c >= 'a' && c <= 'f' }
 	i := 0
@@ -250,7 +264,7 @@ func splitDifference(a, b string, base int) (before string, x, y int64, behind s
 	return a[:i], x, y, a[len(a)-j:], errX == nil && errY == nil && len(a)-i-j > 0 && digit(a[i])
 }
 
-// recognizeHashedCounter recognises digests of a counter.
+// recognizeHashedCounter recognizes hashes of a counter by hashing all small numbers.
 func recognizeHashedCounter(textA, textB, a, b string, f form) *maker {
 	d := digests[len(a)]
 	if d.sum == nil || len(b) != len(a) || textA == textB || !hexText.MatchString(strings.ToLower(a)) {

@@ -1,6 +1,11 @@
-// Package sessionid finds identifiers of sessions and tokens from which the next one
-// can be computed: counters, the clock, and digests of either. The proof: values that
-// the application has not given yet are predicted, twice.
+// Package sessionid finds identifiers of sessions and tokens from which the next one can be
+// computed (CWE-330, CWE-340): counters, the clock, and digests of either.
+//
+// InspectResponse records operations whose values could be numbers or digests by their form; only
+// these are requested again. Two values in a row give a model of how they are made (model.go). The
+// proof: values that the application has not issued yet are predicted, proofs times in a row.
+//
+// Budget: some ten requests for each name of a value, none where values are random by their form.
 package sessionid
 
 import (
@@ -26,10 +31,10 @@ var Rule = &activescan.Rule{ID: "sessionid", FindingRules: []*finding.Rule{rule}
 	InspectResponse: recordOperation,
 	ScanOperation:   scanOperation}
 
-// stands are names of values that stand for somebody, or prove who he is.
+// stands matches names of values that identify somebody or prove who he is.
 var stands = lazyregexp.New(`(?i)sess(ion)?([^a-z]|$|[-_]?(id|key|token))|session|(^|[^a-z])sid($|[^a-z])|token|auth([^o]|$)|csrf|xsrf|remember`)
 
-// counts are names of values that count or tell a time, which are no secrets.
+// counts matches names of values that count or contain a time, which are no secrets.
 var counts = lazyregexp.New(`(?i)time|date|expir|start|last|since|count|visit|hits|views|pages?|requests|version|length|size|used|limit|[-_](at|ts|no|nr)$|ttl`)
 
 // A kind says where in an answer a value stands.
@@ -41,7 +46,7 @@ const (
 	property kind = "property"
 )
 
-// A place is where answers give a value.
+// A place is where responses give a value: its kind and name.
 type place struct {
 	kind kind
 	name string
@@ -50,7 +55,7 @@ type place struct {
 // String names the place, for people and as a key.
 func (p place) String() string { return string(p.kind) + " " + p.name }
 
-// maxText bounds the values that are looked at, in characters.
+// maxText bounds the values that are analyzed, in characters; longer ones are signed tokens.
 const maxText = 200
 
 // sessionValues returns what an answer gives that stands for somebody.
@@ -62,6 +67,7 @@ func sessionValues(resp *message.Response) map[place]string {
 		}
 	}
 	for _, c := range (&http.Response{Header: resp.Header}).Cookies() {
+		// A negative MaxAge deletes the cookie.
 		if c.MaxAge >= 0 {
 			add(cookie, c.Name, c.Value)
 		}
@@ -107,7 +113,8 @@ func givenValues(r *message.Request, at place) string {
 	return "sessionid " + sitemap.OperationKey(r) + " " + at.String()
 }
 
-// scanOperation asks the operation again for the values that it gives, each name once in the run.
+// scanOperation requests the operation again for the values that it gives, each name once in the
+// scan. SendExclusively keeps other requests from taking values in between.
 func scanOperation(t *activescan.OperationScan) error {
 	if !t.HasFact("sessionid " + sitemap.OperationKey(t.Request)) {
 		return nil
@@ -142,8 +149,10 @@ func (s sample) serverTime() time.Time {
 }
 
 const (
-	rounds = 3 // in which somebody else may get a value in between
-	proofs = 2 // predictions that have to come true in a row
+	// rounds is how often a prediction is tried: another user may get a value in between.
+	rounds = 3
+	// proofs is how many predictions in a row have to be right.
+	proofs = 2
 )
 
 // predictValue draws two values, finds what they are made from, and predicts the next.

@@ -11,13 +11,16 @@ import (
 
 // This file writes formats that hold XML, and documents that include others (XInclude).
 
-// A kind is a format of files that holds XML.
+// A kind is a file format that contains XML.
 type kind struct {
+	// The extension and the media type of the upload.
 	ending, media string
 	// write returns a file with declarations of entities, and a text of entities.
 	write func(entities, text string) string
 }
 
+// kinds are the formats that applications parse most: images that are resized, and tables that are
+// imported. To add one, write a function that puts the declarations into a part that is read first.
 var kinds = []kind{
 	{".svg", "image/svg+xml", func(entities, text string) string {
 		return `<?xml version="1.0"?><!DOCTYPE svg [` + entities +

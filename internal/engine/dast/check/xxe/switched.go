@@ -16,11 +16,11 @@ import (
 // This file sends XML where JSON is asked for: frameworks that read both by their type
 // often do so although nobody has thought of the other one.
 
-// speaking are words of errors of those who have read a document, or tried to.
+// speaking matches errors of applications that have parsed a document, or tried to.
 var speaking = lazyregexp.New(`(?i)\bxml\b|\bsax|unmarshal|jaxb|doctype|\broot element|expected element`)
 
-// probeContentTypeSwitch tries the operation's body as XML: once without entities, and further where the
-// answer says that somebody reads it.
+// probeContentTypeSwitch sends the operation's JSON body as XML, without entities. Only where the
+// response shows that it was read do the attacks follow.
 func probeContentTypeSwitch(t *activescan.OperationScan) error {
 	fields, is := message.DecodeJSON(t.Request.Body.Text).(map[string]any)
 	if !is {
@@ -72,7 +72,7 @@ func isElementName(name string) bool {
 	}) < 0 && (name[0] > '9' || name[0] < '0')
 }
 
-// maxDeep bounds the objects inside each other that are written as XML.
+// maxDeep bounds the nesting of objects that are written as XML.
 const maxDeep = 6
 
 // elementOf writes a value of JSON as XML, lists as elements of one name. Properties whose

@@ -1,7 +1,13 @@
-// Package xxe finds parsers of XML that follow the entities of a document's own type
-// definition. Entities that only hold text come first; a file of the system is read
-// only where those are expanded; a listener of ours is called where there is one, by files of
-// other formats and by elements that include others as well.
+// Package xxe finds XML parsers that resolve entities of the document's own type definition
+// (CWE-611).
+//
+// Entities that only contain text come first (internal, which also allow an expansion without
+// limit, CWE-776). A file of the system is read only where those are expanded. With a listener,
+// external entities and XInclude make the parser request its address, which also works where
+// nothing is returned. XML is sent as the body, in parameters, as uploads of formats that contain
+// XML (format.go), and in place of JSON (switched.go).
+//
+// Budget: maxPoints elements of a document, four requests each.
 package xxe
 
 import (
@@ -17,7 +23,9 @@ import (
 )
 
 var (
+	// external: the parser reads a file or an address.
 	external = texts.Get("external")
+	// internal: it expands entities of the document.
 	internal = texts.Get("internal")
 )
 
@@ -26,11 +34,13 @@ var Rule = &activescan.Rule{ID: "xxe", FindingRules: []*finding.Rule{external, i
 	OASTRules: []*finding.Rule{external},
 	Profile:   scan.Safe, ScanOperation: scanOperation}
 
-// maxPoints bounds the elements that are tried.
+// maxPoints bounds the elements that are tried: one parser reads them all.
 const maxPoints = 5
 
+// passwd matches the line of root in /etc/passwd.
 var passwd = lazyregexp.New(`root:[^:\n]{0,100}:0:0:`)
 
+// scanOperation chooses by the kind of the body where documents are put.
 func scanOperation(t *activescan.OperationScan) error {
 	if t.Request.Body.Kind != message.XML {
 		if err := scanForXInclude(t); err != nil {
@@ -64,8 +74,8 @@ func scanOperation(t *activescan.OperationScan) error {
 	return nil
 }
 
-// typedDocument tries a body that should be a document and is none: script sends as it is what a
-// user types into a field, where a crawler types a word.
+// typedDocument replaces a body that should be a document and is none: script sends what a user
+// types into a field, where the crawler types a word.
 func typedDocument(t *activescan.OperationScan) error {
 	if t.Request.Body.Kind != message.XML {
 		first, err := t.FirstResponse()
@@ -82,13 +92,14 @@ func typedDocument(t *activescan.OperationScan) error {
 	return err
 }
 
-// newDocument is a document with declarations of entities, and a text of entities in its root and
-// in an element of it.
+// newDocument returns a document with declarations of entities, and a text with entities in its
+// root and in a child: applications read either.
 func newDocument(entities, text string) string {
 	return `<?xml version="1.0"?><!DOCTYPE d [` + entities + `]><d>` + text + `<a>` + text + `</a></d>`
 }
 
-// documentTexts are the texts of a document that are tried.
+// documentTexts returns the texts of a document that are tried. External entities are not allowed
+// in attributes (XML 1.0, section 3.1).
 func documentTexts(r *message.Request) []message.Point {
 	out := slices.DeleteFunc(r.Points(), func(at message.Point) bool {
 		return at.In != message.InXML || strings.Contains(at.Name, "@")
@@ -120,10 +131,10 @@ func probeValues(t *activescan.OperationScan) error {
 	return nil
 }
 
-// speaks are names of parameters that take a document of XML.
+// speaks matches names of parameters that take an XML document.
 var speaks = lazyregexp.New(`(?i)xml|soap`)
 
-// parsed are errors of parsers that got none.
+// parsed matches errors of XML parsers that got no document.
 var parsed = lazyregexp.New(`(?i)start tag expected|simplexml_load_string|DOMDocument::loadXML|org\.xml\.sax|XMLSyntaxError|not well-formed \(invalid token\)|content is not allowed in prolog|data at the root level is invalid`)
 
 // probeByName tries a parameter whose value is no document, but whose name, or whose answer,
@@ -176,7 +187,7 @@ func probeUploads(t *activescan.OperationScan) error {
 	return nil
 }
 
-// A place is where a document is put.
+// A place is a point of a request that takes a document.
 type place struct {
 	at message.Point
 	// document returns the request with declarations of entities, and a text of entities.
@@ -201,6 +212,7 @@ func withEntities(t *activescan.OperationScan, of *message.Request, at message.P
 	return r
 }
 
+// probePoint puts documents at one place: text entities, the listener, XInclude, and last a file.
 func probePoint(t *activescan.OperationScan, p place) (found bool, err error) {
 	one, two := t.RandomLetters(8), t.RandomLetters(8)
 	r := p.document(`<!ENTITY a "`+one+`"><!ENTITY b "`+two+`">`, "&a;&b;")
@@ -215,6 +227,7 @@ func probePoint(t *activescan.OperationScan, p place) (found bool, err error) {
 	if expanded {
 		flaw.Proof = []string{"Two entities are adjacent in the document; the response contains their values, joined."}
 	}
+	// A call is reported by itself when it arrives, as external.
 	if called, err := probeOAST(t, p); called || err != nil {
 		return called, err
 	}
