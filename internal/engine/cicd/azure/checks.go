@@ -11,16 +11,22 @@ import (
 	"merlon/internal/lazyregexp"
 )
 
-// project is every pipeline and template of the tree.
+// A project is every pipeline and template of the tree.
 type project struct {
+	// By path.
 	files map[string]*pipeline.File
-	calls map[string][]templateCall    // of a template, by its path
-	own   map[string]map[string]string // what is known of parameters, by path
+	// The uses of a template, by its path.
+	calls map[string][]templateCall
+	// Parameters of a template that attackers choose, with their origin, by its path; nil: being
+	// computed.
+	own map[string]map[string]string
 }
 
 // A templateCall is a use of a template.
 type templateCall struct {
-	from   string
+	// The path of the pipeline or template that uses it.
+	from string
+	// The parameters that it passes; nil: none.
 	params *document.Node
 }
 
@@ -36,14 +42,19 @@ var chosen = func() map[string]string {
 	return m
 }()
 
-// A scope is what is known where a script stands.
+// A scope is what is known at a step. It is a value: what a stage sets ends with it.
 type scope struct {
-	file   *pipeline.File
-	where  string
-	chosen map[string]string // variables, in lower case, with their origin
-	params map[string]string // parameters of the template that attackers choose
-	typed  map[string]string // type of each parameter
-	named  map[string]bool   // containers among the resources
+	file *pipeline.File
+	// The job for messages: `in job "build"`.
+	where string
+	// Variables that attackers choose, in small letters, with their origin.
+	chosen map[string]string
+	// Parameters of the template that attackers choose, likewise.
+	params map[string]string
+	// The type of each parameter; "choice" where the values are listed.
+	typed map[string]string
+	// Names of containers among the resources, which are no images.
+	named map[string]bool
 }
 
 // checkFile checks one pipeline or template, with what its callers pass to it.
@@ -196,6 +207,7 @@ func (s *scope) setVariable(key, value *document.Node) {
 	if name == "system.debug" && value.True() {
 		s.file.ReportNode("debug-mode", key, "system.debug prints everything that the agent does, %s", s.where)
 	}
+	// A stage may replace a variable by a constant.
 	delete(s.chosen, name)
 	for _, m := range macro.FindAllStringSubmatch(value.Text(), -1) {
 		if origin, ok := s.chosen[strings.ToLower(m[1])]; ok {
@@ -281,6 +293,7 @@ func (s scope) checkScript(text, step *document.Node) {
 			s.reportInjection(text, at[0], at[1], origin)
 			continue
 		}
+		// Numbers, booleans and listed values cannot contain code.
 		if t := s.typed[name]; t == "" || t == "string" || t == "object" {
 			s.file.Report("script-injection", s.file.Source.Part(text, at[0], at[1]-at[0]),
 				pipeline.NewRating(finding.Medium, finding.LowConfidence),

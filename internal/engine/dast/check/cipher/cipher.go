@@ -1,8 +1,10 @@
-// Package cipher finds encryption that does not protect: texts that are encrypted by
-// the same stream of bytes each time, blocks that are encrypted each by itself, and
-// answers that tell whether the padding of a changed text is right. The proofs: the
-// ciphertext of a text is predicted; equal blocks of a text of ours come out equal,
-// twice; and the padding of changed texts is predicted.
+// Package cipher finds encryption that does not protect: a key stream that is used more than once
+// (CWE-323), blocks that are encrypted each by itself (ECB, CWE-327), and responses that show
+// whether the padding of a changed ciphertext is valid (padding oracle, CWE-209).
+//
+// The proofs: the ciphertext of a random text is predicted; equal blocks of a text of ours give
+// equal blocks, twice; the padding of changed texts is predicted (padding.go). All need a parameter
+// whose ciphertext the response contains, or that is a ciphertext itself.
 package cipher
 
 import (
@@ -60,7 +62,7 @@ func probePoint(p *activescan.Probe) error {
 	return probeECB(p, base)
 }
 
-// An encoding writes bytes as a text.
+// An encoding writes bytes as a text. read and write are inverse for texts that it accepts.
 type encoding struct {
 	read  func(string) ([]byte, error)
 	write func([]byte) string
@@ -75,10 +77,11 @@ var encodings = []*encoding{
 	{base64.RawURLEncoding.DecodeString, base64.RawURLEncoding.EncodeToString},
 }
 
-// least is the shortest ciphertext that is looked at, in bytes.
+// least is the shortest ciphertext that is analyzed, in bytes; shorter texts decode by chance.
 const least = 4
 
-// decodeText reads a text of one of the encodings; a nil encoding: it is of none.
+// decodeText decodes a text by the first encoding that reproduces it; a nil encoding: there is
+// none.
 func decodeText(s string) ([]byte, *encoding) {
 	for _, e := range encodings {
 		if b, err := e.read(s); err == nil && len(b) >= least && e.write(b) == s {
@@ -105,10 +108,10 @@ func possibleEncodings(s string) []*encoding {
 	return out
 }
 
-// encoded are texts that may be of one of the encodings, and words.
+// encoded matches texts that may be encoded, and many words.
 var encoded = lazyregexp.New(`[A-Za-z0-9+/_-]{6,}={0,2}`)
 
-// odd are characters that words do not have, or not in that order.
+// odd matches texts that are no words: with digits or signs, or with capitals in the middle.
 var odd = lazyregexp.New(`[0-9+/=]|[a-z][A-Z].*[a-z][A-Z]`)
 
 // ciphertexts returns what in an answer could be encrypted: its body, where it leads,
@@ -128,8 +131,9 @@ func ciphertexts(resp *message.Response) map[string][]byte {
 	return out
 }
 
-// holdsCiphertext reports whether an answer holds something that a value of the length could
-// have been made to.
+// holdsCiphertext reports whether a response contains a text that a value of this length could have
+// been encrypted to: up to 48 bytes for initialization vector, padding and authentication code are
+// added.
 func holdsCiphertext(resp *message.Response, length int) bool {
 	for _, b := range ciphertexts(resp) {
 		if over := len(b) - length; over >= 0 && over <= 48 {
@@ -156,11 +160,14 @@ func randomPlaintext(p *activescan.Probe) string {
 	return b.String()
 }
 
-// A pad is the bytes that texts are combined with, at their beginning in a ciphertext.
+// A pad is the part of a key stream that a text was combined with (XOR).
 type pad struct {
-	key    string
+	// The bytes of the stream.
+	key string
+	// Where in the ciphertext they begin: at 0, or after an initialization vector.
 	offset int
-	length int // of the ciphertext
+	// The length of the ciphertext.
+	length int
 }
 
 // keystreams returns the bytes that could have been combined with the text, for every new
@@ -198,6 +205,8 @@ func probeKeystream(p *activescan.Probe, base *activescan.Baseline) (bool, error
 	if err != nil {
 		return false, err
 	}
+	// Any text gives some bytes by XOR. Only a stream that is used again gives the same for other
+	// texts.
 	candidates := keystreams(base.First, resp, first)
 	answers, notes := []*message.Response{resp}, []string{"shows the bytes that a text is combined with"}
 	for round := 0; len(candidates) > 0; round++ {
@@ -212,6 +221,7 @@ func probeKeystream(p *activescan.Probe, base *activescan.Baseline) (bool, error
 			}
 		}
 		answers, notes = append(answers, resp), append(notes, "another text: the same bytes")
+		// Three more texts: the chance that 48 bytes agree three times is nil.
 		if len(candidates) > 0 && round == 2 {
 			p.RaiseAlert(activescan.Alert{Rule: keystream, Request: resp.Request, Payload: next, Responses: answers,
 				ResponseNotes: notes,
@@ -236,6 +246,7 @@ func blockSize(b []byte) int {
 		}
 	}
 	switch {
+	// Readable bytes are no ciphertext.
 	case readable*10 > len(b)*8:
 		return 0
 	case len(b)%16 == 0:
@@ -275,6 +286,7 @@ func probeECB(p *activescan.Probe, base *activescan.Baseline) error {
 	for range 2 {
 		letter := p.RandomLetters(1)
 		for _, equal := range []bool{true, false} {
+			// Six blocks of 16 bytes, at least four of which are whole wherever the text begins.
 			payload = strings.Repeat(letter, 96)
 			note := "a text of equal blocks"
 			if !equal {

@@ -1,6 +1,10 @@
-// Package domxss finds vulnerabilities of scripts that a page brings itself: a text from its
-// address, its window or another window's message that they execute. Only a browser
-// can tell; what is reported has run there. See browser.ProbeDOM.
+// Package domxss finds DOM-based cross-site scripting (CWE-79): a text from the address of a page,
+// its window, its storage, or a message of another window that the page's own script executes.
+//
+// This package decides which pages are opened: those whose scripts read such a source, each set of
+// scripts once. browser.ProbeDOM does the examination, and what is reported has run there.
+//
+// Budget: maxPages pages of a scan, with maxRoutes routes each.
 package domxss
 
 import (
@@ -23,6 +27,7 @@ import (
 
 var rule = texts.Get("dom")
 
+// kept: the text comes from cookies or the storage, which an attacker has to fill by another flaw.
 var kept = texts.Get("dom-storage")
 
 // Rule is the check. Pages are opened with harmless texts; what runs only calls a
@@ -35,7 +40,8 @@ var Rule = &activescan.Rule{ID: "dom", FindingRules: []*finding.Rule{rule, kept}
 // scripts count once.
 const maxPages = 300
 
-// maxRoutes bounds the routes of one document that are opened.
+// maxRoutes bounds the routes of one document that are opened: routers show another component on
+// each.
 const maxRoutes = 12
 
 // scanPage examines one page, and the routes of its fragment that the browser has seen.
@@ -80,17 +86,17 @@ func scanPage(t *activescan.OperationScan) error {
 	return nil
 }
 
-// static are files that are no pages.
+// static matches files that are no pages.
 var static = lazyregexp.New(`(?i)\.(m?js|css|map|json|xml|txt|png|jpe?g|gif|svg|ico|webp|woff2?|ttf|pdf|zip)$`)
 
-// sources are what a script names to read what others choose.
+// sources matches what a script names to read input that others choose.
 var sources = lazyregexp.New(`location|URL|referrer|\bname\b|message|search|hash|cookie|Storage`)
 
-// paths are what a script names to read the path of its address.
+// paths matches what a script names to read the path of its address.
 var paths = lazyregexp.New(`pathname|document\.(?:URL|documentURI|baseURI)|location\.(?:href|toString)|location\s*[;,)+]`)
 
-// responseOf is what the page answers; nil: nothing. Where there are points, the other
-// checks have asked for it anyway.
+// responseOf returns the response of the page; nil: there is none. Where the request has points,
+// the response that other checks have requested is used.
 func responseOf(t *activescan.OperationScan) (*message.Response, error) {
 	if len(t.Request.Points()) == 0 {
 		return t.Send(t.Request)
@@ -127,6 +133,7 @@ func scriptsKey(r *message.Request, doc *html.Node) (key string, reads, path boo
 			}
 		}
 		if n.Data == "script" && n.FirstChild != nil {
+			// Identifiers and tokens in the page's script must not make each page a new one.
 			note(digits.ReplaceAllString(n.FirstChild.Data, "0"))
 			reads = reads || sources.MatchString(n.FirstChild.Data)
 			path = path || paths.MatchString(n.FirstChild.Data)
@@ -138,7 +145,7 @@ func scriptsKey(r *message.Request, doc *html.Node) (key string, reads, path boo
 // digits are parts of scripts that differ from page to page.
 var digits = lazyregexp.New(`[0-9a-f]*[0-9][0-9a-f]*`)
 
-// words name sources for people.
+// words names sources for the report, by browser.DOMAlert.Source.
 var words = map[string]string{
 	"query": "the query of the address", "fragment": "the fragment of the address", "path": "the path of the address",
 	"name":   "the name of the window",
@@ -177,6 +184,7 @@ func reportAlert(t *activescan.OperationScan, f browser.DOMAlert) {
 	t.RaiseAlert(flaw)
 }
 
+// at names the script for the report; empty: it is not known.
 func at(script string) string {
 	if script == "" {
 		return ""

@@ -1,6 +1,9 @@
-// Package jndi finds programs in Java whose log, or another part of them, looks up what a
-// text of the request names: "${jndi:…}" (CVE-2021-44228 and its kin). The lookup leads
-// to a listener of ours, which answers that nothing is there.
+// Package jndi finds Java programs whose log, or another part, looks up what a text of the request
+// names: "${jndi:…}" (CVE-2021-44228, CWE-917). The lookup leads to the scan's listener, which
+// returns nothing: no class is loaded.
+//
+// Budget: one request for each operation with all its points, and one for each of maxFolders
+// folders with the headers.
 package jndi
 
 import (
@@ -19,15 +22,17 @@ var rule = texts.Get("lookup")
 var Rule = &activescan.Rule{ID: "jndi", FindingRules: []*finding.Rule{rule}, OASTRules: []*finding.Rule{rule},
 	Profile: scan.Standard, ScanOperation: scanOperation}
 
-// headers are those that logs hold, and that applications read.
+// headers are those that logs contain, and that applications read.
 var headers = []string{"User-Agent", "Referer", "X-Forwarded-For", "X-Api-Version", "X-Request-Id", "Accept-Language"}
 
-// maxFolders bounds the folders whose headers are tried.
+// maxFolders bounds the folders whose headers are tried: logs are mostly written in one location
+// for all.
 const maxFolders = 20
 
-// other are platforms without Java.
+// other matches platforms without Java, as their headers name them.
 var other = lazyregexp.New(`(?i)PHP|ASP\.NET|Express|Werkzeug|gunicorn|uvicorn|Kestrel|IIS|Phusion|Python`)
 
+// scanOperation sends lookups at the points of the operation, and in headers once for each folder.
 func scanOperation(t *activescan.OperationScan) error {
 	if t.OAST == nil {
 		return nil

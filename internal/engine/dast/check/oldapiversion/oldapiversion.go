@@ -1,7 +1,8 @@
-// Package oldapiversion finds older versions of an interface that are still there and give
-// more away than the one in use: its address names a version, and the one before it
-// answers with properties that have the name of a secret, and that the newer one has
-// left out.
+// Package oldapiversion finds older versions of an API that are still in operation and disclose
+// more than the one in use (API9:2023, CWE-213): an address names a version, and the version before
+// it responds with properties named like a secret that the newer one does not have.
+//
+// Budget: maxOlder versions and one control for each operation. The check only reads.
 package oldapiversion
 
 import (
@@ -25,18 +26,19 @@ var rule = texts.Get("secrets")
 var Rule = &activescan.Rule{ID: "versions", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
 	ScanOperation: scanOperation}
 
-// version is a segment of a path that names one.
+// version matches the segment of a path that names a version: v2, but not v2.1 or 2024-01-01.
 var version = lazyregexp.New(`^([vV])([1-9]\d?)$`)
 
-// secret are names of properties that nobody shows.
+// secret matches names of properties that no response should contain.
 var secret = lazyregexp.New(`(?i)passw|passphrase|secret|salt$|hash$|^(pwd|pass|pin|ssn|cvv|otp)$|api[-_]?key|private[-_]?key|(access|reset|refresh|auth|session)[-_]?token|credit[-_]?card|card[-_]?number|iban`)
 
-// maxOlder bounds the versions that are asked.
+// maxOlder bounds the older versions that are requested.
 const maxOlder = 2
 
-// absent is added to a version to name one that there is not.
+// absent is added to a version to name one that does not exist.
 const absent = 57
 
+// scanOperation requests the older versions of a GET that responds with JSON.
 func scanOperation(t *activescan.OperationScan) error {
 	at, n := versionSegment(t.Request)
 	if n < 2 || t.Request.Method != http.MethodGet {
@@ -73,6 +75,7 @@ func probeOlderVersion(t *activescan.OperationScan, at, n int, newer *message.Re
 			more[name] = values
 		}
 	}
+	// Half of the properties have to agree: otherwise the older version is another operation.
 	if len(more) == 0 || 2*common < len(known) {
 		return false, nil
 	}
@@ -80,6 +83,7 @@ func probeOlderVersion(t *activescan.OperationScan, at, n int, newer *message.Re
 	if err != nil {
 		return false, err
 	}
+	// An application that ignores the version responds so to any number.
 	if isJSON(control) {
 		for name := range propertyNames(control) {
 			if more[name] != nil { // the version does not matter
@@ -123,6 +127,7 @@ func withVersion(r *message.Request, at, n int) *message.Request {
 	return r
 }
 
+// isJSON reports whether the response is a complete JSON document.
 func isJSON(resp *message.Response) bool {
 	return resp.Status == http.StatusOK && strings.HasSuffix(resp.MediaType(), "json") && !resp.Truncated
 }
@@ -141,7 +146,7 @@ func propertyNames(resp *message.Response) map[string][]string {
 	return out
 }
 
-// hideValues returns the answer without the values.
+// hideValues returns the response without the secrets: the evidence must not disclose them.
 func hideValues(resp *message.Response, values map[string][]string) *message.Response {
 	text := resp.Text()
 	for _, list := range values {

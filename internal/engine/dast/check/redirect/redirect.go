@@ -1,6 +1,11 @@
-// Package redirect finds open redirects: a parameter that sends the browser to
-// another site. The proof is where the answer leads, read as a browser reads it: the
-// header Location and Refresh, the element meta, and script that assigns the address.
+// Package redirect finds open redirects (CWE-601): a parameter that sends the browser to another
+// site.
+//
+// The proof is where the response leads, as a browser reads it: the headers Location and Refresh,
+// the element meta, and script that assigns the address (script.go). It has to follow another host
+// in a second request.
+//
+// Budget: one request for a value that the response does not use, up to nine for one that it does.
 package redirect
 
 import (
@@ -24,7 +29,7 @@ var Rule = &activescan.Rule{ID: "redirect", FindingRules: []*finding.Rule{rule},
 	ProbePoint:   probePoint,
 	AcceptsPoint: acceptsPoint}
 
-// acceptsPoint chooses points that can name an address.
+// acceptsPoint accepts points that can contain an address.
 func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InPath:
@@ -33,9 +38,9 @@ func acceptsPoint(p message.Point) bool {
 	return false
 }
 
-// probePoint sends addresses of a site that does not exist (RFC 2606) in the forms that
-// checks of prefixes let through. A form that is sent is not attacked where a link with
-// the same parameter leads away already: that is the same vulnerability.
+// probePoint sends addresses of a site that does not exist (RFC 2606) in the forms that checks of
+// prefixes let through. A form is not attacked where a link with the same parameter leads away
+// already: that is the same vulnerability.
 func probePoint(p *activescan.Probe) error {
 	if p.Request.Method != http.MethodGet && p.HasFact(linkKind(p)) {
 		return nil
@@ -55,6 +60,8 @@ func probePoint(p *activescan.Probe) error {
 	if still, err := isStored(p, resp, "https://"+host+"/"); still || err != nil {
 		return err
 	}
+	// Without a scheme; with a backslash; without slashes; with the target as user name; with the
+	// target as subdomain; with another full stop; and with the scheme that the page does not have.
 	forms := []string{"//" + host + "/", "/\\" + host + "/", "https:" + host, p.Request.Base() + "@" + host + "/",
 		p.Request.Base() + "." + host + "/", "//" + withFullwidthDot(host) + "/", oppositeScheme(p.Request.Scheme) +
 			":" + withFullwidthDot(host)}
@@ -87,7 +94,7 @@ func oppositeScheme(scheme string) string {
 	return "https"
 }
 
-// linkKind names what a link with the parameter leads to.
+// linkKind is the name of the fact that a link with the parameter leads away.
 func linkKind(p *activescan.Probe) string {
 	return "redirect " + p.Request.Base() + p.Request.Path + " " + p.Point.Name
 }
@@ -113,6 +120,7 @@ func isLikelyURL(at message.Point) bool {
 	return addressName.MatchString(at.Name) || strings.Contains(at.Value, "://") || strings.HasPrefix(at.Value, "/")
 }
 
+// addressName matches parameters that mostly contain an address.
 var addressName = lazyregexp.New(`(?i)url|uri|redir|return|next|goto|target|dest|continue|callback|link|forward|back|page|to$`)
 
 // confirmRedirect repeats the request with another host: a page that always leads there is no
@@ -139,7 +147,7 @@ func confirmRedirect(p *activescan.Probe, payload, host, how string, first *mess
 	return nil
 }
 
-// sameSite reports whether the address is of the host or of one below it.
+// sameSite reports whether the address is of the host or of a subdomain of it.
 func sameSite(u *url.URL, host string) bool {
 	return u != nil && (u.Hostname() == host || strings.HasSuffix(u.Hostname(), "."+host))
 }
@@ -189,6 +197,7 @@ func inPage(base *url.URL, doc *html.Node) (to *url.URL, how string) {
 	return nil, ""
 }
 
+// attributeOf returns the value of an attribute; empty: the element has none.
 func attributeOf(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
@@ -221,6 +230,7 @@ func resolveLikeBrowser(base *url.URL, s string) *url.URL {
 		}
 		break
 	}
+	// Browsers skip further slashes before the host.
 	for strings.HasPrefix(s, "///") {
 		s = s[1:]
 	}

@@ -1,6 +1,11 @@
-// Package upload finds uploads that take any file: a script that the server runs, or a
-// page that it shows as its own. What is sent only prints a product of two numbers;
-// the proof is that the product comes back from the place of the file.
+// Package upload finds uploads that accept any file (CWE-434): a program that the server runs, or a
+// page that it serves from its own site (stored cross-site scripting).
+//
+// What is uploaded only prints the product of two random numbers; the proof is that the product
+// comes back from the location of the file. Languages are tried where responses show them.
+//
+// Budget: about ten names for each language, and maxCandidates addresses for each upload. Files
+// stay in the target, so the check belongs to the profile standard.
 package upload
 
 import (
@@ -30,8 +35,10 @@ var Rule = &activescan.Rule{ID: "upload", FindingRules: []*finding.Rule{script, 
 
 // A language is one that servers run by the extension of a file.
 type language struct {
-	name  string
-	print string // a program that prints the product of two numbers
+	name string
+	// A program that prints the product of two numbers, as a format.
+	print string
+	// What the path or the headers of a response show of the language.
 	signs *lazyregexp.Regexp
 	// others are extensions of the same language, for uploads that refuse the first one:
 	// written otherwise, further ones that servers are set up to run, one of which a filter
@@ -39,7 +46,8 @@ type language struct {
 	others []string
 }
 
-// languages with the signs of each in the path and the headers of answers.
+// languages contains the languages with their signs. To add a row: a program that works after other
+// bytes (image), since many uploads check how a file begins.
 var languages = []language{
 	{"php", "<?php echo %d*%d; ?>", lazyregexp.New(`(?i)\.php([/?\s]|$)|x-powered-by: php|phpsessid=|laravel_session=`),
 		[]string{"phtml", "pHp", "pphphp", "png.php", "php.png"}},
@@ -83,7 +91,7 @@ func scanForm(t *activescan.OperationScan) error {
 	return nil
 }
 
-// image is how a picture begins, for uploads that look at the content.
+// image is how a GIF begins, for uploads that check the content.
 const image = "GIF89aMerlon;\n"
 
 // uploadPrograms uploads a program, under the names of the language, and reports when it ran. Where
@@ -119,11 +127,13 @@ var fileName = lazyregexp.New(`(?i)^[\w.-]+\.(png|jpe?g|gif|bmp|webp|svg|txt|csv
 
 // uploadProgram uploads one that prints a product, and reports when it does.
 func uploadProgram(t *activescan.OperationScan, l language, u upload) (bool, error) {
+	// Products of nine digits or more, which no page contains by chance.
 	a, b := t.RandomNumber(10001, 40000), t.RandomNumber(10001, 40000)
 	source, product := fmt.Sprintf(l.print, a, b), fmt.Sprint(a*b)
 	u.file.Type, u.file.Value = "image/png", image+source
 	return uploadAndFind(t, u, func(resp *message.Response) *activescan.Alert {
 		text := resp.Text()
+		// A server that shows the source has not run it.
 		if !strings.Contains(text, product) || strings.Contains(text, fmt.Sprintf("%d*%d", a, b)) {
 			return nil
 		}
@@ -140,6 +150,7 @@ func uploadPage(t *activescan.OperationScan, field int) error {
 	_, err := uploadAndFind(t, upload{field: field, named: -1, name: name, file: file},
 		func(resp *message.Response) *activescan.Alert {
 			if !resp.IsHTML() || !strings.Contains(resp.Text(), "<b id="+mark+">") ||
+				// A download runs nothing, and a sandbox takes the page's origin away.
 				strings.Contains(strings.ToLower(resp.Header.Get("Content-Disposition")), "attachment") ||
 				strings.Contains(strings.ToLower(resp.Header.Get("Content-Security-Policy")), "sandbox") {
 				return nil
@@ -152,11 +163,15 @@ func uploadPage(t *activescan.OperationScan, field int) error {
 
 // An upload is a file, and where in a form it is sent.
 type upload struct {
-	field int // of the file
+	// The index of the file in the parameters of the body.
+	field int
 	file  message.Param
-	named int    // a field that gives the file its name; -1: none
-	name  string // that the file is given
-	told  bool   // it is looked for only where the answer tells of the path
+	// The index of a field that gives the file its name; -1: there is none.
+	named int
+	// Also the extension that is tried first.
+	name string // that the file is given
+	// The file is searched only where the response names its path.
+	told bool
 }
 
 // requestWithFile is the form with the file, and the point that decides.
@@ -199,16 +214,17 @@ func uploadAndFind(t *activescan.OperationScan, u upload,
 	return false, nil
 }
 
-// folders are where applications commonly keep uploads.
+// folders are where applications commonly store uploads, relative to the form and to the root.
 var folders = []string{"uploads/", "/uploads/", "/upload/", "/files/", "/images/", "/media/"}
 
-// maxCandidates bounds where a file is looked for.
+// maxCandidates bounds the addresses where a file is searched.
 const maxCandidates = 8
 
 // candidateAddresses are the addresses where the file may be: what the answer says of it, else
 // common folders. What is taken out of an extension leaves another one.
 func (u *upload) candidateAddresses(answer *message.Response) []*message.Request {
 	text := strings.ReplaceAll(answer.Text(), `\/`, "/")
+	// The random stem: filters change extensions, rarely the rest of the name.
 	stem, extension, _ := strings.Cut(u.name, ".")
 	extension = strings.TrimSuffix(extension[strings.LastIndexByte(strings.TrimSuffix(extension, "/."), '.')+1:], "/.")
 	name := strings.TrimSuffix(u.name, "/.")

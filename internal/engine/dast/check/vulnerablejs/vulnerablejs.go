@@ -1,7 +1,7 @@
-// Package vulnerablejs finds libraries of script that pages load in versions with known
-// vulnerabilities. It only looks: a library says in its text who it is, and addresses of delivery
-// networks name it with its version. What is known of a version is asked of the
-// vulnerability data of the scan.
+// Package vulnerablejs finds JavaScript libraries that pages load in versions with known
+// vulnerabilities (CWE-1395). It sends nothing: a library names itself and its version in a comment
+// (recognition.go), and addresses of delivery networks contain both. The advisories for npm of the
+// scan say which versions are affected.
 package vulnerablejs
 
 import (
@@ -22,12 +22,15 @@ var known = texts.Get("vulnerable")
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "libraries", FindingRules: []*finding.Rule{known}, InspectResponse: inspectPage}
 
-// A copy is a library as it was seen.
+// A copy is a library as a page loads it.
 type copy struct {
-	name, version string // of npm
-	said          string // where the version was read
+	// name is that of the npm package, version as it was read.
+	name, version string
+	// said says where the version was read, for the report.
+	said string
 }
 
+// inspectPage reads the scripts of a page, or a script that the scan has requested.
 func inspectPage(t *activescan.OperationScan, resp *message.Response) {
 	if resp.Status != 200 {
 		return
@@ -56,6 +59,7 @@ func inspectScript(n *html.Node, page *message.Request) []copy {
 			continue
 		}
 		u, err := page.URL().Parse(strings.TrimSpace(a.Val))
+		// A script of the target itself is requested by the crawler, and read then.
 		if err != nil || u.Host == page.Host {
 			return nil
 		}
@@ -70,7 +74,7 @@ func inspectScript(n *html.Node, page *message.Request) []copy {
 	return readBanners(n.FirstChild.Data, "A script in the page contains")
 }
 
-// maxAdvisories are named in one finding.
+// maxAdvisories bounds the advisories that one finding names; old libraries have dozens.
 const maxAdvisories = 20
 
 // reportLibrary looks a copy up, once for each place.
@@ -80,6 +84,7 @@ func reportLibrary(t *activescan.OperationScan, resp *message.Response, c copy) 
 		return
 	}
 	t.RecordFact(key)
+	// Without data no version is known to be safe: a gap, once for the scan.
 	if t.Advisories == nil || !t.Advisories.Knows("npm") {
 		if !t.HasFact("libraries") {
 			t.RecordFact("libraries")
@@ -98,6 +103,7 @@ func reportLibrary(t *activescan.OperationScan, resp *message.Response, c copy) 
 	if len(matches) == 0 {
 		return
 	}
+	// The worst first: it gives the finding its severity.
 	slices.SortStableFunc(matches, func(a, b scan.AdvisoryMatch) int {
 		return b.Advisory.Severity.Rank() - a.Advisory.Severity.Rank()
 	})
