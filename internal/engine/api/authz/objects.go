@@ -146,8 +146,8 @@ func (e *examination) attemptCreation(o *Operation, as *User, within []*object, 
 	return made, resp, nil
 }
 
-// isSoleCreator reports whether the operation is an action that creates objects without any free text,
-// of which others are only told by what the application gives them.
+// isSoleCreator reports whether the operation is an action that creates objects without any free
+// text: only the values that the application gives them distinguish them from others.
 func (e *examination) isSoleCreator(o *Operation) bool { return e.homes[o] != "" }
 
 // issuedValues are the values of a response that no other object has, such as the number of a new

@@ -94,7 +94,8 @@ type flow struct {
 	source source
 	// The name of the sink as the browser reports it.
 	sink string
-	// "TrustedHTML", "TrustedScript", "TrustedScriptURL", "navigation", "address", "base", "request", "template"
+	// The kind of value that the sink takes: "TrustedHTML", "TrustedScript", "TrustedScriptURL",
+	// "navigation", "address", "base", "request", "template".
 	kind string
 	// The text that the sink got.
 	value  string

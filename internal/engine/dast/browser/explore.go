@@ -19,18 +19,26 @@ import (
 )
 
 const (
-	openLimit  = 15 * time.Second // of a page in an exploration
-	actLimit   = 4 * time.Second  // of what follows an event
-	alikeLimit = 10               // elements at places of the same kind that are tried
-	maxRevived = 3                // pages of an exploration that may die
-	maxQueued  = 5000             // addresses and states that wait
+	// openLimit bounds the opening of a page.
+	openLimit = 15 * time.Second // of a page in an exploration
+	// actLimit bounds what follows an event.
+	actLimit = 4 * time.Second
+	// alikeLimit bounds the elements at locations of the same kind that are tried, such as rows of
+	// a table.
+	alikeLimit = 10
+	// maxRevived bounds the pages that may die.
+	maxRevived = 3
+	// maxQueued bounds the addresses and the states that wait.
+	maxQueued = 5000
 )
 
 // An Exploration says how far to walk through an application. Zero numbers stand for
 // the defaults.
 type Exploration struct {
-	As    Session  // nil: nobody
-	Seeds []string // addresses to begin with, with fragments
+	// As is the session; nil: nobody's.
+	As Session
+	// Seeds are addresses to begin with, with fragments.
+	Seeds []string
 	// Routes are paths that a router of the application is known to show.
 	Routes []string
 	// Login is filled in where the application asks for a password; nil: nothing is.
@@ -43,11 +51,15 @@ type Exploration struct {
 	// Without it they are seen, and refused.
 	Submit bool
 	// Bold presses buttons that say that they delete or buy, and sends DELETE.
-	Bold   bool
-	States int           // that differ in structure; 300
-	Events int           // that are dispatched; 2,000
-	Depth  int           // events in a row from an address; 6
-	Time   time.Duration // in all; 5 minutes
+	Bold bool
+	// States bounds the states that differ in structure; 0: 300.
+	States int
+	// Events bounds the events that are dispatched; 0: 2,000.
+	Events int
+	// Depth bounds the events in a row from an address; 0: 6.
+	Depth int
+	// Time bounds the exploration; 0: 5 minutes.
+	Time time.Duration
 	// Found takes what is seen, one at a time.
 	Found func(Observation)
 }
@@ -112,7 +124,8 @@ type snapshot struct {
 	Address   string     `json:"address"`
 	Signature string     `json:"signature"`
 	Document  string     `json:"document"`
-	Secrets   int        `json:"secrets"` // visible fields for passwords
+	// Secrets is the number of visible fields for passwords.
+	Secrets int `json:"secrets"`
 }
 
 // pageForm is a form of a page.
@@ -156,8 +169,10 @@ func (s *snapshot) elementPlace(el *element) string {
 // A state is a page as it was reached: an address, and events from there on.
 type state struct {
 	address string
-	path    []string // keys of elements
-	looks   string   // its signature; empty: unknown
+	// path contains the keys of the elements, in the order of their events.
+	path []string
+	// looks is its signature; empty: unknown.
+	looks string
 	// other is a longer way to the same state, for applications that show something
 	// else when a route of theirs is opened.
 	other *state
@@ -170,16 +185,23 @@ type explorer struct {
 	p      *Page
 	result ExplorationResult
 
-	mu       sync.Mutex
-	reported map[string]bool // observations
-	opened   map[string]bool // shapes of addresses
-	acted    map[string]bool // keys of elements
-	alike    map[string]int  // by place
-	seen     map[string]bool // signatures
+	mu sync.Mutex
+	// Observations that were passed on.
+	reported map[string]bool
+	// Shapes of addresses that were queued.
+	opened map[string]bool
+	// Keys of elements that were tried.
+	acted map[string]bool
+	// How many were tried at locations of one kind.
+	alike map[string]int
+	// Signatures of states.
+	seen map[string]bool
 
+	// Addresses that wait; routes of the open document come first.
 	addresses []string
-	frontier  []state
-	renewals  int
+	// States that are not exhausted, as a stack: depth first.
+	frontier []state
+	renewals int
 }
 
 // Explore walks through an application: opens addresses, dispatches the events that

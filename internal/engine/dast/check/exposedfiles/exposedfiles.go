@@ -309,8 +309,8 @@ func redactedResponse(resp *message.Response, f *file) *message.Response {
 		Body: []byte(body), Took: resp.Took, Sent: resp.Sent}
 }
 
-// probeDirectoryListing looks at the folder itself, where nothing has asked for it: checks that look tell
-// lists of files.
+// probeDirectoryListing requests the folder itself, if no operation is there: checks that only
+// inspect responses report a listing of its files.
 func (s *search) probeDirectoryListing(folder string) error {
 	for _, e := range s.Sitemap.Entries() {
 		if e.Request.Path == folder {

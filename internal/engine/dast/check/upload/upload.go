@@ -35,6 +35,7 @@ var Rule = &activescan.Rule{ID: "upload", FindingRules: []*finding.Rule{script, 
 
 // A language is one that servers run by the extension of a file.
 type language struct {
+	// Also the extension that is tried first.
 	name string
 	// A program that prints the product of two numbers, as a format.
 	print string
@@ -94,10 +95,10 @@ func scanForm(t *activescan.OperationScan) error {
 // image is how a GIF begins, for uploads that check the content.
 const image = "GIF89aMerlon;\n"
 
-// uploadPrograms uploads a program, under the names of the language, and reports when it ran. Where
-// no answer tells of its path, files of other names are not looked for. A field that looks like the name
-// of a file may give the file that name, whatever the file itself is called: the slash and
-// the dot behind it are nothing to the file system, and end another extension.
+// uploadPrograms uploads a program under each name of the language, and reports the first that ran.
+// Where no response names its path, files of further names are not searched. A field that looks
+// like the name of a file may give the file that name, whatever the file itself is called: the
+// slash and the dot after it mean nothing to the file system, and end another extension.
 func uploadPrograms(t *activescan.OperationScan, field int, l language) (bool, error) {
 	for i, extension := range slices.Concat([]string{l.name}, l.others) {
 		name := t.RandomLetters(12) + "." + extension
@@ -168,8 +169,8 @@ type upload struct {
 	file  message.Param
 	// The index of a field that gives the file its name; -1: there is none.
 	named int
-	// Also the extension that is tried first.
-	name string // that the file is given
+	// The name that the file is expected to get.
+	name string
 	// The file is searched only where the response names its path.
 	told bool
 }
