@@ -39,6 +39,7 @@ import (
 // least one function is set; each may be called from several goroutines, for
 // different operations.
 type Rule struct {
+	// ID is the name of its folder: "sqlinjection".
 	ID string // of its folder: "sqlinjection"
 	// FindingRules are all that it may report.
 	FindingRules []*finding.Rule
@@ -71,21 +72,27 @@ type Rule struct {
 // An Engine runs the rules against one target. It belongs to the analyzers; a rule sees an OperationScan,
 // whose Environment is all that it may use of the engine.
 type Engine struct {
-	Client          *traffic.Client
-	As              traffic.Session // the identity that attacks; nil: nobody
-	OtherIdentities []Identity      // further identities
+	Client *traffic.Client
+	// As is the identity that attacks; nil: nobody.
+	As              traffic.Session
+	OtherIdentities []Identity // further identities
 	Sitemap         *sitemap.Map
 	Target          *scan.Target
 	Scope           *sitemap.Scope
 	Rules           []*Rule
-	OAST            scan.OASTListener // nil: nobody listens
-	OASTTimeout     time.Duration     // how long a proof waits for a call; 0: 2 s
-	Browser         Browser           // nil: there is none
+	// OAST is the listener; nil: there is none, and nothing out-of-band is sent.
+	OAST scan.OASTListener
+	// OASTTimeout is how long a proof waits for a call; 0: 2 s.
+	OASTTimeout time.Duration
+	// Browser confirms script; nil: there is none.
+	Browser Browser
 	// Advisories are what is known of versions; nil: there is no data.
 	Advisories scan.Advisories
-	Parallel   int    // operations at once; 4
-	Seed       uint64 // of payloads' random parts
-	Limits     Limits // of operations that take long to answer
+	// Parallel is the number of operations at once; 0: 1.
+	Parallel int
+	// Seed begins the random parts of payloads, so that a scan can be repeated.
+	Seed   uint64
+	Limits Limits // of operations that take long to answer
 	// SideEffects says which operations the profile does not attack, because of what they do.
 	SideEffects *sideeffect.Guard
 	// RenewCSRFToken returns the request with fresh tokens against forgery; nil: as it is.
@@ -105,19 +112,27 @@ type Engine struct {
 	resumption resumption
 	answers    answers
 	families   families
-	words      map[string]message.Point // see words
-	gaps       sitemap.CoverageGaps     // where a check failed
-	overlong   slowest
-	proofs     proofs
+	// Segments of paths that are attacked as values, by operation, see pathWords.
+	words map[string]message.Point
+	// Where a check failed.
+	gaps     sitemap.CoverageGaps
+	overlong slowest
+	proofs   proofs
 
-	renewing sync.RWMutex // held while a request with a fresh token is under way
-	slow     sync.RWMutex // held while a Slow check is at work, for reading by those that work Beside
-	mu       sync.Mutex
-	once     map[string]bool
+	// Held while a request with a fresh CSRF token is under way, which the next one would
+	// invalidate.
+	renewing sync.RWMutex
+	// Held while a Slow check runs, for reading by those that may run together (Concurrent).
+	slow sync.RWMutex
+	mu   sync.Mutex
+	// Keys of FirstTime.
+	once map[string]bool
+	// Numbers of IncrementCount, by key.
 	counts   map[string]int
 	reported map[string]bool
-	tokens   map[string]StoredPayload
-	facts    map[string]*facts // by operation
+	// Values that may be stored, by their token.
+	tokens map[string]StoredPayload
+	facts  map[string]*facts // by operation
 	// unfinished are the operations that each round has not attacked to their end, the quick
 	// round first.
 	unfinished [2]unfinished
@@ -129,8 +144,9 @@ type Engine struct {
 
 // An Identity is an identity beside the one that attacks.
 type Identity struct {
-	Session        traffic.Session
-	LessPrivileged bool // it may do less than the one that attacks, as the target says
+	Session traffic.Session
+	// LessPrivileged: it may do less than the one that attacks, by the target's settings.
+	LessPrivileged bool
 }
 
 // A Browser proves that script runs.
@@ -158,16 +174,20 @@ func (t StoredPayload) sentRequest() *message.Request { return t.Request.With(t.
 
 // An Alert is what a check has proven.
 type Alert struct {
-	Rule          *finding.Rule
-	Severity      finding.Severity   // where it is not the rule's
-	Confidence    finding.Confidence // where it is not the rule's
-	Message       string             // one sentence; empty: the rule's
-	Request       *message.Request   // that proves it
-	Point         *message.Point     // nil: the operation as a whole
-	Payload       string
-	Proof         []string            // steps and what they showed, for people
-	Responses     []*message.Response // in order; the last ones are kept if there are many
-	ResponseNotes []string            // of the answers, as far as there are any
+	Rule *finding.Rule
+	// Severity replaces that of the rule; empty: the rule's.
+	Severity finding.Severity
+	// Confidence replaces that of the rule; empty: the rule's.
+	Confidence finding.Confidence
+	Message    string           // one sentence; empty: the rule's
+	Request    *message.Request // that proves it
+	// Point is what was attacked; nil: the operation as a whole.
+	Point     *message.Point
+	Payload   string
+	Proof     []string            // steps and what they showed, for people
+	Responses []*message.Response // in order; the last ones are kept if there are many
+	// ResponseNotes describe the responses, as far as there are notes.
+	ResponseNotes []string
 	// Location replaces the path by which the vulnerability is reported, for vulnerabilities of a whole site: "/" is
 	// told once, whatever page showed it.
 	Location string
@@ -191,16 +211,19 @@ type operation struct {
 	facts  *facts
 	wait   waited
 	yield  func() bool // ends the turn, see pause; nil: it has none
-	told   atomic.Bool // a flaw
+	// A vulnerability was reported.
+	told atomic.Bool
 	// now says which checks are made now; nil: all.
 	now func(*Rule) bool
 	mu  sync.Mutex // of facts.found, asked and askedAt
 	// asked are answers by payload, of the point that was asked last; see Probe.SendCached.
 	askedAt string
 	asked   map[string]*message.Response
-	size    int    // of their bodies
-	word    string // of the point's Canary
-	other   string // value of Probe.Other
+	// The bytes of the bodies in asked.
+	size int
+	// The word of the point's canary; empty: none was sent.
+	word  string
+	other string // value of Probe.Other
 }
 
 // facts are what is kept of an operation for the slow checks.

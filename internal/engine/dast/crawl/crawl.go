@@ -1,7 +1,15 @@
-// Package crawl finds what an application offers by asking for it as a browser
-// without script would: links in every attribute that holds one, forms, script that is
-// mined for addresses, styles, robots, sitemaps, well-known files, headers. What it
-// finds goes to a site.Map.
+// Package crawl finds what an application offers by requesting it as a browser without script
+// would: links in every attribute that contains one, forms, addresses in script (package script),
+// styles, robots.txt, sitemaps, well-known files, headers. What it finds is added to a sitemap.Map.
+//
+// [Crawler.Run] begins with the base and the seeds, CrawlMore goes on from requests that others
+// have found, such as a browser. Several workers take requests from one queue. When it is empty,
+// later phases send variants of forms, read pages again that stored values may have changed, and
+// try cookies and steps of forms (runAll).
+//
+// Budget: Options.Pages requests. Requests that differ only in values are limited by shape
+// (maxPerShape), so that a calendar or a shop with many products does not use it up. What a limit
+// leaves out is reported.
 package crawl
 
 import (
@@ -31,50 +39,68 @@ import (
 
 // Options say what to crawl. Zero numbers stand for the defaults.
 type Options struct {
-	Client  *traffic.Client
-	As      traffic.Session // nil: nobody
+	Client *traffic.Client
+	// As is the session that requests; nil: nobody's.
+	As      traffic.Session
 	Scope   *sitemap.Scope
 	Surface *sitemap.Map
 	// Submit sends forms that may store something; without it only those that the
 	// method GET sends.
 	Submit bool
-	// Remove sends requests of the method DELETE; without it they are told, and not sent.
+	// Remove sends requests of the method DELETE; without it they are recorded, and not sent.
 	Remove bool
-	// Guard judges what requests do, and which of them are not sent; nil: all are.
+	// Keeper decides by the effect of requests which are not sent; nil: all are.
 	Keeper *sideeffect.Guard
 	// Values are typed into fields; nil: those of no scan.
 	Values *formvalue.Generator
-	// Look sees every answer.
+	// Look gets every response, for checks that only inspect.
 	Look     func(*message.Response)
 	Progress func(asked, known int)
 	Degrade  func(scan.Reason)
-	// Place is the path by which findings name the place of a request.
-	Place    func(*message.Request) string
-	Pages    int       // asked in all; 5,000
-	Parallel int       // at once; 4
-	Until    time.Time // when it ends, if that is set
+	// Place returns the path by which findings name the location of a request.
+	Place func(*message.Request) string
+	// Pages bounds the requests in all; 0: 5,000.
+	Pages int
+	// Parallel is the number of workers; 0: 4.
+	Parallel int
+	// Until is when the crawl ends; zero: with its context.
+	Until time.Time
 }
 
 // A Result is what a crawl saw beside the operations.
 type Result struct {
-	Asked          int
-	Sockets        []string           // addresses of WebSockets, at most maxSockets
-	Routes         []string           // that script shows in the browser, in the order of finding
-	Pages          []*message.Request // that answered with a page, in the order of asking
-	left           leftOut            // that found no room
-	cut            leftOut            // that were to be asked when the scan ended
-	tooManyCookies bool               // so did cookies
+	// Asked counts the requests.
+	Asked int
+	// Sockets are addresses of WebSockets, at most maxSockets.
+	Sockets []string
+	// Routes are those that script shows in the browser, in the order of finding.
+	Routes []string
+	// Pages are the requests that returned a page, in their order.
+	Pages []*message.Request
+	// What a limit left out.
+	left leftOut
+	// What was queued when the scan ended.
+	cut leftOut
+	// The target sets more cookies than are attacked.
+	tooManyCookies bool
 }
 
 const (
-	maxSockets  = 1000
-	maxLists    = 1000
-	maxRoutes   = 300
-	maxPerShape = 4   // requests that differ in values only, and lead to nothing new
-	maxSpare    = 100 // of them that are asked if they do
-	maxChosen   = 150 // pages of one program that a parameter chooses
-	maxPerPlace = 300 // pages of one folder, and programs that forms are sent to
-	maxDepth    = 30  // links from a seed
+	// maxSockets, maxLists and maxRoutes bound what a target can make the crawler remember.
+	maxSockets = 1000
+	maxLists   = 1000
+	maxRoutes  = 300
+	// maxPerShape bounds requests that differ in values only, and lead to nothing new.
+	maxPerShape = 4
+	// maxSpare bounds those that wait, and are requested if the others lead to something new.
+	maxSpare = 100
+	// maxChosen bounds the pages of one program that a parameter chooses: index.php?page=…
+	maxChosen = 150
+	// maxPerPlace bounds the pages of one folder, and the programs that forms are sent to.
+	maxPerPlace = 300
+	// maxDepth bounds the links from a seed: some pages link to themselves with a longer address.
+	maxDepth = 30
+	// maxSegments bounds the segments of a path, for the same reason.
 	maxSegments = 20
 )
 
@@ -130,48 +156,62 @@ func (c *Crawler) CrawlMore(ctx context.Context, found ...*message.Request) (*Re
 
 // An item is a request to be asked, with its distance from a seed.
 type item struct {
-	r     *message.Request
+	r *message.Request
+	// Links from a seed.
 	depth int
-	of    *scriptForm // that r is a variant of
-	list  *chooser    // that r chooses of; nil: of none
-	again bool        // it was asked before, see reread
-	from  string      // shape of the request whose answer led here
-	on    *int        // how often the large page came that names r, see known; nil: it is not large
-	// wanted are parameters that r has because an answer missed them.
+	// The form of script that r is a variant of; nil: of none.
+	of *scriptForm
+	// The chooser that r takes a value of; nil: none.
+	list *chooser
+	// It was requested before, and is read again for what was stored.
+	again bool
+	// The shape of the request whose response led here.
+	from string
+	// How often the large page came that led here, see countLargePage; nil: it is not large.
+	on *int
+	// Parameters that were added because a response missed them.
 	wanted []string
 }
 
 // A Crawler asks for pages. Run and More are called one after another.
 type Crawler struct {
 	Options
-	mu          sync.Mutex
-	ready       *sync.Cond
-	queue       []item
-	busy        int
-	stopped     error
-	seen        map[string]bool // exact requests
-	shapes      map[string]int
-	spare       map[string][]item // by shape, that wait for what others of it lead to
-	room        map[string]int    // by shape, beyond maxPerShape
-	kinds       sitemap.Variants
-	folders     map[string]int
-	sockets     map[string]bool
-	soft        map[string]*softNotFound
-	large       map[[sha256.Size]byte]*int // addresses of a large page, see known
-	lists       []*message.Request         // see Lists
-	cookies     map[string]cookieSource    // by name and path
-	codes       map[string]scriptCode      // by address of the file
+	mu sync.Mutex
+	// Wakes workers that wait for the queue.
+	ready   *sync.Cond
+	queue   []item
+	busy    int
+	stopped error
+	// Requests that were queued, exactly.
+	seen map[string]bool
+	// How many of each shape were queued.
+	shapes map[string]int
+	// By shape, requests that wait for what others of the shape lead to.
+	spare map[string][]item
+	// By shape, how many more are allowed because others led to something new.
+	room    map[string]int
+	kinds   sitemap.Variants
+	folders map[string]int
+	sockets map[string]bool
+	soft    map[string]*softNotFound
+	// By the digest of a large page, at how many addresses it came.
+	large       map[[sha256.Size]byte]*int
+	lists       []*message.Request      // see Lists
+	cookies     map[string]cookieSource // by name and path
+	codes       map[string]scriptCode   // by address of the file
 	scripts     []*scriptForm
 	sent        map[*message.Request]*scriptForm      // the same by request
 	addedInVain map[string]int                        // parameters that were added in vain, see want
 	wanted      int                                   // requests that want has pushed
 	frameForms  map[string]*frameForm                 // by fields
 	behindForm  map[*message.Request]*message.Request // see before
-	stored      bool                                  // a form was answered by a redirect, see reread
-	renewing    sync.RWMutex                          // held while a request with a fresh token is under way
-	renew       func(context.Context, *message.Request) *message.Request
-	result      Result
-	gaps        sitemap.CoverageGaps // that gave no answer, or none that could be read
+	// A form was answered by a redirect, so pages may show what it stored.
+	stored bool
+	// Held while a request with a fresh token is under way.
+	renewing sync.RWMutex
+	renew    func(context.Context, *message.Request) *message.Request
+	result   Result
+	gaps     sitemap.CoverageGaps // that gave no answer, or none that could be read
 }
 
 // runAll works until the queue is empty and nobody is busy; then it sends forms as

@@ -23,10 +23,14 @@ import (
 
 // A Request is a request as it can be sent.
 type Request struct {
-	Method string // upper case
-	Scheme string // "http", "https"
-	Host   string // with the port where it is not the scheme's
-	Path   string // encoded, begins with a slash
+	// Method is in upper case.
+	Method string
+	// Scheme is "http" or "https".
+	Scheme string
+	// Host has the port where it is not that of the scheme.
+	Host string
+	// Path is encoded, and begins with a slash.
+	Path string
 	// Query, Header and Cookies keep order and repetitions.
 	Query   []Param
 	Header  []Param
@@ -70,9 +74,12 @@ type Request struct {
 // A Param is a name with a value.
 type Param struct {
 	Name, Value string
-	Bare        bool   // in a query: without "="
-	File        string // in multipart: the file's name; empty: a plain field
-	Type        string // in multipart: Content-Type of the part
+	// Bare: in a query it stands without "=".
+	Bare bool
+	// File is the name of a file in multipart; empty: a plain field.
+	File string
+	// Type is the Content-Type of the part.
+	Type string
 }
 
 // A BodyKind says how a body is written.
@@ -90,10 +97,13 @@ const (
 
 // A Body is the body of a request.
 type Body struct {
-	Kind   BodyKind
-	Params []Param // of Form and Multipart
-	Text   []byte  // of JSON, XML and Text
-	Type   string  // Content-Type where it is not the kind's usual one
+	Kind BodyKind
+	// Params are those of Form and Multipart.
+	Params []Param
+	// Text is that of JSON, XML and Text.
+	Text []byte
+	// Type is the Content-Type where it is not the usual one of the kind.
+	Type string
 }
 
 // Parse returns the GET request of an absolute address. The fragment is left out.

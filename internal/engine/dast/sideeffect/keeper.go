@@ -20,8 +20,8 @@ import (
 // unless its profile is full.
 const MaxCreated = 5
 
-// reserved is how many of them are left for the proof that something is stored, which comes
-// when all else is over.
+// reserved is how many of them are left for the proof that something is stored, which is sent when
+// everything else is done.
 const reserved = 3
 
 // A Guard holds a scan to what its profile may do, and lists what it creates. It is safe for
@@ -31,40 +31,54 @@ type Guard struct {
 	signed  bool
 	mark    string
 	mu      sync.Mutex
-	final   bool // see Final
-	by      map[string]*creator
-	order   []*creator
-	forms   map[string]message.Effect // restricted, of forms, by key and by address
-	kinds   map[string][]*creator     // that create the same kind of object, see kindPatterns
+	// The last proofs of the scan are being sent, see StartFinalRound.
+	final bool
+	// By operationKey.
+	by map[string]*creator
+	// The same in the order of their first request, for the report.
+	order []*creator
+	// Restricted effects of forms, by operation and by address.
+	forms map[string]message.Effect
+	// Operations that create the same kind of object, see kindPatterns.
+	kinds map[string][]*creator
 }
 
-// creator is what is known of one that may create objects.
+// A creator is an operation that may create objects.
 type creator struct {
-	request *message.Request // the first that created something
-	under   int              // requests under way
+	// The first request that created something.
+	request *message.Request
+	// Requests under way: they may each create one.
+	under int
+	// Objects that it created.
 	created int
-	changed int  // how often it has changed objects of the scan
-	browser int  // requests that a browser sent: their answers are not seen
-	stores  bool // it creates although its answer does not say so
-	tells   bool // its answers name what was created
-	list    []finding.CreatedObject
-	kinds   []string // patterns that it is one of
+	// How often it changed objects of the scan.
+	changed int
+	// Requests that a browser sent, whose responses are not seen.
+	browser int
+	// It creates objects although its response does not say so.
+	stores bool
+	// Its responses name what was created.
+	tells bool
+	// The objects, at most maxListed.
+	list []finding.CreatedObject
+	// The patterns of kinds that it belongs to.
+	kinds []string
 }
 
-// createdCount is how many objects it has created, or may have.
+// createdCount returns how many objects it has created, or may have.
 func (op *creator) createdCount() int { return op.created + op.browser }
 
-// NewGuard returns the keeper of a scan that acts as a user (signed) or as nobody, with the
-// mark of its values.
+// NewGuard returns the guard of a scan that acts as a user (signed) or as nobody, with the mark of
+// its values.
 func NewGuard(profile scan.Profile, signed bool, mark string) *Guard {
 	return &Guard{profile: profile, signed: signed, mark: mark, by: map[string]*creator{},
 		forms: map[string]message.Effect{}, kinds: map[string][]*creator{}}
 }
 
-// Classify is the effect of a request: the one that is noted in it, else what it says itself. A
-// request that a browser sends does not say what its form showed: it has the effect that the
-// classifyForm was seen to have. So has a request for the address alone that such a form is sent to,
-// unless it is the page of the form.
+// Classify returns the effect of a request: the one that is recorded in it, else its own
+// classification. A request of a browser does not show what its form showed, so it has the effect
+// that the form had when it was seen. So has a request for the address alone that such a form is
+// sent to, unless it is the page of the form.
 func (k *Guard) Classify(r *message.Request, about string) message.Effect {
 	if k == nil || r.Effect != "" {
 		return r.Effect
@@ -175,7 +189,8 @@ func (k *Guard) StartFinalRound() {
 var Enough = fmt.Sprintf("not attacked further: below the profile full a scan creates at most %d objects by one "+
 	"operation, and by operations that differ in one word of their path", MaxCreated)
 
-// Browse asks whether a browser may send a request, whose answer nobody sees here.
+// Browse decides whether a browser may send a request, whose response is not seen here. It counts
+// as one that created something.
 func (k *Guard) Browse(r *message.Request) error {
 	if k == nil {
 		return nil

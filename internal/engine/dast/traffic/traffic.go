@@ -1,6 +1,10 @@
-// Package traffic is the one way from a dynamic analysis to its target. It decides
-// whether a request may be sent, identifies it, counts and limits it, and tells when
-// the target cannot take more or is gone. Redirects are answers; nobody is followed.
+// Package traffic is the only way from a dynamic analysis to its target. A [Client] decides whether
+// a request may be sent (scope, side effects, sign-ins), identifies it, counts and limits it, and
+// notices when the target cannot take more (backoff.go) or is gone. Redirects are responses and are
+// never followed.
+//
+// Budget: Options.Requests and Options.Bytes for the whole scan, Options.Rate requests a second and
+// Options.Parallel at once. Errors for which IsFinal is true end the scan of the target.
 package traffic
 
 import (
@@ -31,19 +35,29 @@ import (
 
 // Options say how to send. Zero numbers stand for the defaults.
 type Options struct {
-	Scope    *sitemap.Scope
-	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
-	ID       string        // of the scan, sent as Header
-	Agent    string        // User-Agent
-	Headers  []scan.Header // sent with every request to the target's own host
-	Rate     float64       // requests a second; 300
-	Parallel int           // requests at once; 4
-	Requests int           // in all; 200,000
-	Bytes    int64         // of answers in all; 16 GiB
-	Body     int64         // bytes of one answer that are kept; 4 MiB
-	Timeout  time.Duration // of one request, to the end of its answer; 30 s
-	// Guard decides what may be sent to the target, but for what a Session sends to sign in;
-	// nil: everything.
+	// Scope is what may be requested.
+	Scope *sitemap.Scope
+	Dial  func(ctx context.Context, network, address string) (net.Conn, error)
+	// ID is the identifier of the scan, sent in each request as Header, so that operators recognize
+	// it.
+	ID string
+	// Agent is the header User-Agent; empty: DefaultAgent.
+	Agent string
+	// Headers are sent with each request to the target's own host.
+	Headers []scan.Header
+	// Rate bounds the requests a second; 0: 300.
+	Rate float64
+	// Parallel bounds the requests at once; 0: 4.
+	Parallel int
+	// Requests bounds them in all; 0: 200,000.
+	Requests int
+	// Bytes bounds the responses in all; 0: 16 GiB.
+	Bytes int64
+	// Body bounds the bytes of one response that are kept; 0: 4 MiB.
+	Body int64
+	// Timeout bounds one request, to the end of its response; 0: 30 s.
+	Timeout time.Duration
+	// SideEffects decides what may be sent to the target, except for sign-ins; nil: everything.
 	SideEffects SideEffectGuard
 	// SignIns says that attempts to sign in go on, with invented accounts, until the first sign
 	// of a lock. Otherwise each address gets a few.
@@ -86,9 +100,12 @@ type Session interface {
 
 // These end a scan of the target. Errors of Send wrap them.
 var (
+	// ErrBudgetExhausted: a limit of the scan is reached, not of the target.
 	ErrBudgetExhausted = errors.New("the number of requests, bytes or minutes of the scan is used up")
-	ErrUnreachable     = errors.New("the target does not respond any more")
-	ErrLimited         = errors.New("the target responds only that it limits requests")
+	// ErrUnreachable: maxFailing requests in a row got no response.
+	ErrUnreachable = errors.New("the target does not respond any more")
+	// ErrLimited: for some time the target has done nothing but limit requests, see backoff.go.
+	ErrLimited = errors.New("the target responds only that it limits requests")
 )
 
 // IsFinal reports whether the error means that nothing more can be sent.
@@ -102,31 +119,44 @@ type Client struct {
 	o         Options
 	transport *http.Transport
 	limiter   *rate.Limiter
-	slots     chan struct{} // one is taken by each request that is under way, all by one that is alone
-	alone     chan struct{} // taken by who takes all slots
+	// One is taken by each request under way, all by one that has to be alone.
+	slots chan struct{}
+	// Taken by the request that takes all slots, so that two do not wait for each other.
+	alone chan struct{}
 
-	sent    atomic.Int64
-	bytes   atomic.Int64
-	failed  atomic.Int64 // requests without an answer, in all
-	failing atomic.Int64 // in a row
+	// Requests that were sent.
+	sent atomic.Int64
+	// Bytes of their responses.
+	bytes atomic.Int64
+	// Requests without a response, in all.
+	failed atomic.Int64
+	// The same in a row.
+	failing atomic.Int64
 	back    *backoff
 
-	signIns   signIns
-	passwords sync.Map // texts that no address may have, see Protect
+	signIns signIns
+	// Texts that no address may contain, see Protect.
+	passwords sync.Map
 
+	// The last encrypted connection.
 	certificate atomic.Pointer[tls.ConnectionState]
-	guest       Session // see Receive
+	// The session of somebody who is not signed in, see Receive.
+	guest Session
 
-	mu      sync.Mutex
-	since   int             // the first of the answers that were all refusals
-	refused int             // how many they are
-	partial map[string]bool // routes of answers of which there is a part only
+	mu sync.Mutex
+	// The number of the request with which the present run of refusals began.
+	since int
+	// The length of that run.
+	refused int
+	// Routes whose responses were read in part only, at most maxPartial.
+	partial map[string]bool
 }
 
-// maxPartial bounds the routes that are told.
+// maxPartial bounds the routes that are reported.
 const maxPartial = 1000
 
-// maxFailing is how many requests in a row may stay without an answer.
+// maxFailing is how many requests in a row may stay without a response, until the target counts as
+// gone.
 const maxFailing = 20
 
 // New returns a client.
@@ -222,11 +252,11 @@ func (c *Client) Handshake(ctx context.Context, config *tls.Config) (*tls.Connec
 	return &state, nil
 }
 
-// ThrottledTime tells for how long the client has held back because the target asked for it.
+// ThrottledTime returns for how long the client has paused because the target requested it.
 func (c *Client) ThrottledTime() time.Duration { return c.back.totalPause() }
 
-// RateLimitedRoutes lists the routes that were asked no more, because the target answers them
-// much less often than others: "POST https://example.org/login".
+// RateLimitedRoutes lists the routes that are no longer requested, because the target responds to
+// them much less often than to others: "POST https://example.org/login".
 func (c *Client) RateLimitedRoutes() []string { return c.back.limitedRoutes() }
 
 // TruncatedRoutes lists the routes that gave a page, a script or data of which only a part was
@@ -247,8 +277,8 @@ func IsRefusal(status int) bool {
 	return false
 }
 
-// RefusalRun tells how many of the last answers in a row were refusals, and which request
-// got the first of them.
+// RefusalRun returns how many of the last responses in a row were refusals, and which request got
+// the first of them.
 func (c *Client) RefusalRun() (since, run int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -269,7 +299,7 @@ func (c *Client) countStatus(status int) {
 	c.refused++
 }
 
-// recordTruncated remembers an answer of which there is a part only. Of films and archives the
+// recordTruncated records a response that was read in part only. Of videos and archives the
 // beginning is enough.
 func (c *Client) recordTruncated(resp *message.Response) {
 	if t := resp.MediaType(); !strings.HasPrefix(t, "text/") && !strings.HasSuffix(t, "json") &&
@@ -286,8 +316,8 @@ func (c *Client) recordTruncated(resp *message.Response) {
 // Close closes idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Admit takes one request out of the budget for somebody who sends it himself, such
-// as a browser: it waits for its turn, and returns an error when it may not be sent.
+// Admit takes one request out of the budget for a sender of its own, such as a browser: it waits
+// for its turn, and returns an error when it must not be sent.
 func (c *Client) Admit(ctx context.Context, r *message.Request) error {
 	if err := c.o.Scope.Allows(r); err != nil {
 		return err
@@ -339,7 +369,8 @@ func (c *Client) Send(ctx context.Context, r *message.Request, as Session) (*mes
 	return c.deliverRequest(ctx, r, as, false)
 }
 
-// SendApart is Send for a sign-in: beside the target, it asks hosts for which apart holds.
+// SendApart is Send for a sign-in: beside the target, it also sends to hosts for which apart is
+// true.
 func (c *Client) SendApart(ctx context.Context, r *message.Request, as Session,
 	apart func(*message.Request) bool) (*message.Response, error) {
 	if apart(r) {
