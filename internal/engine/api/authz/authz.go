@@ -45,7 +45,7 @@ type API struct {
 	Users []*User
 	// Base is the address that the paths of operations are below.
 	Base *url.URL
-	// Seed begins the values of requests, so that a repeated scan sends the same.
+	// Seed begins the random values of requests.
 	Seed uint64
 	// Options say how a valid input of an operation is made; what this package knows
 	// better it replaces.

@@ -1,6 +1,6 @@
 // Package requestgen makes requests from a description: valid ones (ValidInput), and ones that
 // break the description in one place (NegativeCases). The same description and seed give the same
-// requests, so that a repeated scan finds the same.
+// requests.
 //
 // value.go generates values from schemas, request.go writes them as messages, violate.go breaks
 // them. It sends nothing, and does not know which objects exist: Options.Known connects it with the

@@ -14,26 +14,37 @@ import (
 type tokenKind int
 
 const (
-	word tokenKind = iota // identifier, keyword or number
-	text                  // string without interpolation
+	// An identifier, a keyword or a number.
+	word tokenKind = iota
+	// A string without interpolation: '…', or "…" without $.
+	text
+	// A string with interpolation: "…$name…".
 	gstring
-	sign // one character
+	// One character of punctuation.
+	sign
+	// A line end, which ends a statement in Groovy.
 	newline
 )
 
 // A token is a piece of the file.
 type token struct {
-	kind   tokenKind
-	value  string // of a text: what is between the quotes, as it is written
-	line   int
-	column int // of the first character of value
-	parts  []interpolation
+	kind tokenKind
+	// value is the text of the token; of a string what is between the quotes, as written.
+	value string
+	line  int
+	// column is that of the first character of value, from 1.
+	column int
+	// parts are the interpolations of a gstring; nil for others.
+	parts []interpolation
 }
 
 // An interpolation is a part of a gstring that Groovy replaces.
 type interpolation struct {
-	expr   string // "params.NAME"
-	offset int    // of $ in the value
+	// expr is the expression: "params.NAME".
+	expr string
+	// offset is that of the $ in the value, in bytes.
+	offset int
+	// length is that of the whole part, in bytes, from $ to the closing brace, or to the end of the name.
 	length int
 }
 
@@ -51,12 +62,14 @@ const maxTokens = 500_000
 
 // A lexer is the state of the division of a file.
 type lexer struct {
-	src     string
-	at      int
-	line    int
-	counted int // the place up to which runes counts
-	runes   int // characters of the present line before counted
-	tokens  []token
+	src  string
+	at   int
+	line int
+	// The offset up to which runes counts.
+	counted int
+	// The characters of the current line before counted; columns are characters, not bytes.
+	runes  int
+	tokens []token
 }
 
 // tokenize divides a file. Its error is a *syntaxError.

@@ -58,7 +58,8 @@ type Scan struct {
 	// Browser runs script; nil: none was wanted, or none could be started.
 	Browser *browser.Browser
 	// Seed begins all random choices. It depends on the target, the scan and the checkpoint, so
-	// that a repeated scan chooses the same and a resumed one does not meet its own objects.
+	// that a resumed scan does not take what its earlier attempt has left in the target for its
+	// own.
 	Seed uint64
 	// SideEffects decides which requests the profile allows, and notes what they created.
 	SideEffects *sideeffect.Guard

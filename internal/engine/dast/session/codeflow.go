@@ -20,8 +20,8 @@ import (
 // (RFC 7636) as a browser without script would: it fills in the issuer's forms, agrees,
 // and takes the code out of the redirect, which it never opens.
 
-// maxPages bounds the pages and redirects of one flow. Large issuers need about ten: sign-in,
-// second factor, consent, and the redirects between them. A loop of redirects ends here.
+// maxPages bounds the pages and redirects of one flow. An issuer with a second factor and consent
+// needs about ten. A loop of redirects ends here.
 const maxPages = 20
 
 // A flow is one walk through the code flow.

@@ -11,36 +11,43 @@ import (
 	"merlon/internal/finding"
 )
 
-// A Map is everything that is known of what the target offers. It is safe for
-// concurrent use.
+// A Map is everything that is known of what the target offers. It is safe for concurrent use.
 type Map struct {
-	mu       sync.Mutex
-	known    map[string]*Entry
-	order    []*Entry
-	limit    int
-	left     int // operations beyond the limit
+	mu sync.Mutex
+	// By OperationKey.
+	known map[string]*Entry
+	// The same in the order of finding.
+	order []*Entry
+	// How many operations it takes.
+	limit int
+	// How many more were found.
+	left     int
 	variants Variants
-	kept     int // bytes of answers
+	// The bytes of the kept responses.
+	kept int
 }
 
 // An Entry is one operation.
 type Entry struct {
-	Request *message.Request // the first that was seen, enriched
+	// Request is the first that was seen, with headers and cookies that were learned later.
+	Request *message.Request
 	Seen    finding.Operation
 	// Withheld says that no request is sent to attack the operation.
 	Withheld bool
 	// Unfinished is why the attack on the operation did not end; empty: it did.
 	Unfinished string
-	// Answer is what the request was answered when it was found, so that nobody has to
-	// ask for it again; nil: it was not asked, or the answer is too long to keep.
+	// Response is the response to the request when it was found, so that no check has to repeat it;
+	// nil: it was not requested, or the response is too long to keep.
 	Response *message.Response
 	// Outline is that of the last answer that is recorded; 0: none is.
 	Outline uint64
 }
 
 const (
-	maxAnswer  = 64 << 10 // bytes of an answer that is kept
-	maxAnswers = 64 << 20 // of all
+	// maxAnswer bounds the bytes of a response that is kept.
+	maxAnswer = 64 << 10
+	// maxAnswers bounds those of all.
+	maxAnswers = 64 << 20
 )
 
 // New returns an empty sitemap that holds up to limit operations.
@@ -79,6 +86,7 @@ func (s *Map) Add(r *message.Request) bool {
 	return true
 }
 
+// describeParameters returns the keys of the request's points, each once.
 func describeParameters(r *message.Request) []string {
 	out, seen := []string{}, map[string]bool{}
 	for _, p := range r.Points() {

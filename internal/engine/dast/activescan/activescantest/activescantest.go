@@ -1,4 +1,6 @@
-// Package activescantest runs checks against a server of the test.
+// Package activescantest runs checks against a server of the test: Attack over loopback, Timed in a
+// bubble of synctest, where waiting takes no time. Settings change the engine, such as its profile
+// or a listener.
 package activescantest
 
 import (
@@ -24,10 +26,13 @@ import (
 	"merlon/internal/scan"
 )
 
-// A Result is what a run said.
+// A Result is the outcome of a run.
 type Result struct {
+	// Findings are those that were reported, in their order.
 	Findings []finding.Finding
-	Reasons  []scan.Reason
+	// Reasons are the gaps.
+	Reasons []scan.Reason
+	// Requests is how many were sent.
 	Requests int
 }
 
@@ -52,20 +57,20 @@ func Listening(t *testing.T) Option {
 	return func(r *activescan.Engine) { r.OAST, r.OASTTimeout = l.Scan(), 100*time.Millisecond }
 }
 
-// Fetch returns what an application of the test asks for an address with: the body of
-// the answer, or nothing.
+// Fetch returns how an application of the test requests an address: the body of the response, or
+// nothing.
 func Fetch(t *testing.T) func(address string) string {
 	t.Helper()
 	return fetch(t, "")
 }
 
-// View is Fetch as the browser of a person.
+// View is Fetch with the User-Agent of a browser: a call by a person, not by the server.
 func View(t *testing.T) func(address string) string {
 	t.Helper()
 	return fetch(t, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 }
 
-// fetch asks under a name; empty: that of the library.
+// fetch requests with a User-Agent; empty: that of the library.
 func fetch(t *testing.T, agent string) func(address string) string {
 	return func(address string) string {
 		r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, address, nil)

@@ -286,7 +286,7 @@ func probeECB(p *activescan.Probe, base *activescan.Baseline) error {
 	for range 2 {
 		letter := p.RandomLetters(1)
 		for _, equal := range []bool{true, false} {
-			// Six blocks of 16 bytes, at least four of which are whole wherever the text begins.
+			// Six blocks of 16 bytes, five of which are whole wherever in the plaintext they begin.
 			payload = strings.Repeat(letter, 96)
 			note := "a text of equal blocks"
 			if !equal {

@@ -44,32 +44,46 @@ func acceptsPoint(p message.Point) bool {
 	return !p.HoldsJSON() || p.Type != "boolean" && p.Type != "null"
 }
 
-// A prober holds what is known of the point.
+// A prober is the examination of one point.
 type prober struct {
 	*activescan.Probe
-	first   *message.Response    // answer without an attack
-	base    *activescan.Baseline // nil: not asked for yet
-	broken  *message.Response    // answer to a value that breaks any statement
-	value   string
-	control *message.Response // answer to a value that names nothing; nil: not asked for yet
-	dbms    string            // whose error broken shows; empty: unknown
-	// likely and others are the places of the statement that the value may stand at.
+	// The response without an attack.
+	first *message.Response
+	// The baseline; nil: not requested yet.
+	base *activescan.Baseline
+	// The response to a value that breaks any statement.
+	broken *message.Response
+	// The point's original value.
+	value string
+	// The response to a value that names nothing; nil: not requested yet.
+	control *message.Response
+	// The database whose error broken shows; empty: unknown.
+	dbms string
+	// The positions in a statement that the value may have: those that the responses suggest, and
+	// the rest.
 	likely, others []*place
-	looked         int  // places that were asked for
-	doubted        bool // doubtful was said once, whatever was thought of since
-	doubtful       bool // answers did not follow the values of a form
-	anew           bool // a question was asked again, since the page may be another one by now
-	parsed         bool // another error of a database than the first was seen
+	// How many positions were tried.
+	looked  int
+	doubted bool // doubtful was said once, whatever was thought of since
+	// Responses did not follow the values of a form.
+	doubtful bool
+	// A request was repeated, because the page may have changed by now.
+	anew bool
+	// Another error of a database than the first one was seen.
+	parsed bool
 	// lost tells by words whether the statement failed, where the page changes by itself;
 	// nil: it is not known to.
-	lost    func(resp *message.Response, payload string) bool
-	changed bool   // the breaking value leads to another page than one that names nothing
-	wide    string // what breaks statements in the place of Probe.Breaking; empty: that does
+	lost func(resp *message.Response, payload string) bool
+	// The breaking value leads to another page than one that names nothing.
+	changed bool
+	// What breaks statements in place of Probe.BreakingValue; empty: that does.
+	wide string
 }
 
 // Breaking is the value that breaks any statement that it is a part of.
 func (s *prober) Breaking() string { return cmp.Or(s.wide, s.Probe.BreakingValue()) }
 
+// probePoint examines a point, headers that the request does not have in a shorter way.
 func probePoint(p *activescan.Probe) error {
 	switch {
 	case p.AlreadyFound(Mark):

@@ -4,7 +4,7 @@
 // Each version and group of ciphers is tested by a handshake that offers nothing else (RFC 8996 for
 // TLS 1.0 and 1.1, RFC 7465 for RC4). Pages are read as they come by, without requests.
 //
-// Budget: four handshakes with the target's own host for a scan.
+// Budget: three handshakes with the target's own host for a scan.
 package tls
 
 import (
