@@ -20,17 +20,20 @@ import (
 
 // This file is what a check can do.
 
-// Baseline is what the operation answers without an attack.
+// A Baseline is what the operation returns without an attack, twice, for comparisons.
 type Baseline struct {
 	First, Second *message.Response
 	// Stable reports whether both are the same page but for places that are known to
 	// change, so that a difference means something.
 	Stable bool
-	known  *changing
-	page   *Page // of First
+	// The parts of the page that change by themselves.
+	known *changing
+	// The page of First.
+	page *Page
 }
 
-// errNoBaseline says that the operation does not answer twice.
+// errNoBaseline means that the operation did not respond twice. It is Invalid, so that checks skip
+// it.
 var errNoBaseline = errs.E(errs.Invalid, "the operation gave no baseline")
 
 // FirstResponse is what the operation answers without an attack, the answer that was seen when

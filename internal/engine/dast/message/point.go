@@ -14,11 +14,12 @@ type In string
 // Where points are. The names of parameters are points of their own: what reads
 // them all reads the names too.
 const (
-	InPath       In = "path"
-	InQuery      In = "query"
-	InForm       In = "form"
-	InMultipart  In = "multipart"
-	InFileName   In = "filename" // of a file in multipart
+	InPath      In = "path"
+	InQuery     In = "query"
+	InForm      In = "form"
+	InMultipart In = "multipart"
+	// InFileName is the name of a file in multipart.
+	InFileName   In = "filename"
 	InJSON       In = "json"
 	InXML        In = "xml"
 	InHeader     In = "header"
@@ -27,20 +28,26 @@ const (
 	InQueryName  In = "query-name"
 	InFormName   In = "form-name"
 	InCookieName In = "cookie-name"
-	InJSONName   In = "json-name" // of a member of JSON; Name is the pointer to it
+	// InJSONName is the name of a member; Name is the pointer to it.
+	InJSONName In = "json-name"
 )
 
-// A Point is a place in a request where a value can be put.
+// A Point is a location in a request where a value can be replaced.
 type Point struct {
 	In In
-	// of the parameter; of JSON its pointer (RFC 6901); of XML a path of names; of a path the segment's name or number
+	// Name is that of the parameter; in JSON a pointer (RFC 6901); in XML a path of element names;
+	// in a path the name or the number of the segment.
 	Name string
-	// Index tells points apart: the parameter's place in its list, the segment's
-	// number from 0, the leaf's number; -1: the parameter is not in the request.
+	// Index distinguishes points of one name: the index of the parameter in its list, the number of
+	// the segment from 0, the number of the leaf; -1: the parameter is not in the request.
 	Index int
-	Value string // that is there now
-	Type  string // see Request.Types; of a JSON leaf "string", "number", "boolean", "null"
-	Inner *Inner // nil: the value is that of the parameter, and not one within it
+	// Value is the present one.
+	Value string
+	// Type is as in Request.Types; of a JSON leaf "string", "number", "boolean" or "null".
+	Type string
+	// Inner is the value within this one that the point means, such as JSON in a cookie; nil: the
+	// whole value.
+	Inner *Inner
 }
 
 // Constant is the type of a value that makes the operation: with another one it is

@@ -15,25 +15,34 @@ import (
 	"merlon/internal/lazyregexp"
 )
 
-// A Response is an answer. Redirects are answers.
+// A Response is a response as it was read. It is safe for concurrent use: text and document are
+// made once.
 type Response struct {
-	Request   *Request
-	Status    int
-	Proto     string // "HTTP/1.1"
-	Header    http.Header
-	Body      []byte        // decompressed, cut at the limit of the scan
-	Truncated bool          // the body was longer
-	Took      time.Duration // to the end of the body
-	Sent      string        // the request as it was sent, with what the session added, credentials replaced
+	Request *Request
+	Status  int
+	// Proto is the version: "HTTP/1.1".
+	Proto  string
+	Header http.Header
+	// Body is decompressed, and cut at the limit of the scan.
+	Body []byte
+	// Truncated: the body was longer, or broke off.
+	Truncated bool
+	// Took is the time to the end of the body.
+	Took time.Duration
+	// Sent is the request as it was sent, with what the session added; credentials are replaced.
+	Sent string
 
-	same   *Response // with the same body, which was read already; nil: none
+	// Another response with the same body, whose text and document this one uses; nil: none.
+	same   *Response
 	decode sync.Once
 	text   string
 	parse  sync.Once
 	doc    *html.Node
-	failed error // of the parser
+	// The error of the HTML parser.
+	failed error
 	mu     sync.Mutex
-	shown  map[*lazyregexp.Regexp]bool // see Shows
+	// Results of MatchesBody, by expression.
+	shown map[*lazyregexp.Regexp]bool
 }
 
 // ShareBody reports whether the answer has the body and the type of another one, and lets it

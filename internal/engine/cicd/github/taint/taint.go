@@ -20,16 +20,22 @@ import (
 
 // Limits of following one value.
 const (
-	maxDepth   = 12
+	// maxDepth bounds the hops of one value: a variable that refers to itself ends here.
+	maxDepth = 12
+	// maxOrigins bounds the origins that a finding names.
 	maxOrigins = 20
-	maxWork    = 2000 // contexts looked at
+	// maxWork bounds the contexts that are resolved for one expression.
+	maxWork = 2000
 )
 
 // An Origin is where a text comes from.
 type Origin struct {
-	Trust   Trust
-	Context string // "github.event.issue.title"
-	Path    []Hop
+	// Trust says who can choose the text.
+	Trust Trust
+	// Context is the expression: "github.event.issue.title".
+	Context string
+	// Path is how the text came to its use, the origin first.
+	Path []Hop
 	// OneLine is set where a command leaves a single line of the text.
 	OneLine bool
 }
@@ -49,7 +55,8 @@ type Site struct {
 	// Call is how the action or the reusable workflow is entered. nil is every way
 	// that the tree knows.
 	Call *workflow.Call
-	Up   *Site // where the call stands
+	// Up is where the call stands; nil: at the top.
+	Up *Site
 }
 
 // A Tracker follows values in a tree.

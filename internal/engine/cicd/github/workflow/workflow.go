@@ -18,13 +18,17 @@ import (
 
 // A File is a workflow or an action.
 type File struct {
-	Path     string
-	Root     string // the folder of the repository, with a slash at its end, or ""
-	Source   *document.Source
-	Doc      *document.Node
-	Workflow *actionlint.Workflow // nil for an action
-	Action   *Action              // nil for a workflow
-	Faults   []Fault              // parts that could not be read
+	Path string
+	// Root is the folder of the repository, with a slash at its end; empty: the root of the tree.
+	Root   string
+	Source *document.Source
+	Doc    *document.Node
+	// Workflow is nil for an action.
+	Workflow *actionlint.Workflow
+	// Action is nil for a workflow.
+	Action *Action
+	// Faults are parts that could not be read.
+	Faults []Fault
 }
 
 // A Fault is a part of a file that could not be read.
@@ -35,13 +39,17 @@ type Fault struct {
 
 // An Action is what action.yml declares.
 type Action struct {
-	Name    string
-	Using   string // "composite", "docker", "node24", …
-	Inputs  []Input
-	Outputs map[string]*actionlint.String // value by name in lower case
-	Steps   []*actionlint.Step            // of a composite action
-	Image   *document.Node                // of a Docker action
-	Line    int                           // of runs
+	Name string
+	// Using is the runtime: "composite", "docker", "node24".
+	Using  string
+	Inputs []Input
+	// Outputs are values by name, in small letters.
+	Outputs map[string]*actionlint.String
+	// Steps are those of a composite action; nil for others.
+	Steps []*actionlint.Step
+	// Image is that of a Docker action; nil for others.
+	Image *document.Node
+	Line  int // of runs
 }
 
 // An Input is what an action or a reusable workflow takes.
