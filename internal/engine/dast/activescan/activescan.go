@@ -302,6 +302,7 @@ func (r *Engine) Run(ctx context.Context) error {
 	r.restoreCheckpoint()
 	defer r.leftOut()
 	for _, slow := range []bool{false, true} {
+		// Checks that take the target's time would slow down its users.
 		if slow && (r.Target.Production || !r.hasRules(true)) {
 			break
 		}
@@ -309,6 +310,7 @@ func (r *Engine) Run(ctx context.Context) error {
 			return r.endReason(ctx, err)
 		}
 	}
+	// What may still be created is now used for the proof of stored values.
 	r.SideEffects.StartFinalRound()
 	if err := r.searchStoredPayloads(ctx); err != nil {
 		return r.endReason(ctx, err)

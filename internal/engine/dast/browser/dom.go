@@ -620,6 +620,7 @@ func (p *prober) postMessages(ctx context.Context, page *Page, text string) erro
 		}
 		all = append(all, shaped...)
 	}
+	// Listeners that check the origin by a part of its name accept one of these.
 	origins := messageOrigins(strings.Join(listeners, "\n"))
 	if err := page.Eval(ctx, page.scriptCall("post", all, origins), nil); err != nil {
 		return err
@@ -641,6 +642,7 @@ func messagesFor(listener, text string) ([]any, error) {
 			}
 		}
 	}
+	// if (e.data.type === "render") requires this value beside the payload.
 	for _, m := range compared.FindAllStringSubmatch(listener, 20) {
 		object[m[1]] = m[2]
 	}
@@ -651,6 +653,7 @@ func messagesFor(listener, text string) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Listeners read objects, or parse a text as JSON.
 	all := []any{object, string(encoded)}
 	for _, m := range cased.FindAllStringSubmatch(listener, 5) {
 		for _, name := range []string{"type", "action", "kind", "command", "event"} {

@@ -366,6 +366,7 @@ func (p *Page) handleEvent(s *session, ev any) {
 // has a process and a session of its own.
 func (p *Page) prepareChild(e *target.EventAttachedToTarget) {
 	s := p.in.root.sessionOf(e.SessionID)
+	// These outlive a page and could answer its requests from a cache of their own.
 	if e.TargetInfo.Type == "service_worker" || e.TargetInfo.Type == "shared_worker" {
 		go p.in.closeTarget(e.TargetInfo.TargetID)
 		return
@@ -400,6 +401,7 @@ func (p *Page) handleDialog(s *session, e *cdppage.EventJavascriptDialogOpening)
 	if over {
 		p.failPage(fmt.Sprintf("it opened more than %d dialogs", maxDialogs))
 	}
+	// An alert has one button only, and leaving a page must not be prevented by the page.
 	accept := p.o.Agree || e.Type == cdppage.DialogTypeAlert || e.Type == cdppage.DialogTypeBeforeunload
 	ctx, cancel := context.WithTimeout(p.ctx, commandLimit)
 	defer cancel()
@@ -484,6 +486,7 @@ func (p *Page) navigate(ctx context.Context, to cdppage.NavigateParams, limit ti
 		}
 		return p.pageError(err)
 	}
+	// A download or a 204 aborts the navigation, and is no error.
 	if result.ErrorText != "" && result.ErrorText != "net::ERR_ABORTED" {
 		return p.pageError(fmt.Errorf("the page %s does not load: %s", message.Truncate(to.URL, 200), result.ErrorText))
 	}

@@ -220,6 +220,7 @@ func (c *Crawler) runAll(ctx context.Context) (*Result, error) {
 	stop := context.AfterFunc(ctx, func() { c.stopCrawl(ctx.Err()) })
 	defer stop()
 	c.runWorkers(ctx)
+	// Forms first as the page fills them in, then as its script might.
 	c.queue = c.formVariants()
 	c.runWorkers(ctx)
 	c.queue = c.pagesToReread()
@@ -331,6 +332,7 @@ func (c *Crawler) requestItem(ctx context.Context, it item) error {
 	if c.Look != nil && !known {
 		c.Look(resp)
 	}
+	// A variant is compared with the form that it was made of, not read for itself.
 	if it.of != nil {
 		return c.compareVariant(ctx, it, resp)
 	}
@@ -611,6 +613,7 @@ func (c *Crawler) isSoftNotFound(ctx context.Context, resp *message.Response) bo
 			s.page, s.texts = got, stableText(got)
 		}
 	})
+	// A query may decide whether something is there.
 	if s.page == nil || len(r.Query) > 0 {
 		return false
 	}
@@ -706,6 +709,7 @@ func Resolve(base *url.URL, text, origin string) *message.Request {
 	if err != nil {
 		return nil
 	}
+	// Credentials in an address are not sent: they would replace those of the session.
 	u.User = nil
 	r, err := message.FromURL(u)
 	if err != nil {

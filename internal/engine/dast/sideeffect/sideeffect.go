@@ -21,7 +21,7 @@ import (
 	"merlon/internal/engine/dast/sitemap"
 )
 
-// A Operation is what is known of an operation.
+// An Operation is what is known of an operation before it is requested.
 type Operation struct {
 	Request *message.Request
 	// Signed says that the scan acts as a user: a form with values then shows what belongs to
@@ -39,6 +39,7 @@ func Classify(s Operation) message.Effect {
 	switch {
 	case sitemap.EndsSession(r):
 		return message.Ends
+	// Before the words: "delete" on the page of an object of the scan is allowed.
 	case s.editsOwnObject():
 		return message.Owned
 	case !isUnsafeMethod(r.Method):
@@ -66,7 +67,7 @@ func Classify(s Operation) message.Effect {
 	return s.classifyForm(said)
 }
 
-// saysRemoval reports whether a parameter says that the operation removes something.
+// saysRemoval reports whether a parameter names a removal as its action: action=delete.
 func saysRemoval(p message.Param) bool {
 	return isActionParameter(p.Name) && anyIn(wordsOf(p.Value), removing)
 }
@@ -149,8 +150,10 @@ func anyIn(words []string, set map[string]bool) bool {
 }
 
 const (
-	maxToken  = 20 // bytes of a value that says what to do
-	minSecret = 8  // of a token against forgery
+	// maxToken bounds the bytes of a value that names an action: do=delete.
+	maxToken = 20 // bytes of a value that says what to do
+	// minSecret is the length from which on a value is a token against forgery.
+	minSecret = 8 // of a token against forgery
 )
 
 // isActionParameter reports whether a parameter says what to do.
@@ -163,13 +166,18 @@ func isActionParameter(name string) bool {
 	return false
 }
 
-// said are the words by which an operation says what it does.
+// A said contains the words by which an operation says what it does.
 type said struct {
-	path   []string // of the last words of the path that are no identifiers, and of the program
-	words  []string // all, also of the button, of values that say what to do and of the description
-	label  []string
-	folder int  // how many of the words are those of folders
-	open   bool // the path goes on behind an identifier, or ends with one
+	// The words of the last two segments of the path that are no identifiers.
+	path []string
+	// All words, also those of the button, of values that name an action, and of the description.
+	words []string
+	// The words of the button that sends the form.
+	label []string
+	// How many of the words are those of a folder, which says less than the last segment.
+	folder int
+	// The path ends with an identifier.
+	open bool
 }
 
 // collectWords collects them.
@@ -206,7 +214,8 @@ func (s Operation) collectWords() said {
 	return out
 }
 
-// firstSentence is the first sentence of a description.
+// firstSentence returns the first sentence of a description, at most 80 bytes: later ones describe
+// details.
 func firstSentence(about string) string {
 	if i := strings.IndexAny(about, ".\n"); i >= 0 {
 		about = about[:i]
@@ -214,6 +223,7 @@ func firstSentence(about string) string {
 	return about[:min(len(about), 80)]
 }
 
+// typeOf returns the type of a field or a parameter by its name; empty: unknown.
 func typeOf(r *message.Request, name string) string {
 	for _, in := range []message.In{message.InForm, message.InMultipart, message.InQuery} {
 		if t := r.Types[string(in)+":"+name]; t != "" {
@@ -223,6 +233,7 @@ func typeOf(r *message.Request, name string) string {
 	return ""
 }
 
+// hasAny reports whether one of the words is in the set.
 func (s said) hasAny(words map[string]bool) bool { return anyIn(s.words, words) }
 
 // saysSignIn reports whether the words say that it signs in. A folder named so, as in
@@ -231,7 +242,7 @@ func (s said) saysSignIn() bool {
 	return anyIn(s.words[s.folder:], signIn)
 }
 
-// worstEffect is the worst that the words say; empty: they say nothing of the kind.
+// worstEffect returns the most restricted effect that the words name; empty: they name none.
 func (s said) worstEffect() message.Effect {
 	if s.hasAny(register) {
 		return message.Creates
@@ -290,7 +301,7 @@ func (s Operation) asksWho() bool {
 	return passwords == 1 && typed == 1 && others <= 1 && len(s.Request.Shown) == 0
 }
 
-// takesPasswordOrRights reports whether the operation takes a password, or rights.
+// takesPasswordOrRights reports whether the operation takes a password or a privilege.
 func (s Operation) takesPasswordOrRights() bool {
 	for _, name := range s.fieldNames() {
 		if sitemap.IsPassword(name) || IsPrivilegeField(name) {

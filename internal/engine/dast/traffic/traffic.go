@@ -353,6 +353,7 @@ func (c *Client) waitForTurn(ctx context.Context, r *message.Request) error {
 		}
 		return ctx.Err()
 	}
+	// Counted before it is sent, so that parallel requests cannot exceed the limit.
 	if c.sent.Add(1) > int64(c.o.Requests) {
 		c.sent.Add(-1)
 		return fmt.Errorf("%w: %d requests", ErrBudgetExhausted, c.o.Requests)
@@ -400,6 +401,7 @@ func (c *Client) forwardRequest(ctx context.Context, r *message.Request, as Sess
 	if err := c.refusePasswordInQuery(r); err != nil {
 		return nil, err
 	}
+	// A page for visitors must not get the session of a user.
 	if r.Guest && as != nil {
 		as = c.guest
 	}
@@ -454,6 +456,7 @@ func (c *Client) addScanHeaders(req *http.Request, r *message.Request) {
 	}
 	req.Header.Set("Accept-Encoding", "gzip, deflate")
 	req.Header.Set(Header, c.o.ID)
+	// Headers of the target may contain credentials, such as those of a test environment.
 	if c.o.Scope.Trusts(r.Scheme, r.Host) {
 		for _, h := range c.o.Headers {
 			if req.Header.Get(h.Name) == "" {
