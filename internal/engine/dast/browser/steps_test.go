@@ -70,7 +70,7 @@ func TestSignIn(t *testing.T) {
 		checkStored(t, w, s)
 	}
 	for want, l := range map[string]Login{
-		"step 5 of the sign-in: a value holds {{totp}}":       {Steps: steps},
+		"step 5 of the sign-in: a value contains {{totp}}":    {Steps: steps},
 		"step 1 of the sign-in: nothing appeared at #nowhere": {Steps: []scan.BrowserStep{{Wait: "#nowhere"}}},
 		"shows no form": {Form: &scan.FormLogin{URL: w.server.URL + "/api/me"}},
 	} {
