@@ -251,7 +251,7 @@ func endOrphans(ctx context.Context, tx *sqldb.Tx, sc tenant.Scope, d droppedIma
 		history = append(history, historyRow(sc, &triage.Change{
 			ID: triage.NewID(), Flaw: f.flaw, Finding: f.id, Kind: triage.StatusChange, Value: string(triage.Resolved),
 			Previous: string(f.cell.Status),
-			Reason:   "the image was deleted, and no other holds it", By: sc.Actor.UserID,
+			Reason:   "the image was deleted, and no other contains it", By: sc.Actor.UserID,
 		}))
 	}
 	if _, err := tx.Exec(ctx, `UPDATE finding SET status = ?, closed = 1, gone = TRUE, updated_at = ?,
