@@ -278,7 +278,7 @@ func wait(ctx context.Context, d time.Duration) error {
 // 10.2.3); the form with a date is not used by the service.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
-	// A number above 2^20 seconds (12 days) is taken for an error.
+	// More than 2^20 seconds (12 days) is treated as an invalid value.
 	if err != nil || seconds < 0 || seconds > 1<<20 {
 		return 0
 	}

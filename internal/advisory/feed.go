@@ -26,7 +26,7 @@ type Feed struct {
 	Entries  int       `json:"entries"`
 }
 
-// A feedKind is what a feed tells of records.
+// A feedKind is the kind of data that a feed adds to records.
 type feedKind uint8
 
 const (

@@ -203,7 +203,7 @@ func (d *decoder) takeHead() (id string, modified time.Time, dropped bool) {
 	return d.takeText(), d.takeTime(), d.takeByte() != 0
 }
 
-// takeDetails reads what is told of a record.
+// takeDetails reads the details of a record.
 func (d *decoder) takeDetails() details {
 	var out details
 	out.id, out.modified, out.dropped = d.takeHead()

@@ -81,7 +81,7 @@ type affected struct {
 // An event is a point where a range begins or ends.
 type event struct {
 	kind eventKind
-	// as in the record; "0" stands for the first version
+	// as in the record; "0" means before the first version
 	version string
 }
 

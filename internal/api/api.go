@@ -247,7 +247,7 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 // Handler returns the handler of every API address. Requests pass the middleware from the
 // last one to the first: the path is cleaned, the query is brought to its canonical form,
 // the request is remembered for problem bodies. On the way back the response gets its entity
-// tag before it is compressed, since a weak tag stands for every content coding.
+// tag before it is compressed: one weak tag is valid for every content coding.
 func (a *API) Handler() http.Handler {
 	var h http.Handler = a.router
 	h = tagResponses(h)

@@ -233,7 +233,7 @@ func TestSessionsEnd(t *testing.T) {
 		want(t, "end as nobody", w.EndSession(t.Context(), tenant.Actor{}, se.ID), errs.NotFound)
 		list, err := w.Sessions(t.Context(), actor(eve))
 		if err != nil || len(list) != 0 {
-			t.Errorf("a stranger sees %v, %v", list, err)
+			t.Errorf("another user sees %v, %v", list, err)
 		}
 		list, err = w.Sessions(t.Context(), actor(u))
 		if err != nil || len(list) != 1 || list[0].ID != se.ID || list[0].Token != "" {

@@ -31,8 +31,8 @@ const (
 	parallel   = 8          // records that are fetched at the same time
 )
 
-// listChanges returns the ids of the records that are newer at the mirror than at hand;
-// nil when the mirror does not say, or need not be asked.
+// listChanges returns the IDs of the records that are newer at the mirror than in the local copy. It
+// is nil when the mirror has no list of changes, or when everything is downloaded anyway.
 func (f *fetch) listChanges(ctx context.Context, name string) (map[string]bool, error) {
 	key := name + "/modified_id.csv"
 	if _, before := f.out.Mirror.Files[name+"/all.zip"]; !before {

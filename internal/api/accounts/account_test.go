@@ -60,7 +60,7 @@ func TestServiceAccounts(t *testing.T) {
 		w.AsPerson("administrator").Delete(accounts+"/"+id, nil).Want(200)
 		robot.Get(w.Organization).Want(401)
 
-		// Another organization's account is nobody here.
+		// An account of another organization is not found.
 		w.People["boss"] = w.Person("boss")
 		other := "/organization/" + w.AsPerson("boss").Post("/organization",
 			apitest.NewOrganization).Want(201).Text("organizationId")

@@ -222,7 +222,7 @@ func TestPersonalAccessTokens(t *testing.T) {
 		r.As(eve).Patch(path+"/name", object{"currentName": "ci", "name": "mine"}).Want(404)
 		r.As(eve).Post(path+"/delete", object{"name": "ci"}).Want(404)
 		if body := string(r.As(eve).Get(path).Want(200).Body); body != "[]\n" {
-			t.Errorf("a stranger sees %s", body)
+			t.Errorf("another user sees %s", body)
 		}
 		r.As(ada).Patch(path+"/name", object{"currentName": "ci", "name": "forever"}).Want(409)
 		r.As(ada).Patch(path+"/name", object{"currentName": "ci", "name": "build"}).Want(200)

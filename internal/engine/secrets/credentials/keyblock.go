@@ -40,9 +40,13 @@ func splitKeyBlocks(text string, secrets []secret) []secret {
 	out := make([]secret, 0, len(secrets))
 	taken := map[int]bool{} // offsets of keys that are in out
 	for _, s := range secrets {
+		if s.rule != keyRule {
+			out = append(out, s)
+			continue
+		}
 		begins := blockBegin.FindAllStringIndex(s.value, -1)
-		if s.rule != keyRule || len(begins) < 2 || !strings.HasPrefix(text[s.at.start:], s.value) {
-			taken[s.at.start] = taken[s.at.start] || s.rule == keyRule
+		if len(begins) < 2 || !strings.HasPrefix(text[s.at.start:], s.value) {
+			taken[s.at.start] = true
 			out = append(out, s)
 			continue
 		}

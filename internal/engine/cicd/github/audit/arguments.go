@@ -65,10 +65,8 @@ func (p *Pass) checkProgram(b workflow.Body, i int, l script.Line, command, args
 // file, not a program.
 var plainFile = lazyregexp.New(`^\$\{?\w+\}?$`)
 
-// shellVariables returns the variables of an argument without its expressions, which
-// are the business of another rule. The result is a text with "$name" for each, which
-// the tracker reads. The result is a text with "$name" for each, which the tracker
-// reads.
+// shellVariables returns the variables of an argument without its expressions, which are the
+// business of another rule. The result is a text with "$name" for each, which the tracker reads.
 func shellVariables(arg string) string {
 	var out strings.Builder
 	for _, v := range script.ExpandedVariables(arg) {

@@ -188,9 +188,8 @@ var checkers = wordSet(`actions-cool/check-user-permission prince-chrismc/check-
 // permission matches requests to GitHub's API for the rights of a user.
 var permission = lazyregexp.New(`collaborators/.{1,80}?/permission|getCollaboratorPermissionLevel|getMembershipForUserInOrg|/memberships/|author_association|authorAssociation|checkMembershipForUser`)
 
-// isPermissionChecked reports whether a step before s looks at the permissions of the
-// actor. A check behind the checkout comes too late. A check behind the checkout comes
-// too late.
+// isPermissionChecked reports whether a step before s looks at the permissions of the actor. A
+// check behind the checkout comes too late.
 func isPermissionChecked(steps []*actionlint.Step, s *actionlint.Step) bool {
 	for _, e := range steps {
 		if e == s {

@@ -131,8 +131,7 @@ var (
 	botNames = lazyregexp.New(`(?i)\[bot\]'?$`)
 )
 
-// isBotCheck reports whether the operands compare the actor with a bot. An account's
-// number is compared too, because names can be taken over. An account's number is
+// isBotCheck reports whether the operands compare the actor with a bot. An account's number is
 // compared too, because names can be taken over.
 func isBotCheck(context, value actionlint.ExprNode) bool {
 	path := expression.ContextPath(context)
@@ -152,9 +151,8 @@ func isBotCheck(context, value actionlint.ExprNode) bool {
 	return false
 }
 
-// dominatesCondition reports whether the comparison alone can make the condition true.
-// Behind && another operand may still refuse. Behind && another operand may still
-// refuse.
+// dominatesCondition reports whether the comparison alone can make the condition true. Behind &&
+// another operand may still refuse.
 func dominatesCondition(root actionlint.ExprNode) bool {
 	l, ok := root.(*actionlint.LogicalOpNode)
 	return !ok || l.Kind == actionlint.LogicalOpNodeKindOr

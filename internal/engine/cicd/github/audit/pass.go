@@ -131,9 +131,8 @@ func runnableSteps(b workflow.Body) iter.Seq2[int, *actionlint.Step] {
 	}
 }
 
-// isNeverTrue reports whether the condition is always false. Such a step is
-// documentation; a finding in it would be a false positive. Such a step is
-// documentation; a finding in it would be a false positive.
+// isNeverTrue reports whether the condition is always false. Such a step is documentation; a
+// finding in it would be a false positive.
 func isNeverTrue(cond *actionlint.String) bool {
 	if cond == nil {
 		return false

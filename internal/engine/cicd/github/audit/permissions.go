@@ -66,9 +66,8 @@ func (p *Pass) takesUntrustedCode() bool {
 	return false
 }
 
-// onlySetsLabels reports whether the workflow does nothing but set labels. This is the
-// purpose that GitHub documents pull_request_target for. This is the purpose that
-// GitHub documents pull_request_target for.
+// onlySetsLabels reports whether the workflow does nothing but set labels. This is the purpose
+// that GitHub documents pull_request_target for.
 func onlySetsLabels(f *workflow.File) bool {
 	n := 0
 	for _, b := range f.Bodies() {
@@ -205,9 +204,8 @@ func (p *Pass) checkBroadPermissions(perms *actionlint.Permissions, where string
 	p.Out(Rules.Get("excessive-permissions"), f)
 }
 
-// checkUndocumentedPermissions finds permissions that nobody says the reason of. A
-// reviewer cannot tell a right that a step needs from one that is left over. A reviewer
-// cannot tell a right that a step needs from one that is left over.
+// checkUndocumentedPermissions finds permissions without a comment that explains them. A reviewer cannot
+// tell a right that a step needs from one that is left over.
 func checkUndocumentedPermissions(p *Pass) {
 	var blocks []*document.Node
 	blocks = append(blocks, p.File.Doc.Get("permissions"))
