@@ -105,6 +105,8 @@ type Reason struct {
 	Path    string   `json:"path"`
 	Line    int      `json:"line"`
 	Rules   []string `json:"rules"` // that the reason is about; empty: all
+	// Paths takes the place of Path where one cause concerns several files.
+	Paths []string `json:"paths,omitempty"`
 	// Beyond says that other places may be missing besides.
 	Beyond bool `json:"beyond"`
 	// Skipped marks what was passed over by design, such as minified files.

@@ -115,7 +115,7 @@ type OS struct {
 const MaxReasons = 1000
 
 // A Reason describes a coverage gap. With a Path, only that file, or with a trailing slash that
-// folder, was not analyzed. With Rules, only those rules were not applied, to the Path or
+// folder, was not analyzed; with Paths, only those. With Rules, only those rules were not applied, to the Path or
 // without one to anything. Without both, the coverage is unknown. With Beyond, further
 // locations may be missing: only operations that the scan has reached, and that have no reason,
 // are covered.
@@ -125,17 +125,24 @@ type Reason struct {
 	Path    string   `json:"path,omitempty"`
 	Line    int      `json:"line,omitempty"`
 	Rules   []string `json:"rules,omitempty"` // IDs
-	Beyond  bool     `json:"beyond,omitempty"`
-	// Skipped marks files that are excluded by design: installed packages, minified and
-	// generated files. It does not degrade the analyzer, because no code of the project itself
-	// is missing.
+	// Paths takes the place of Path where one cause concerns several files.
+	Paths  []string `json:"paths,omitempty"`
+	Beyond bool     `json:"beyond,omitempty"`
+	// Skipped marks what is excluded by design: installed packages, minified and generated
+	// files, and packages of ecosystems without vulnerability data (code NoData). It does not
+	// degrade the analyzer, because all code of the project itself was read.
 	Skipped bool `json:"skipped,omitempty"`
 }
+
+// NoData is the code of a reason for packages that were read and not looked up, because the
+// vulnerability data has no record of their ecosystem. It is a matter of the imported data and
+// the same in every scan, so it is told in one line for each ecosystem and fails no build.
+const NoData = "no-data"
 
 // equal reports whether two reasons are the same.
 func (r Reason) equal(s Reason) bool {
 	return r.Code == s.Code && r.Message == s.Message && r.Path == s.Path && r.Line == s.Line && r.Beyond == s.Beyond &&
-		r.Skipped == s.Skipped && slices.Equal(r.Rules, s.Rules)
+		r.Skipped == s.Skipped && slices.Equal(r.Rules, s.Rules) && slices.Equal(r.Paths, s.Paths)
 }
 
 // A Handler receives the messages of one scan, from one goroutine at a time. A stream without

@@ -36,18 +36,30 @@ func (s *Summary) Incomplete() []Status {
 	return out
 }
 
-// Skipped returns what analyzers excluded by design, each path once, in order.
+// Skipped returns the files that analyzers excluded by design, each path once, in order.
 func (s *Summary) Skipped() []Reason {
+	out := s.skippedReasons(func(r Reason) bool { return r.Code != NoData })
+	slices.SortStableFunc(out, func(a, b Reason) int { return strings.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(out, func(a, b Reason) bool { return a.Path == b.Path })
+}
+
+// WithoutData returns the reasons for packages that were not looked up for want of
+// vulnerability data, one for each ecosystem and analyzer.
+func (s *Summary) WithoutData() []Reason {
+	return s.skippedReasons(func(r Reason) bool { return r.Code == NoData })
+}
+
+// skippedReasons returns the reasons that degrade nothing and that keep accepts.
+func (s *Summary) skippedReasons(keep func(Reason) bool) []Reason {
 	var out []Reason
 	for _, st := range s.Statuses {
 		for _, r := range st.Reasons {
-			if r.Skipped {
+			if r.Skipped && keep(r) {
 				out = append(out, r)
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Reason) int { return strings.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(out, func(a, b Reason) bool { return a.Path == b.Path })
+	return out
 }
 
 // AtLeast counts the findings of the severity and above, without those that a VEX statement

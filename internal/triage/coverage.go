@@ -74,7 +74,13 @@ func collectCoverage(statuses []scan.Status, operations []finding.Operation,
 			if r.Beyond {
 				l.only = reached
 			}
-			if len(r.Rules) == 0 && (path != "" || !r.Beyond) {
+			switch {
+			case len(r.Rules) > 0:
+			case len(r.Paths) > 0:
+				for _, path := range r.Paths {
+					l.not[strings.TrimPrefix(path, "./")] = true
+				}
+			case path != "" || !r.Beyond:
 				l.not[path] = true
 			}
 		}

@@ -160,6 +160,8 @@ func TestCoverage(t *testing.T) {
 		{Analyzer: "silent", Analysis: finding.SAST, State: scan.Degraded},
 		{Analyzer: "root", Analysis: finding.SAST, State: scan.Degraded, Reasons: reasons("./")},
 		{Analyzer: "sca2", Analysis: finding.SCA, State: scan.Succeeded},
+		{Analyzer: "data", Analysis: finding.DAST, State: scan.Succeeded, Reasons: []scan.Reason{
+			{Code: scan.NoData, Skipped: true, Paths: []string{"a.yml", "./b.yml"}}}},
 		{Analyzer: "rules", Analysis: finding.API, State: scan.Degraded,
 			Reasons: []scan.Reason{{Code: "x", Path: "h/a", Rules: []string{"r1", "r2"}},
 				{Code: "x", Path: "h/b/", Rules: []string{"r1"}}, {Code: "x", Rules: []string{"r3"}}}},
@@ -183,6 +185,7 @@ func TestCoverage(t *testing.T) {
 		{"parts", "x/lib/y.go", true},
 		{"image", "hub/a:/etc/y", true}, {"image", "hub/a:/etc/x", false}, {"image", "hub/a:/lib/x", false},
 		{"image", "etc/y", false}, {"image", "hub/a/b:/etc/y", false}, {"image", "hub/ab:/etc/y", false},
+		{"data", "a.yml", false}, {"data", "b.yml", false}, {"data", "c.yml", true},
 		{"somewhere", "z.go", false}, {"many", "z.go", false}, {"silent", "z.go", false}, {"root", "z.go", false},
 	} {
 		if got := c.hasAnalyzed(q.analyzer, q.path, "id of r1"); got != q.want {

@@ -313,6 +313,10 @@ func newInvocation(s *scan.Summary) invocation {
 			Message:   text{Text: "skipped: " + r.Message},
 			Locations: []location{{Physical: newPhysicalLocation(finding.Location{Path: r.Path}, nil)}}})
 	}
+	for _, r := range s.WithoutData() {
+		inv.Notifications = append(inv.Notifications, notification{Level: "note", Descriptor: &reference{r.Code},
+			Message: text{Text: "not checked: " + r.Message}})
+	}
 	return inv
 }
 

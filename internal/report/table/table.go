@@ -175,6 +175,7 @@ func (r *Report) Close() error {
 	}
 	r.writeIncomplete()
 	r.writeSkipped()
+	r.writeWithoutData()
 	r.writeTotals()
 	return r.flushPage()
 }
@@ -232,6 +233,21 @@ func (r *Report) writeSkipped() {
 	fmt.Fprint(&r.page, "\nSkipped by design, not code of this project:\n")
 	for _, reason := range reasons[:min(shown, len(reasons))] {
 		fmt.Fprintf(&r.page, "  %s (%s)\n", stripControls(reason.Path), reason.Code)
+	}
+	if more := len(reasons) - shown; more > 0 {
+		fmt.Fprintf(&r.page, "  and %d more\n", more)
+	}
+}
+
+// writeWithoutData lists the ecosystems whose packages were not looked up.
+func (r *Report) writeWithoutData() {
+	reasons := r.WithoutData()
+	if len(reasons) == 0 {
+		return
+	}
+	fmt.Fprint(&r.page, "\nNot checked, for want of vulnerability data:\n")
+	for _, reason := range reasons[:min(shown, len(reasons))] {
+		fmt.Fprintf(&r.page, "  %s (%s)\n", stripControls(reason.Message), reason.Code)
 	}
 	if more := len(reasons) - shown; more > 0 {
 		fmt.Fprintf(&r.page, "  and %d more\n", more)

@@ -135,6 +135,28 @@ func TestSkipped(t *testing.T) {
 	}
 }
 
+// An ecosystem without data is one line of its own, and the scan is complete.
+func TestWithoutData(t *testing.T) {
+	var b bytes.Buffer
+	r := New(&b)
+	for _, err := range []error{
+		r.Config(&scan.Config{Tool: "merlon"}),
+		r.Status(&scan.Status{Analyzer: "sca/x", State: scan.Succeeded, Reasons: []scan.Reason{
+			{Code: scan.NoData, Skipped: true, Paths: []string{"a.yml", "b.yml"}, Message: "no data for A"},
+			{Code: scan.NoData, Skipped: true, Paths: []string{"a.yml"}, Message: "no data for B"}}}),
+		r.Close(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "\nNot checked, for want of vulnerability data:\n  no data for A (no-data)\n  no data for B (no-data)\n"
+	if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "INCOMPLETE") ||
+		strings.Contains(b.String(), "Skipped by design") {
+		t.Errorf("got\n%s\nwant\n%s", &b, want)
+	}
+}
+
 func TestWriteFails(t *testing.T) {
 	r := New(broken{})
 	if err := r.Config(&scan.Config{Tool: "merlon"}); !errors.Is(err, errBroken) {

@@ -36,7 +36,7 @@ func checkPackages(p *scan.ImagePass, packages []imagePackage) error {
 			"data could not be read at the import (merlon advisories status names them)"})
 	}
 	l := advisoryLookup{ImagePass: p, unknown: map[string][]string{}, undecided: map[string][]string{},
-		seen: map[string]int{}}
+		system: map[string]bool{}, seen: map[string]int{}}
 	for _, it := range packages {
 		if err := contextError(p.Context); err != nil {
 			return err
@@ -56,6 +56,7 @@ type advisoryLookup struct {
 	matches   []packageMatch
 	seen      map[string]int      // index in matches
 	unknown   map[string][]string // packages by ecosystem without data
+	system    map[string]bool     // of those ecosystems, the ones of operating systems
 	undecided map[string][]string // packages by path
 }
 
@@ -66,6 +67,7 @@ func (l *advisoryLookup) matchPackage(it imagePackage) error {
 	}
 	if !l.Advisories.Knows(it.Ecosystem) {
 		l.unknown[it.Ecosystem] = append(l.unknown[it.Ecosystem], it.Name)
+		l.system[it.Ecosystem] = l.system[it.Ecosystem] || it.system != ""
 		return nil
 	}
 	// libssl3 and openssl come from one source and are fixed together: advisories name the source.
@@ -131,7 +133,9 @@ func (l *advisoryLookup) addMatch(m scan.AdvisoryMatch, it imagePackage, name st
 // reportGaps says which packages were not decided, and why.
 func (l *advisoryLookup) reportGaps() {
 	for _, ecosystem := range sortedKeys(l.unknown) {
-		l.Degrade(scan.Reason{Code: "no-data", Message: "there is no vulnerability " +
+		// The packages of the operating system are most of an image: without data for them nothing
+		// is known of it, which is a coverage gap. A missing language ecosystem is told as in trees.
+		l.Degrade(scan.Reason{Code: scan.NoData, Skipped: !l.system[ecosystem], Message: "there is no vulnerability " +
 			"data for " + ecosystem + ", so these were not checked: " + inventory.List(l.unknown[ecosystem])})
 	}
 	for _, path := range sortedKeys(l.undecided) {

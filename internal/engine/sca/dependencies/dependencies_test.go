@@ -41,7 +41,12 @@ func examine(t *testing.T, tree fs.FS, advisories scan.Advisories) *result {
 				f.Severity, f.Message))
 		},
 		Degrade: func(d scan.Reason) {
-			r.degraded = append(r.degraded, fmt.Sprintf("%s %s: %s", d.Path, d.Code, d.Message))
+			code := d.Code
+			if d.Skipped {
+				code += " (skipped)"
+			}
+			path := d.Path + strings.Join(d.Paths, " ")
+			r.degraded = append(r.degraded, fmt.Sprintf("%s %s: %s", path, code, d.Message))
 		},
 	}}
 	err := fs.WalkDir(tree, ".", func(path string, d fs.DirEntry, err error) error {
@@ -282,7 +287,7 @@ func TestUndecided(t *testing.T) {
 			"names them)",
 		`Gemfile.lock undecided: it could not be decided whether these are affected: rack head: "head" is not a version (needed to decide CVE-2020-1), ` +
 			`rails 4.2.0: the record cannot be read: Time.UnmarshalJSON: input is not a JSON string (needed to decide BAD-1)`,
-		"requirements.txt no-data: there is no vulnerability data for PyPI, so these were not checked: Django",
+		"requirements.txt no-data (skipped): there is no vulnerability data for PyPI: 1 package of 1 file not looked up",
 	}
 	if diff := cmp.Diff(want, r.degraded); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)

@@ -3,6 +3,7 @@ package dependencies
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,13 +28,13 @@ type match struct {
 // lookUp returns the matches of all packages, by file, package and advisory.
 func lookUp(p *scan.ProjectPass, packages []finding.Package) ([]match, error) {
 	var out []match
-	unknown := gaps{}
+	unknown := gaps{noData: map[string]*ecosystemGap{}, undecided: map[string][]string{}}
 	for _, pkg := range packages {
 		if err := p.Context.Err(); err != nil {
 			return nil, err
 		}
 		if !p.Advisories.Knows(pkg.Ecosystem) {
-			unknown.addGap(pkg, "no-data", "there is no vulnerability data for "+pkg.Ecosystem)
+			unknown.addNoData(pkg)
 			continue
 		}
 		if pkg.Version == "" {
@@ -44,7 +45,7 @@ func lookUp(p *scan.ProjectPass, packages []finding.Package) ([]match, error) {
 			if p.Context.Err() != nil {
 				return nil, p.Context.Err()
 			}
-			unknown.addGap(pkg, "undecided", inventory.OneLine(err.Error()))
+			unknown.addUndecided(pkg, err)
 		}
 		for _, m := range found {
 			out = addMatch(out, match{AdvisoryMatch: m, pkg: pkg})
@@ -81,40 +82,54 @@ func (m *match) toPackageMatch() finding.PackageMatch {
 // A finding with more versions would not be readable.
 const maxVersions = 50
 
-// gaps collects packages that were not decided: one reason for each file and
-// cause, not one for each package.
-type gaps map[gap][]string
-
-// A gap is a part of the packages that is not known, and why.
-type gap struct{ path, code, cause string }
-
-// addGap notes a package that was not decided, with its cause.
-func (g gaps) addGap(pkg finding.Package, code, cause string) {
-	k := gap{path: pkg.Path, code: code}
-	what := pkg.Name
-	if code == "no-data" {
-		k.cause = cause
-	} else {
-		what += " " + pkg.Version + ": " + cause
-	}
-	g[k] = append(g[k], what)
+// gaps collects packages that were not decided: one reason for each ecosystem without data
+// and for each file with versions that cannot be compared, not one for each package.
+type gaps struct {
+	noData    map[string]*ecosystemGap // by ecosystem
+	undecided map[string][]string      // by file
 }
 
-// reportGaps reports the gaps in the order of their files.
-func (g gaps) reportGaps(p *scan.ProjectPass) {
-	keys := make([]gap, 0, len(g))
-	for k := range g {
-		keys = append(keys, k)
+// An ecosystemGap is what was not looked up because the data has nothing of an ecosystem.
+type ecosystemGap struct {
+	names map[string]bool // of packages
+	paths map[string]bool // of the files that name them
+}
+
+// maxGapPaths bounds the files that a reason names. With more the reason is about all files.
+const maxGapPaths = 500
+
+// addNoData notes a package of an ecosystem without data.
+func (g *gaps) addNoData(pkg finding.Package) {
+	e := g.noData[pkg.Ecosystem]
+	if e == nil {
+		e = &ecosystemGap{names: map[string]bool{}, paths: map[string]bool{}}
+		g.noData[pkg.Ecosystem] = e
 	}
-	slices.SortFunc(keys, func(a, b gap) int {
-		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.code, b.code), cmp.Compare(a.cause, b.cause))
-	})
-	for _, k := range keys {
-		message := k.cause + ", so these were not checked: " + inventory.List(g[k])
-		if k.code == "undecided" {
-			message = "it could not be decided whether these are affected: " + inventory.List(g[k])
+	e.names[pkg.Name], e.paths[pkg.Path] = true, true
+}
+
+// addUndecided notes a package whose version could not be decided, with the cause.
+func (g *gaps) addUndecided(pkg finding.Package, cause error) {
+	g.undecided[pkg.Path] = append(g.undecided[pkg.Path], pkg.Name+" "+pkg.Version+": "+
+		inventory.OneLine(cause.Error()))
+}
+
+// reportGaps reports the gaps in order. An ecosystem without data does not degrade the
+// analysis: the files were read, and no later scan with the same data can do better.
+func (g *gaps) reportGaps(p *scan.ProjectPass) {
+	for _, ecosystem := range slices.Sorted(maps.Keys(g.noData)) {
+		e := g.noData[ecosystem]
+		r := scan.Reason{Code: scan.NoData, Skipped: true, Message: fmt.Sprintf("there is no vulnerability data for %s: "+
+			"%s of %s not looked up", ecosystem, inventory.Count(len(e.names), "package"),
+			inventory.Count(len(e.paths), "file"))}
+		if len(e.paths) <= maxGapPaths {
+			r.Paths = slices.Sorted(maps.Keys(e.paths))
 		}
-		p.Degrade(scan.Reason{Code: k.code, Path: k.path, Message: message})
+		p.Degrade(r)
+	}
+	for _, path := range slices.Sorted(maps.Keys(g.undecided)) {
+		p.Degrade(scan.Reason{Code: "undecided", Path: path,
+			Message: "it could not be decided whether these are affected: " + inventory.List(g.undecided[path])})
 	}
 }
 
