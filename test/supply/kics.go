@@ -209,8 +209,8 @@ func kicsNames(queries []kicsQuery) (map[string]string, error) {
 }
 
 // kicsKey is the key of the expected findings of a rule in a file.
-// NUL cannot be part of a path or a name.
-func kicsKey(dir, rule, file string) string { return dir + "\x00" + rule + "\x00" + file }
+// NUL cannot be part of a path or a name. Titles of ours are in sentence case, those of the queries are not.
+func kicsKey(dir, rule, file string) string { return dir + "\x00" + strings.ToLower(rule) + "\x00" + file }
 
 // kicsCopy copies the test files of one kind, and all that belong to no kind.
 // Shared files, such as modules or variables, belong to both kinds. Names begin with "positive"

@@ -33,6 +33,13 @@ type Flaw struct {
 	Key      string   // the query's own words for the place
 	Steps    []string // the path of the value in the document, when the query gives it
 
+	// Severity is that of this flaw where it differs from that of the rule.
+	Severity finding.Severity
+	// Cause is the same for flaws that one change fixes, as in variants of one object.
+	Cause string
+	// Fragment is what to merge into the resource, in the format of its file.
+	Fragment string
+
 	// Unknown is set when the place leads to a value that is not known: the query
 	// saw a text that stands for it.
 	Unknown bool

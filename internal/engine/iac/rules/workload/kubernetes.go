@@ -16,6 +16,7 @@ import (
 // the function that evaluates it. They add to the library what its queries do not check.
 func kubernetes() []check {
 	return []check{
+		{texts.Get("kubernetes/pod-security-restricted"), restrictedProfile},
 		{texts.Get("kubernetes/container-runs-with-low-gid"), lowGroup},
 		{texts.Get("kubernetes/container-binds-privileged-port"), privilegedPort},
 		{texts.Get("kubernetes/unmasked-proc-mount"), procMount},
@@ -52,10 +53,24 @@ func (l *look) podSpec() (spot, bool) {
 	case "CronJob":
 		o = o.valueAt("spec", "jobTemplate", "spec", "template", "spec")
 	default:
-		return o, false
+		// Workloads of other controllers have the same template: Rollout, CloneSet, PodTemplate.
+		return o.podTemplate()
 	}
 	_, ok := o.value.(map[string]any)
 	return o, ok
+}
+
+// podTemplate returns the specification of the pods that an object of another API group makes.
+func (s spot) podTemplate() (spot, bool) {
+	for _, way := range [][]string{
+		{"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}, {"template", "spec"},
+	} {
+		at := s.valueAt(way...)
+		if _, ok := at.valueAt("containers").value.([]any); ok {
+			return at, true
+		}
+	}
+	return s, false
 }
 
 // listContainers returns all containers of the pod.
