@@ -220,8 +220,9 @@ func merlonIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost,
 		// What several rules say of one place is one finding, which names them all.
 		// Other scanners report one result a rule, so ours are counted by rule too.
 		for _, id := range append([]string{f.RuleID}, f.Same...) {
-			out = append(out, flaw{Scanner: "merlon", File: f.Location.Path, Line: f.Location.StartLine, Rule: id,
-				Text: f.Message})
+			for _, l := range append([]place{f.Location}, f.Also...) {
+				out = append(out, flaw{Scanner: "merlon", File: l.Path, Line: l.StartLine, Rule: id, Text: f.Message})
+			}
 		}
 	}
 	return out, cost, nil

@@ -178,11 +178,13 @@ func kicsLines(r *report, kind, platform string, at map[string]map[int]bool, byI
 			if platform == "cicd" {
 				name = ""
 			}
-			key := kicsKey(filepath.Dir(filepath.Join(kind, f.Location.Path)), name, filepath.Base(f.Location.Path))
-			if at[key] == nil {
-				at[key] = map[int]bool{}
+			for _, l := range append([]place{f.Location}, f.Also...) {
+				key := kicsKey(filepath.Dir(filepath.Join(kind, l.Path)), name, filepath.Base(l.Path))
+				if at[key] == nil {
+					at[key] = map[int]bool{}
+				}
+				at[key][l.StartLine] = true
 			}
-			at[key][f.Location.StartLine] = true
 		}
 	}
 }
@@ -210,7 +212,9 @@ func kicsNames(queries []kicsQuery) (map[string]string, error) {
 
 // kicsKey is the key of the expected findings of a rule in a file.
 // NUL cannot be part of a path or a name. Titles of ours are in sentence case, those of the queries are not.
-func kicsKey(dir, rule, file string) string { return dir + "\x00" + strings.ToLower(rule) + "\x00" + file }
+func kicsKey(dir, rule, file string) string {
+	return dir + "\x00" + strings.ToLower(rule) + "\x00" + file
+}
 
 // kicsCopy copies the test files of one kind, and all that belong to no kind.
 // Shared files, such as modules or variables, belong to both kinds. Names begin with "positive"

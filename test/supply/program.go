@@ -10,6 +10,13 @@ import (
 	"merlon/test/process"
 )
 
+// A place is lines of a file.
+type place struct {
+	Path      string `json:"path"`
+	StartLine int    `json:"startLine"`
+	EndLine   int    `json:"endLine"`
+}
+
 // A report is the part of merlon's JSON report that measures need.
 // Fields that no measure uses are not decoded. Findings of all analyses have the same form.
 type report struct {
@@ -20,11 +27,8 @@ type report struct {
 		Confidence string   `json:"confidence"` // empty when it is the rule's
 		Message    string   `json:"message"`
 		Same       []string `json:"same"` // rules that say the same of the place
-		Location   struct {
-			Path      string `json:"path"`
-			StartLine int    `json:"startLine"`
-			EndLine   int    `json:"endLine"`
-		} `json:"location"`
+		Location   place    `json:"location"`
+		Also       []place  `json:"also"` // where else the same flaw is
 	} `json:"findings"`
 	Rules []struct {
 		ID         string   `json:"id"`
