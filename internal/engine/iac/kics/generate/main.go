@@ -193,13 +193,13 @@ func readPlatform(assets, name string) (*platform, error) {
 		if err != nil {
 			return err
 		}
-		return p.readQuery(filepath.Dir(path), filepath.ToSlash(rel))
+		return p.readQuery(name, filepath.Dir(path), filepath.ToSlash(rel))
 	})
 	return p, err
 }
 
 // readQuery adds the query of a folder, unless it is an experiment or an inventory.
-func (p *platform) readQuery(dir, name string) error {
+func (p *platform) readQuery(platform, dir, name string) error {
 	raw, err := os.ReadFile(filepath.Join(dir, "metadata.json"))
 	if err != nil {
 		return err
@@ -211,7 +211,15 @@ func (p *platform) readQuery(dir, name string) error {
 	if about.Experimental == "true" || about.Severity == "TRACE" {
 		return nil
 	}
-	module, err := parseModule(name, filepath.Join(dir, "query.rego"))
+	text, err := os.ReadFile(filepath.Join(dir, "query.rego"))
+	if err != nil {
+		return err
+	}
+	corrected, err := correctQuery(platform+"/"+name, strings.ReplaceAll(string(text), "\r\n", "\n"))
+	if err != nil {
+		return err
+	}
+	module, err := module.Parse(name, corrected)
 	if err != nil {
 		return err
 	}
