@@ -76,7 +76,8 @@ var mayImport = map[string]string{
 	"internal/tenant":          "internal/errs",
 	"internal/finding":         "internal/errs",
 	"internal/redact":          "internal/errs internal/finding",
-	"internal/scan":            "internal/errs internal/finding internal/image internal/redact",
+	"internal/severity":        "internal/finding",
+	"internal/scan":            "internal/errs internal/finding internal/image internal/redact internal/severity",
 	"internal/advisory":        "internal/errs internal/finding internal/scan",
 	"internal/advisory/mirror": "internal/errs internal/advisory internal/outbound",
 	"internal/project":         "internal/errs internal/tenant internal/finding",
@@ -240,7 +241,7 @@ var mayImport = map[string]string{
 		"internal/engine/api/lint internal/engine/api/operations",
 	"internal/sbom":   "internal/finding internal/license",
 	"internal/vex":    "internal/errs internal/finding internal/scan",
-	"internal/report": "internal/errs internal/finding internal/scan internal/sbom",
+	"internal/report": "internal/errs internal/finding internal/scan internal/sbom internal/severity",
 
 	"internal/engine/container": "internal/errs internal/finding internal/scan internal/image " +
 		"internal/engine/secrets internal/engine/sca",
@@ -249,7 +250,7 @@ var mayImport = map[string]string{
 	"internal/job":         "internal/errs internal/run",
 	"internal/identity":    "internal/errs internal/tenant internal/audit internal/mail",
 	"internal/remediation": "internal/tenant internal/finding internal/triage internal/upgrade",
-	"internal/triage":      vocabulary + " internal/scan internal/audit",
+	"internal/triage":      vocabulary + " internal/scan internal/severity internal/audit",
 
 	"internal/store": vocabulary + " internal/scan internal/triage internal/job internal/identity " +
 		"internal/audit internal/mail internal/oidc/grant internal/registry/credential internal/license " +

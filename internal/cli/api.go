@@ -55,7 +55,7 @@ func (c *apiCommand) Run(ctx context.Context, host Host) error {
 		target.Descriptions = append(target.Descriptions, d)
 	}
 	return scanLive(ctx, host, liveScan{target: target, analysis: finding.API, time: c.Time, browser: c.Browser,
-		source: c.Source, guest: c.Guest, oast: c.oastOptions, format: c.Format, report: c.reportOptions})
+		source: c.Source, guest: c.Guest, findings: c.Findings, oast: c.oastOptions, format: c.Format, report: c.reportOptions})
 }
 
 // readDescription reads a description, or leaves it to the scan where it is an address.

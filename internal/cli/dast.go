@@ -35,6 +35,7 @@ type liveOptions struct {
 	Target string `type:"path" placeholder:"FILE" help:"JSON file with the whole target (docs/dast-targets.md). Flags override it."`
 	// Empty means the profile of --target, or standard.
 	Profile  string        `enum:",passive,safe,standard,full" default:"" help:"Scan profile: passive, safe, standard (default) or full."`
+	Findings string        `name:"finding-profile" enum:"default,all" default:"default" help:"Findings to report, as --profile of merlon scan."`
 	Check    []string      `placeholder:"NAME" help:"Run only this check (docs/dast-checks.md). May be repeated."`
 	Template []string      `type:"path" placeholder:"FILE" help:"Template in the nuclei format to run, or a folder of templates (docs/dast-checks.md). May be repeated."`
 	Include  []string      `placeholder:"PATTERN" help:"Additional URLs in scope; * matches any text. May be repeated."`
@@ -97,7 +98,7 @@ func (c *dastCommand) Run(ctx context.Context, host Host) error {
 		return err
 	}
 	return scanLive(ctx, host, liveScan{target: target, analysis: finding.DAST, time: c.Time, browser: c.Browser,
-		source: c.Source, guest: c.Guest, advisories: c.Advisories, oast: c.oastOptions, format: c.Format,
+		source: c.Source, guest: c.Guest, findings: c.Findings, advisories: c.Advisories, oast: c.oastOptions, format: c.Format,
 		report: c.reportOptions})
 }
 
@@ -299,6 +300,7 @@ type liveScan struct {
 	browser    string
 	source     string // folder of the application's source code; empty: it is not known
 	guest      bool   // continue where a sign-in fails
+	findings   string // the profile of findings, as in scanCommand
 	advisories string // vulnerability data; empty: none
 	oast       oastOptions
 	format     string
@@ -347,7 +349,7 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 		live.OAST, live.Dial = l.Scan(), refuseListener(l, live.Dial)
 	}
 	options := scan.Options{Live: live, Analyzers: all.Analyzers, Analyses: []finding.Analysis{s.analysis},
-		Limits: scan.Limits{LiveTime: s.time}, Version: config.Version}
+		Profile: finding.Profile(s.findings), Limits: scan.Limits{LiveTime: s.time}, Version: config.Version}
 	advisories, err := openAdvisories(s.advisories)
 	if err != nil {
 		return err
@@ -392,7 +394,7 @@ func readRoutes(ctx context.Context, host Host, folder string) ([]scan.Route, er
 	var summary scan.Summary
 	declared := &scan.RouteCollector{Handler: scan.Tee(&summary, newProgressHandler(host.Stderr))}
 	options := scan.Options{Root: folder, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SAST},
-		Version: config.Version}
+		Profile: finding.AllProfile, Version: config.Version}
 	if err := scan.Run(ctx, options, declared); err != nil {
 		return nil, fmt.Errorf("analyse %s: %w", folder, err)
 	}

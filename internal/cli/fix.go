@@ -54,7 +54,7 @@ func (c *fixCommand) Run(ctx context.Context, host Host) error {
 	list := &needs{only: c.Only, advisories: map[string]*finding.Advisory{}}
 	// Only packages are analyzed: upgrades need no other findings.
 	options := scan.Options{Root: c.Path, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SCA},
-		Advisories: advisories, Version: config.Version}
+		Profile: finding.AllProfile, Advisories: advisories, Version: config.Version}
 	if err := scan.Run(ctx, options, scan.Tee(list, newProgressHandler(host.Stderr))); err != nil {
 		return fmt.Errorf("scan %s: %w", c.Path, err)
 	}

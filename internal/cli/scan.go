@@ -38,6 +38,8 @@ type scanCommand struct {
 	Analyses []string `placeholder:"LIST" help:"Analyses to run: ${analyses}. Default: all that this build supports."`
 	Format   string   `enum:"table,json,sarif,cyclonedx,spdx,openvex,stream" default:"table" help:"Report format: table; json; sarif (2.1.0); cyclonedx (1.6) and spdx (2.3), SBOMs; openvex; stream, messages as JSON lines."`
 
+	Profile string `enum:"default,all" default:"default" help:"Findings to report: default, what a team fixes now or plans to fix; all, also rules of form, naming conventions and hardening checklists, and findings of low weight in tests, examples and documentation, for audits."`
+
 	reportOptions `embed:""`
 
 	Advisories string `type:"path" placeholder:"PATH" help:"Vulnerability records: a data file (merlon advisories import --output), or a folder or zip in the OSV format."`
@@ -132,6 +134,8 @@ func (c *scanCommand) checkRemoteFlags() error {
 			"and the project its settings")
 	case len(c.VEX) > 0:
 		return errs.E(errs.Invalid, "--vex is for local scans: triage the findings of a server on the server")
+	case c.Profile != string(finding.DefaultProfile):
+		return errs.E(errs.Invalid, "--profile is for local scans: a project on the server has the setting findingProfile")
 	case c.VerifySecrets:
 		return errs.E(errs.Invalid, "--verify-secrets is for local scans")
 	}
@@ -157,6 +161,7 @@ func (c *scanCommand) runLocal(ctx context.Context, host Host, analyses []findin
 		Root:      c.Path,
 		Analyzers: all.Analyzers,
 		Analyses:  analyses,
+		Profile:   finding.Profile(c.Profile),
 		Code:      c.codeOptions(host),
 		Limits:    scan.Limits{Files: c.MaxFiles, FileSize: c.MaxFileSize},
 		Workers:   c.Parallel,

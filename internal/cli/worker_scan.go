@@ -34,8 +34,9 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 	options := scan.Options{
 		// so that none waits for the other
 		// At least two workers: an analyzer may wait for what another one collects.
-		Analyzers: all.Analyzers, Analyses: analyses, Version: config.Version, Workers: max(c.Parallel, 2),
-		Limits: scan.Limits{LiveTime: job.Limit},
+		Analyzers: all.Analyzers, Analyses: analyses, Profile: finding.Profile(c.Profile), Version: config.Version,
+		Workers: max(c.Parallel, 2),
+		Limits:  scan.Limits{LiveTime: job.Limit},
 		Live: &scan.Live{
 			Target: job.Target, ID: job.ID, Dial: lender.Dial, BrowserReason: job.BrowserReason, Resume: job.Resume,
 			SaveCheckpoint: lender.Keep,

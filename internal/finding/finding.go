@@ -74,6 +74,20 @@ const (
 	LowConfidence    Confidence = "low"
 )
 
+// A Profile selects the findings that a scan reports.
+type Profile string
+
+const (
+	// DefaultProfile reports what a team fixes now or plans to fix.
+	DefaultProfile Profile = "default"
+	// AllProfile also reports rules of form, naming conventions and hardening checklists, and
+	// findings whose context makes them weigh less than low. It is meant for audits.
+	AllProfile Profile = "all"
+)
+
+// Profiles lists every profile, the smallest first.
+var Profiles = []Profile{DefaultProfile, AllProfile}
+
 // A Rule is what a finding is an instance of. ID is permanent: stored findings
 // and users' decisions are keyed by it.
 type Rule struct {
@@ -90,6 +104,8 @@ type Rule struct {
 	Confidence       Confidence `json:"confidence"`
 	Language         string     `json:"language"`
 	Link             string     `json:"link,omitempty"` // a page about the rule
+	// Profile is the smallest profile that applies the rule; empty: DefaultProfile.
+	Profile Profile `json:"profile,omitempty"`
 
 	// Advisory is set when the rule is a known vulnerability of a package.
 	Advisory *Advisory `json:"advisory,omitempty"`
@@ -100,9 +116,16 @@ type Finding struct {
 	RuleID   string   `json:"ruleId"`
 	Analyzer string   `json:"analyzer"`
 	Analysis Analysis `json:"analysis"`
+	// Severity is what package severity computes from Impact and Terms. An analyzer sets it to
+	// the impact of the weakness, or leaves it empty for that of the rule.
 	Severity Severity `json:"severity"`
-	// Confidence is set where the analyzer is less sure than it is of the rule's
-	// findings in general.
+	// Impact is the severity without its context; empty where the context changes nothing.
+	Impact Severity `json:"impact,omitempty"`
+	// Terms say how the context changes the impact. An analyzer sets the terms that it knows;
+	// the driver adds those of the path.
+	Terms []SeverityTerm `json:"severityTerms,omitempty"`
+	// Confidence says how sure the analyzer is of this finding: of three findings with high
+	// confidence in four, the flaw is real. Empty from an analyzer: the rule's.
 	Confidence Confidence `json:"confidence,omitempty"`
 	Message    string     `json:"message"`
 	Language   string     `json:"language"`
@@ -122,9 +145,10 @@ type Finding struct {
 	Layer   *Layer        `json:"layer,omitempty"`   // the layer of the image in which it was seen
 	Live    *Live         `json:"live,omitempty"`    // requests and answers of a running application
 	Entry   []EntryPoint  `json:"entry,omitempty"`   // operations through which the data of the path comes in
+	Fix     *Fix          `json:"fix,omitempty"`     // an edit that removes the flaw
 
-	// Cause is what findings of several places of a running application have in common when
-	// they are one flaw; it never leaves the process. The driver makes one finding of them.
+	// Cause is what findings of several places have in common when one change fixes them all;
+	// it never leaves the process. The driver makes one finding of them.
 	Cause string `json:"-"`
 
 	// Identity is what of the flaw stays the same when it moves; it never leaves
@@ -132,6 +156,26 @@ type Finding struct {
 	// code. The driver makes Fingerprint from it.
 	Identity    string      `json:"-"`
 	Fingerprint Fingerprint `json:"fingerprint"`
+}
+
+// A SeverityTerm is one reason why a finding is more or less severe than its impact alone.
+type SeverityTerm struct {
+	Points int    `json:"points"` // steps of severity: 1 makes high of medium, -1 low of medium
+	Reason string `json:"reason"` // "test fixture", "Docker socket mounted"
+}
+
+// A Fix is a change of one file that removes the flaw.
+type Fix struct {
+	Description string `json:"description"` // what the change does: "Pin the action to a commit"
+	Path        string `json:"path"`        // as in Location
+	Edits       []Edit `json:"edits"`       // in the order of their lines, without overlap
+}
+
+// An Edit replaces whole lines. Lines start at 1.
+type Edit struct {
+	StartLine int      `json:"startLine"` // the first replaced line
+	EndLine   int      `json:"endLine"`   // the last replaced line; StartLine-1 inserts before StartLine
+	Lines     []string `json:"lines"`     // without line ends; none deletes the lines
 }
 
 // A Location is a place in a file below the scanned root. Lines and columns

@@ -87,6 +87,9 @@ type Settings struct {
 	IaCEnabled          bool `json:"iacEnabled"`
 	SASTFastScanEnabled bool `json:"sastFastScanEnabled"`
 
+	// FindingProfile selects the findings that scans of the project report.
+	FindingProfile finding.Profile `json:"findingProfile"`
+
 	SCATransitiveDependenciesEnabled  bool `json:"scaTransitiveDependenciesEnabled"`
 	SCADevelopmentDependenciesEnabled bool `json:"scaDevelopmentDependenciesEnabled"`
 
@@ -146,6 +149,7 @@ func DefaultSettings(available []finding.Analysis) Settings {
 		SCATransitiveDependenciesEnabled: true, SCADevelopmentDependenciesEnabled: true,
 		SASTSeverities: all(), SCASeverities: all(), IaCSeverities: all(), ContainerSeverities: all(),
 		AgentCategoriesSAST: []string{}, AgentCategoriesIaC: []string{},
+		FindingProfile:    finding.DefaultProfile,
 		IssueCreationMode: IssueModes[0], IssueCreationBranches: []string{},
 	}
 }
@@ -200,6 +204,9 @@ func (s Settings) Validate() error {
 	}
 	if !slices.Contains(Frequencies, s.AnalysisFrequency) {
 		bad("analysisFrequency", string(s.AnalysisFrequency))
+	}
+	if !slices.Contains(finding.Profiles, s.FindingProfile) {
+		bad("findingProfile", string(s.FindingProfile))
 	}
 	if !slices.Contains(IssueModes, s.IssueCreationMode) {
 		bad("issueCreationMode", string(s.IssueCreationMode))

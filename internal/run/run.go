@@ -52,6 +52,7 @@ type Run struct {
 	Private        bool
 	Analyses       []finding.Analysis // what was asked for when it started
 	Fast           bool               // source code is analysed file by file, in limited time
+	FindingProfile finding.Profile    // which findings the run reports
 	Image          *Image             // what is scanned instead of an upload; nil for source
 	Target         *Target            // a running application that is scanned instead; nil for others
 	Paused         bool               // waits, or is about to wait, until somebody resumes it

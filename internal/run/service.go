@@ -102,7 +102,7 @@ func (s *Service) Start(ctx context.Context, sc tenant.Scope, in Start) (Started
 	r := Run{
 		ID: ID(uuid.NewString()), OrganizationID: p.OrganizationID, TeamID: p.TeamID, ProjectID: p.ID,
 		Branch: in.Branch, Source: in.Source, Analyses: s.enabledAnalyses(p.Settings),
-		Fast:      p.Settings.SASTFastScanEnabled,
+		Fast: p.Settings.SASTFastScanEnabled, FindingProfile: p.Settings.FindingProfile,
 		Initiator: sc.Actor.UserID,
 		State:     Queued, UploadExpires: now.Add(tokenLifetime), Step: stepUpload,
 		Languages: []string{}, CreatedAt: now, UpdatedAt: now,

@@ -102,7 +102,8 @@ func TestStart(t *testing.T) {
 		ID: got.Run.ID, OrganizationID: "o", TeamID: "t", ProjectID: "p", Branch: "next", Source: "manual",
 		Initiator: "u",
 		Analyses:  []finding.Analysis{finding.SAST, finding.SCA, finding.Secret}, State: Queued,
-		UploadExpires: now.Add(time.Hour), Step: "waiting for the upload", Languages: []string{}, CreatedAt: now,
+		FindingProfile: finding.DefaultProfile,
+		UploadExpires:  now.Add(time.Hour), Step: "waiting for the upload", Languages: []string{}, CreatedAt: now,
 		UpdatedAt: now,
 	}
 	if diff := cmp.Diff(want, got.Run); diff != "" {

@@ -7,16 +7,13 @@ import (
 	"unicode/utf8"
 
 	"merlon/internal/finding"
+	"merlon/internal/severity"
 )
 
 // This file fills in the fields of a finding that follow from its rule and the file.
 
-// completeFindings completes the sorted findings of the analyzer. text returns the content of a
-// file, or nil when it cannot be read. The order matters: the ordinal in a fingerprint counts
-// equal findings above in the same file.
-func (o *outcome) completeFindings(a *Analyzer, text func(path string) []byte) {
-	source := snippetSource{text: text, open: map[string]*Lines{}}
-	ordinals := map[finding.Fingerprint]int{}
+// weighFindings computes the severities of the findings of the analyzer, and names their rules.
+func (o *outcome) weighFindings(a *Analyzer) {
 	for i := range o.hits {
 		h := &o.hits[i]
 		f := &h.Finding
@@ -27,6 +24,20 @@ func (o *outcome) completeFindings(a *Analyzer, text func(path string) []byte) {
 		if f.Severity.Rank() == 0 {
 			f.Severity = finding.Medium
 		}
+		f.Confidence = cmp.Or(f.Confidence, h.rule.Confidence, finding.MediumConfidence)
+		h.points = severity.Weigh(f)
+	}
+}
+
+// completeFindings completes the sorted findings of the analyzer. text returns the content of a
+// file, or nil when it cannot be read. The order matters: the ordinal in a fingerprint counts
+// equal findings above in the same file.
+func (o *outcome) completeFindings(a *Analyzer, text func(path string) []byte) {
+	source := snippetSource{text: text, open: map[string]*Lines{}}
+	ordinals := map[finding.Fingerprint]int{}
+	for i := range o.hits {
+		h := &o.hits[i]
+		f := &h.Finding
 		f.Message = truncateText(cmp.Or(f.Message, h.rule.ShortDescription, h.rule.Name), maxText)
 		f.Language = cmp.Or(f.Language, h.rule.Language, Language(f.Location.Path))
 		if f.Location.StartLine > 0 && f.Location.EndLine < f.Location.StartLine {
@@ -45,6 +56,11 @@ func (o *outcome) completeFindings(a *Analyzer, text func(path string) []byte) {
 		f.Location.Path = printablePath(f.Location.Path)
 		for k := range f.Also {
 			f.Also[k].Path = printablePath(f.Also[k].Path)
+		}
+		if f.Fix != nil {
+			fix := *f.Fix
+			fix.Path = printablePath(fix.Path)
+			f.Fix = &fix
 		}
 	}
 	for i := range o.packages {

@@ -22,6 +22,7 @@ type Options struct {
 	Live       *Live              // a running application to scan instead of Root
 	Analyzers  []*Analyzer        // of this build
 	Analyses   []finding.Analysis // requested analyses; empty: every analysis that has an analyzer
+	Profile    finding.Profile    // selects the findings to report; empty: finding.DefaultProfile
 	Advisories Advisories         // vulnerability data; may be nil
 	Verify     Verifier           // verifies credentials with their issuers; nil: no verification
 	Code       Code               // settings of source code analysis
@@ -41,6 +42,9 @@ type Options struct {
 func Run(ctx context.Context, o Options, h Handler) error {
 	if err := Validate(o.Analyzers); err != nil {
 		return err
+	}
+	if o.Profile != "" && !slices.Contains(finding.Profiles, o.Profile) {
+		return errs.E(errs.Invalid, "unknown profile %q: use default or all", o.Profile)
 	}
 	o = o.withDefaults()
 	if o.Live != nil {
@@ -110,6 +114,7 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.Profile = cmp.Or(o.Profile, finding.DefaultProfile)
 	return o
 }
 
@@ -255,7 +260,7 @@ func (d *driver) unmetNeed(a *Analyzer) string {
 // describeScan returns the first message of the scan.
 func (d *driver) describeScan() *Config {
 	c := &Config{Tool: "merlon", Version: d.Version, Root: printablePath(d.tree.name), Files: len(d.tree.files),
-		Started: d.Now().UTC(), Analyses: d.Analyses, Sandbox: d.Sandbox}
+		Started: d.Now().UTC(), Analyses: d.Analyses, Profile: d.Profile, Sandbox: d.Sandbox}
 	for _, j := range d.jobs {
 		c.Analyzers = append(c.Analyzers, j.ID)
 	}
@@ -292,7 +297,7 @@ func (d *driver) emitOutcome(j *job, o *outcome) error {
 		if j.File != nil && d.secrets.bufferHit(o.hits[i]) {
 			continue
 		}
-		if err := d.emitFinding(&o.hits[i]); err != nil {
+		if err := d.emitFinding(j, &o.hits[i]); err != nil {
 			return err
 		}
 	}
@@ -305,8 +310,19 @@ func (d *driver) emitOutcome(j *job, o *outcome) error {
 	return nil
 }
 
-// emitFinding sends a finding to the handler, preceded by its rule when the rule is new.
-func (d *driver) emitFinding(h *hit) error {
+// isOutsideProfile reports whether the profile of the scan leaves the finding out.
+func (d *driver) isOutsideProfile(h *hit) bool {
+	return d.Profile == finding.DefaultProfile && (h.rule.Profile == finding.AllProfile || h.points < 1)
+}
+
+// emitFinding sends a finding of the job to the handler, preceded by its rule when the rule is
+// new. A finding that the profile leaves out is only counted.
+func (d *driver) emitFinding(j *job, h *hit) error {
+	if d.isOutsideProfile(h) {
+		j.status.OutsideProfile++
+		return nil
+	}
+	j.status.Findings++
 	if !d.rules[h.rule.ID] {
 		d.rules[h.rule.ID] = true
 		if err := d.handler.Rule(h.rule); err != nil {

@@ -121,7 +121,8 @@ func TestRunFillsInWhatFollows(t *testing.T) {
 	}
 	want := finding.Finding{
 		RuleID: "sast/todo/todo", Analyzer: "sast/todo", Analysis: finding.SAST, Severity: finding.Low,
-		Message: "A thing to do", Language: "text",
+		Confidence: finding.MediumConfidence,
+		Message:    "A thing to do", Language: "text",
 		Location: finding.Location{Path: "a/x.txt", StartLine: 3, EndLine: 3},
 		Snippet:  &finding.Snippet{StartLine: 1, Lines: []string{"one", "two", "TODO ä", "four", "TODO ä"}},
 		Identity: "TODO ä\n", Fingerprint: finding.NewFingerprint("sast/todo/todo", "a/x.txt", "TODOä", 0),
@@ -197,7 +198,7 @@ func TestTreeIsRegularFilesOnly(t *testing.T) {
 		"link.txt":    "->a.txt", "out.txt": "->" + filepath.Join(outside, "secret.txt"), "outdir": "->" + outside,
 		"up": "->..",
 	})
-	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}})
+	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}, Profile: finding.AllProfile})
 	if diff := cmp.Diff([]string{".hidden.txt:1", "a.txt:1", "node_modules/m.txt:1"}, r.places()); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
 	}

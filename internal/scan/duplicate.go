@@ -8,20 +8,22 @@ import (
 	"merlon/internal/finding"
 )
 
-// This file merges the findings of a running application that have one cause, such as a missing
-// header on every page, into one finding with several locations.
+// This file merges the findings of one analyzer that one change fixes, such as a header that is
+// missing on every page, or an object in several rendered variants, into one finding with several
+// locations.
 
 // maxAlso bounds the further locations of a finding.
 const maxAlso = 200
 
-// foldByCause merges the findings of one rule and cause. The first location in order represents
-// all, so that the finding keeps the fingerprint, and with it the history and triage decisions,
-// of that location; the others become further locations.
+// foldByCause merges the findings of one rule and cause. The most severe one, and among these the
+// first in order of location, represents all, so that the finding keeps the fingerprint, and with
+// it the history and triage decisions, of that location; the others become further locations.
 func (o *outcome) foldByCause() {
 	first := map[string]*hit{}
 	places := map[string]int{} // findings of each cause
 	slices.SortStableFunc(o.hits, func(a, b hit) int {
-		return cmp.Or(compareLocations(a.Location, b.Location), cmp.Compare(a.Identity, b.Identity))
+		return cmp.Or(cmp.Compare(foldRank(&b), foldRank(&a)), compareLocations(a.Location, b.Location),
+			cmp.Compare(a.Identity, b.Identity))
 	})
 	kept := make([]hit, 0, len(o.hits)) // pointers into it stay
 	for _, h := range o.hits {
@@ -35,13 +37,7 @@ func (o *outcome) foldByCause() {
 			continue
 		}
 		places[key]++
-		if h.Severity.Rank() > one.Severity.Rank() {
-			one.Severity = h.Severity
-		}
-		at := finding.Location{Path: h.Location.Path}
-		if at.Path != one.Location.Path && len(one.Also) < maxAlso && !slices.Contains(one.Also, at) {
-			one.Also = append(one.Also, at)
-		}
+		one.absorb(&h)
 	}
 	for key, one := range first {
 		if n := places[key]; n > 1 && one.Live != nil {
@@ -52,6 +48,32 @@ func (o *outcome) foldByCause() {
 		}
 	}
 	o.hits = kept
+}
+
+// foldRank orders the findings of one cause. Those of running applications are ordered by location
+// alone, because responses, and with them severities, may differ from scan to scan.
+func foldRank(h *hit) int {
+	if h.Live != nil {
+		return 0
+	}
+	return h.points
+}
+
+// absorb adds the locations of another finding of the same cause.
+func (h *hit) absorb(other *hit) {
+	if other.Severity.Rank() > h.Severity.Rank() {
+		h.Severity = other.Severity
+	}
+	h.points = max(h.points, other.points)
+	for _, at := range append([]finding.Location{other.Location}, other.Also...) {
+		if other.Live != nil {
+			at = finding.Location{Path: at.Path}
+		}
+		if (at.Path != h.Location.Path || at.StartLine != h.Location.StartLine) && len(h.Also) < maxAlso &&
+			!slices.Contains(h.Also, at) {
+			h.Also = append(slices.Clip(h.Also), at)
+		}
+	}
 }
 
 // The rest of this file deduplicates findings that two analyzers report. A finding may name an equivalent
@@ -74,7 +96,11 @@ func (d *driver) dropEquivalents(j *job, o *outcome) {
 		by := d.reportedRules[ruleLocation{h.RuleID, h.Location.Path, h.Location.StartLine}]
 		return by != "" && by != j.ID
 	})
-	for _, h := range o.hits {
+	for i := range o.hits {
+		h := &o.hits[i]
+		if d.isOutsideProfile(h) { // it must not suppress a finding that is shown
+			continue
+		}
 		for _, id := range h.EquivalentRules {
 			if len(d.reportedRules) < maxReportedRules {
 				d.reportedRules[ruleLocation{id, h.Location.Path, h.Location.StartLine}] = j.ID

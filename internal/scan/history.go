@@ -1,6 +1,10 @@
 package scan
 
-import "merlon/internal/finding"
+import (
+	"slices"
+
+	"merlon/internal/finding"
+)
 
 // This file merges the findings of one secret in the working tree and in the Git history, so
 // that it is reported once.
@@ -61,9 +65,14 @@ func (d *driver) releaseSecrets() error {
 	hits := d.secrets.hits
 	d.secrets = secretBuffer{}
 	for i := range hits {
-		if err := d.emitFinding(&hits[i]); err != nil {
+		if err := d.emitFinding(d.jobNamed(hits[i].Analyzer), &hits[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// jobNamed returns the job of the analyzer with the ID.
+func (d *driver) jobNamed(id string) *job {
+	return d.jobs[slices.IndexFunc(d.jobs, func(j *job) bool { return j.ID == id })]
 }

@@ -65,7 +65,6 @@ func (j *job) mergeOutcome(o *outcome) {
 	if o.degraded && j.status.State == Succeeded {
 		j.status.State = Degraded
 	}
-	j.status.Findings += len(o.hits)
 	j.status.Ignored += o.ignored
 	if o.failed {
 		j.status.State = Failed

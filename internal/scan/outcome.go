@@ -34,6 +34,7 @@ type outcome struct {
 type hit struct {
 	rule *finding.Rule
 	finding.Finding
+	points int // of the severity model
 }
 
 // newReporter returns the functions through which the analyzer reports. A finding without a
@@ -44,7 +45,7 @@ func (o *outcome) newReporter(at string) Reporter {
 			if f.Location.Path == "" {
 				f.Location.Path = at
 			}
-			o.addHit(hit{rule, f}, at)
+			o.addHit(hit{rule: rule, Finding: f}, at)
 		},
 		Package: func(p finding.Package) {
 			o.mu.Lock()

@@ -41,8 +41,8 @@ func TestBothSides(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &outcome{
-				hits: []hit{{&finding.Rule{ID: "dast/x", CWE: []string{c.cwe}},
-					finding.Finding{Live: &finding.Live{Method: c.method, URL: c.url, In: c.in,
+				hits: []hit{{rule: &finding.Rule{ID: "dast/x", CWE: []string{c.cwe}},
+					Finding: finding.Finding{Live: &finding.Live{Method: c.method, URL: c.url, In: c.in,
 						Parameter: c.parameter}}}},
 				operations: []finding.Operation{{Method: c.method, URL: c.url}},
 			}

@@ -91,7 +91,9 @@ type Status struct {
 	Files    int              `json:"files"`   // analyzed files
 	Findings int              `json:"findings"`
 	Ignored  int              `json:"ignored,omitempty"` // findings removed by the ignore file
-	Duration time.Duration    `json:"duration"`          // nanoseconds
+	// OutsideProfile counts the findings that the profile of the scan leaves out.
+	OutsideProfile int           `json:"outsideProfile,omitempty"`
+	Duration       time.Duration `json:"duration"` // nanoseconds
 
 	// Root is set when the scan covered one part of the project, such as a container image: the
 	// common prefix of all paths of that part. The status does not apply to other paths.
@@ -174,6 +176,7 @@ type Config struct {
 	Started    time.Time          `json:"started"`
 	Analyses   []finding.Analysis `json:"analyses"`
 	Analyzers  []string           `json:"analyzers"`
+	Profile    finding.Profile    `json:"profile,omitempty"`
 	Advisories *AdvisoryData      `json:"advisories,omitempty"`
 	Sandbox    []string           `json:"sandbox,omitempty"` // missing sandbox protections
 	Image      *Image             `json:"image,omitempty"`   // scanned instead of a tree

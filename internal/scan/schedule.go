@@ -196,10 +196,12 @@ func (d *driver) callWithFile(ctx context.Context, j *job, file File, read func(
 // finishOutcome closes, sorts and completes the result of a call.
 func (d *driver) finishOutcome(j *job, o *outcome, text func(string) []byte) {
 	o.close()
-	o.sortAll()
 	if j.Analysis == finding.SAST {
 		d.dropIgnored(o)
 	}
+	o.weighFindings(j.Analyzer)
+	o.foldByCause()
+	o.sortAll()
 	o.completeFindings(j.Analyzer, text)
 }
 
@@ -343,8 +345,6 @@ func (d *driver) analyzeLive(ctx context.Context, j *job) *outcome {
 		return j.Live(pass)
 	})
 	j.status.Root = printablePath(d.Live.Target.Root())
-	o.close()
-	o.foldByCause()
 	d.finishOutcome(j, o, func(string) []byte { return nil })
 	newRouteMatcher(&d.Live.Target).annotateOutcome(o)
 	return o

@@ -322,9 +322,24 @@ func (c *redactedLines) redactFinding(f *finding.Finding) {
 		return
 	}
 	f.Snippet = c.redactSnippet(f.Location.Path, f.Snippet)
+	if f.Fix != nil && c.coversFix(f.Fix) {
+		f.Fix = nil // it would show the secret
+	}
 	for i := range f.Steps {
 		f.Steps[i].Snippet = c.redactSnippet(f.Steps[i].Location.Path, f.Steps[i].Snippet)
 	}
+}
+
+// coversFix reports whether the fix rewrites a line with a secret.
+func (c *redactedLines) coversFix(fix *finding.Fix) bool {
+	for _, e := range fix.Edits {
+		for n := e.StartLine; n <= e.EndLine; n++ {
+			if _, ok := c.lines[fix.Path][n]; ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // redactSnippet returns a copy of the snippet with redacted lines, because findings share

@@ -107,7 +107,7 @@ func (d *PriorityExplanation) setExploitability(f *Finding, t threat) {
 		d.Verdict, d.Reason = ProvenVerdict, "a live scan has used it in the running application"
 	case match != nil && isUnreachable(match.Reach):
 		d.Verdict, d.Reason = NotExploitableVerdict, "nothing uses the package: "+match.Reach.Reason
-	case match == nil && IsNonProductionPath(f.Report.Location.Path):
+	case match == nil && isOutsideProduction(f.Report.Location.Path):
 		d.Verdict, d.Reason = NotExploitableVerdict, "the file's path indicates a test, an example or third-party code"
 	default:
 		d.Verdict, d.Reason = TheoreticalVerdict, "no attack is known"

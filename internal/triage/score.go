@@ -2,11 +2,10 @@ package triage
 
 import (
 	"math"
-	"path"
 	"slices"
-	"strings"
 
 	"merlon/internal/finding"
+	"merlon/internal/severity"
 )
 
 // This file holds the formulas: what to do first, and how a project stands.
@@ -172,7 +171,7 @@ func factorsOf(f *finding.Finding, t threat, proven bool) Factors {
 		out.Exploitability = 0
 	}
 	// A dependency's file says where it is declared, not where it runs.
-	if f.Package == nil && IsNonProductionPath(f.Location.Path) {
+	if f.Package == nil && isOutsideProduction(f.Location.Path) {
 		out.Exploitability = NotExploitable
 	}
 	if proven && !t.exploited {
@@ -221,23 +220,9 @@ func priorityOf(f *finding.Finding, score int, t threat) Priority {
 	return p
 }
 
-// demotedFolders are names of folders whose code does not reach production.
-var demotedFolders = map[string]bool{
-	"test": true, "tests": true, "__tests__": true, "testdata": true, "spec": true, "fixtures": true, "e2e": true,
-	"vendor": true, "node_modules": true, "third_party": true,
-	"example": true, "examples": true, "sample": true, "samples": true, "demo": true,
-}
-
-// IsNonProductionPath reports whether the file's path says that it is a test, an example or
-// somebody else's code.
-func IsNonProductionPath(file string) bool {
-	dir, base := path.Split(strings.ToLower(file))
-	for _, folder := range strings.Split(dir, "/") {
-		if demotedFolders[folder] {
-			return true
-		}
-	}
-	stem, _, _ := strings.Cut(base, ".")
-	return strings.HasSuffix(stem, "_test") || strings.HasPrefix(stem, "test_") ||
-		strings.Contains(base, ".test.") || strings.Contains(base, ".spec.")
+// isOutsideProduction reports whether the file's path says that it is a test, an example,
+// documentation or vendored code.
+func isOutsideProduction(file string) bool {
+	c := severity.ContextOf(file)
+	return c.Harmless() || c == severity.Vendored
 }

@@ -132,7 +132,7 @@ func TestDemoted(t *testing.T) {
 		"examples/a.go": true,
 		"contest/a.go":  false, "src/latest.go": false, "Testing.java": false,
 	} {
-		if got := IsNonProductionPath(path); got != want {
+		if got := isOutsideProduction(path); got != want {
 			t.Errorf("%s: got %v, want %v", path, got, want)
 		}
 	}

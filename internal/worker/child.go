@@ -120,7 +120,8 @@ func (w *Worker) newSpec(ctx context.Context, c child) (sandbox.Spec, error) {
 	}
 	spec := sandbox.Spec{
 		Path: w.Program,
-		Args: []string{"scan", "--format", "stream", "--fail-on", "none", "--analyses", strings.Join(names, ",")},
+		Args: []string{"scan", "--format", "stream", "--fail-on", "none", "--analyses", strings.Join(names, ","),
+			"--profile", string(c.run.FindingProfile)},
 		// The child's collector works harder before the limit ends it.
 		Env:      []string{"TMPDIR=" + temp, fmt.Sprintf("GOMEMLIMIT=%d", w.Limits.Memory/10*8)},
 		Dir:      c.tree,

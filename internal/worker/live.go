@@ -108,7 +108,7 @@ func (w *Worker) liveSpec(ctx context.Context, c child) (sandbox.Spec, error) {
 	spec := sandbox.Spec{
 		Path: w.Program,
 		Args: []string{"scan", "--format", "stream", "--fail-on", "none", "--analyses", strings.Join(names, ","),
-			"--conn-fd", strconv.Itoa(sandbox.FirstFile)},
+			"--profile", string(c.run.FindingProfile), "--conn-fd", strconv.Itoa(sandbox.FirstFile)},
 		Env: []string{"TMPDIR=" + temp, fmt.Sprintf("GOMEMLIMIT=%d", w.Limits.Memory/10*8)},
 		Dir: c.tree, ReadOnly: []string{c.tree}, ReadWrite: []string{temp}, Limits: limits,
 	}

@@ -96,6 +96,7 @@ type projectDetailBody struct {
 	AgentCategoriesIaC                []string                    `json:"agentCategoriesIac"`
 	SecurityChampionEnabled           bool                        `json:"securityChampionEnabled"`
 	AutoFixEnabled                    bool                        `json:"autoFixEnabled"`
+	FindingProfile                    finding.Profile             `json:"findingProfile" enum:"default,all" doc:"Findings that scans report. all adds rules of form and checklists, and findings of low weight."`
 	GitHubIssueEnabled                bool                        `json:"githubIssueEnabled"`
 	GitLabIssueEnabled                bool                        `json:"gitlabIssueEnabled"`
 	IssueCreationMode                 project.IssueMode           `json:"issueCreationMode" enum:"per_vulnerability,per_vulnerability_type,per_file"`
@@ -140,6 +141,7 @@ func showProjectDetail(p project.Project) projectDetailBody {
 		AgentCategoriesSAST:               endpoint.OrEmpty(s.AgentCategoriesSAST),
 		AgentCategoriesIaC:                endpoint.OrEmpty(s.AgentCategoriesIaC),
 		SecurityChampionEnabled:           s.SecurityChampionEnabled, AutoFixEnabled: s.AutoFixEnabled,
+		FindingProfile:                    s.FindingProfile,
 		GitHubIssueEnabled: s.GitHubIssueEnabled, GitLabIssueEnabled: s.GitLabIssueEnabled,
 		IssueCreationMode: s.IssueCreationMode, IssueCreationBranches: endpoint.OrEmpty(s.IssueCreationBranches),
 		ReferenceBranch: branchOrNull(s.ReferenceBranch),
@@ -301,6 +303,7 @@ type updateProjectInput struct {
 		AgentCategoriesSAST               *[]string                `json:"agentCategoriesSast,omitempty" maxItems:"100"`
 		AgentCategoriesIaC                *[]string                `json:"agentCategoriesIac,omitempty" maxItems:"100"`
 		ReferenceBranch                   nullableText             `json:"referenceBranch,omitempty"`
+		FindingProfile                    *finding.Profile         `json:"findingProfile,omitempty" enum:"default,all" doc:"Findings that scans report. all adds rules of form and checklists, and findings of low weight."`
 		ProjectChoices
 	}
 }
@@ -331,6 +334,7 @@ func (in *updateProjectInput) applyTo(p *project.Project) (err error) {
 	endpoint.Assign(&s.IaCEnabled, b.IaCEnabled)
 	endpoint.Assign(&s.SASTFastScanEnabled, b.SASTFastScanEnabled)
 	endpoint.Assign(&s.AIDataflowEnabled, b.AIDataflowEnabled)
+	endpoint.Assign(&s.FindingProfile, b.FindingProfile)
 	endpoint.Assign(&s.SCATransitiveDependenciesEnabled, b.SCATransitiveDependenciesEnabled)
 	endpoint.Assign(&s.SCADevelopmentDependenciesEnabled, b.SCADevelopmentDependenciesEnabled)
 	setSeverities(&s.SASTSeverities, b.SASTSeverities)

@@ -269,6 +269,7 @@ type ScanSummary struct {
 	Branch     string             `json:"branch"`
 	SourceType run.Source         `json:"sourceType"`
 	Analyses   []finding.Analysis `json:"analyses" doc:"Type of the scan, as requested when it started."`
+	Findings   finding.Profile    `json:"findingProfile" enum:"default,all" doc:"Profile of findings: which findings the scan reports."`
 	Fast       bool               `json:"fast" doc:"Source code was analyzed file by file within a time limit."`
 	Cancelled  bool               `json:"cancelled"`
 	Attempt    int                `json:"attempt" doc:"Number of attempts to run the scan."`
@@ -294,6 +295,7 @@ type AnalyzerStatus struct {
 	Files      int              `json:"files"`
 	Findings   int              `json:"findings"`
 	Ignored    int              `json:"ignored" doc:"Number of findings suppressed by the ignore file."`
+	Outside    int              `json:"outsideProfile" doc:"Number of findings that the profile of the project leaves out."`
 	DurationMS int64            `json:"durationMs"`
 }
 
@@ -319,6 +321,7 @@ func scanSummary(r *run.Run) ScanSummary {
 		ScanType:   "source",
 		Containers: []struct{}{}, Progress: r.Progress, Step: r.Step,
 		Branch: r.Branch, SourceType: r.Source, Analyses: endpoint.OrEmpty(r.Analyses), Fast: r.Fast,
+		Findings:  r.FindingProfile,
 		Cancelled: r.Cancelled,
 		Attempt:   r.Attempt,
 	}
@@ -355,7 +358,8 @@ func (a *Handlers) showScan(r run.Run) ScanBody {
 		out.Analyzers = append(out.Analyzers, AnalyzerStatus{
 			Analyzer: s.Analyzer, Analysis: s.Analysis, State: s.State, Reasons: endpoint.OrEmpty(s.Reasons),
 			Omitted: s.Omitted,
-			Files:   s.Files, Findings: s.Findings, Ignored: s.Ignored, DurationMS: s.Duration.Milliseconds(),
+			Files:   s.Files, Findings: s.Findings, Ignored: s.Ignored,
+			Outside: s.OutsideProfile, DurationMS: s.Duration.Milliseconds(),
 		})
 	}
 	if d := r.Outcome.Advisories; d != nil {

@@ -13,6 +13,7 @@ import (
 
 	"merlon/internal/finding"
 	"merlon/internal/scan"
+	"merlon/internal/severity"
 )
 
 // New returns a handler that writes a line to w when the scan begins, and the
@@ -90,8 +91,21 @@ func (r *Report) Rule(m *finding.Rule) error {
 
 // Finding keeps a row.
 func (r *Report) Finding(m *finding.Finding) error {
-	r.rows = append(r.rows, row{m.Severity, m.RuleID, m.Location.Path, m.Location.StartLine, describeEvidence(m)})
+	r.rows = append(r.rows, row{m.Severity, m.RuleID, m.Location.Path, m.Location.StartLine, describeRow(m)})
 	return r.Summary.Finding(m)
+}
+
+// describeRow returns the text of a finding: its evidence, its further locations, and why its
+// severity is not the one of its impact.
+func describeRow(f *finding.Finding) string {
+	text := describeEvidence(f)
+	if n := len(f.Also); n > 0 {
+		text += " (and " + countNoun(n, "more location") + ")"
+	}
+	if why := severity.Explain(f); why != "" {
+		text += " [" + why + "]"
+	}
+	return text
 }
 
 // describeEvidence returns what tells a finding from others of its rule.
@@ -263,7 +277,9 @@ func (r *Report) writeTotals() {
 		parts = append(parts, fmt.Sprintf("%d %s", r.Findings[s], s))
 	}
 	fmt.Fprintf(&r.page, "\n%s: %s.", countNoun(r.Total(), "finding"), strings.Join(parts, ", "))
+	outside := 0
 	for _, st := range r.Statuses {
+		outside += st.OutsideProfile
 		if st.Ignored > 0 {
 			fmt.Fprintf(&r.page, " %s suppressed %s.", scan.IgnoreFile, countNoun(st.Ignored, "finding"))
 		}
@@ -272,6 +288,10 @@ func (r *Report) writeTotals() {
 		if st.State != scan.Failed && st.Files > 0 && r.Setup.Target == "" {
 			fmt.Fprintf(&r.page, " %s: %s.", st.Analyzer, countNoun(st.Files, "file"))
 		}
+	}
+	if outside > 0 {
+		fmt.Fprintf(&r.page, " The default profile leaves out %s of checklists, form and low weight; the profile all "+
+			"shows them.", countNoun(outside, "finding"))
 	}
 	if r.Setup.Target != "" {
 		fmt.Fprintf(&r.page, " %s reached, %d refused, %d not "+

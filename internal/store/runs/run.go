@@ -22,7 +22,8 @@ import (
 // Columns are what ScanRow scans, of Tables.
 const Columns = `r.id, r.organization_id, p.team_id, r.project_id, r.branch, r.source, r.private, r.analyses, r.initiator,
 	r.state, r.uploaded, r.upload_expires_at, r.archive, r.size, r.attempt, r.tries, r.cancelled, r.progress, r.step,
-	r.languages, r.failure, r.outcome, r.created_at, r.updated_at, r.started_at, r.ended_at, r.fast, r.image, r.target, r.paused`
+	r.languages, r.failure, r.outcome, r.created_at, r.updated_at, r.started_at, r.ended_at, r.fast, r.finding_profile, r.image, r.target,
+	r.paused`
 
 // Tables are those of Columns.
 const Tables = " FROM run r JOIN project p ON p.id = r.project_id "
@@ -36,7 +37,8 @@ func scanRun(row sqldb.Scanner) (run.Run, error) {
 		&r.Initiator,
 		&r.State, &r.Uploaded, &uploadExpires, &r.Archive, &r.Size, &r.Attempt, &r.Tries, &r.Cancelled, &r.Progress,
 		&r.Step,
-		&languages, &failure, &outcome, &created, &updated, &started, &ended, &r.Fast, &image, &target, &r.Paused)
+		&languages, &failure, &outcome, &created, &updated, &started, &ended, &r.Fast, &r.FindingProfile, &image,
+		&target, &r.Paused)
 	if err != nil {
 		return r, err
 	}
@@ -130,10 +132,10 @@ func (db *Store) CreateRun(ctx context.Context, sc tenant.Scope, r *run.Run) err
 			detail["target"], detail["url"], detail["profile"] = r.Target.ID, r.Target.URL, r.Target.Profile
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO run (id, organization_id, project_id, branch, source, private, analyses, initiator,
-			state, uploaded, upload_expires_at, step, created_at, updated_at, fast, image, target, target_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			state, uploaded, upload_expires_at, step, created_at, updated_at, fast, finding_profile, image, target, target_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			r.ID, r.OrganizationID, r.ProjectID, r.Branch, r.Source, r.Private, string(analyses), r.Initiator,
 			r.State, r.Uploaded, sqldb.Millis(r.UploadExpires), r.Step, sqldb.Millis(r.CreatedAt),
-			sqldb.Millis(r.UpdatedAt), r.Fast,
+			sqldb.Millis(r.UpdatedAt), r.Fast, r.FindingProfile,
 			image, target, id)
 		if err != nil {
 			return fmt.Errorf("write run: %w", err)

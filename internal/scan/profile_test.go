@@ -1,0 +1,73 @@
+package scan_test
+
+import (
+	"testing"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// inspector reports one finding per file, by its first line: "checklist" of a rule of checklists,
+// "fold" with a cause that all of them share.
+var inspector = &scan.Analyzer{
+	ID: "iac/inspector", Version: 1, Analysis: finding.IaC, Doc: "test",
+	Rules:   func() ([]*finding.Rule, error) { return []*finding.Rule{danger, checklist}, nil },
+	Project: inspectFiles,
+}
+
+var (
+	danger = &finding.Rule{ID: "iac/inspector/danger", Name: "Danger", Severity: finding.Medium,
+		Confidence: finding.HighConfidence}
+	checklist = &finding.Rule{ID: "iac/inspector/checklist", Name: "Checklist", Severity: finding.Medium,
+		Profile: finding.AllProfile}
+)
+
+func inspectFiles(p *scan.ProjectPass) error {
+	for _, file := range p.Files {
+		rule, f := danger, finding.Finding{Location: finding.Location{Path: file.Path, StartLine: 1}}
+		switch file.Size {
+		case int64(len("checklist")):
+			rule = checklist
+		case int64(len("fold")):
+			f.Cause = "shared"
+		}
+		p.Report(rule, f)
+	}
+	return nil
+}
+
+func TestProfile(t *testing.T) {
+	dir := write(t, map[string]string{"a.yaml": "danger", "b.yaml": "checklist", "tests/c.yaml": "danger",
+		"tests/d.yaml": "checklist"})
+	for profile, want := range map[finding.Profile][2]int{"": {1, 3}, finding.DefaultProfile: {1, 3},
+		finding.AllProfile: {4, 0}} {
+		r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{inspector}, Profile: profile})
+		st := r.Statuses[0]
+		if st.Findings != want[0] || st.OutsideProfile != want[1] || len(r.findings) != want[0] {
+			t.Errorf("profile %q: status %+v with %d findings, want %v", profile, st, len(r.findings), want)
+		}
+	}
+	err := scan.Run(t.Context(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{inspector}, Profile: "most"},
+		&record{})
+	if err == nil {
+		t.Error("an unknown profile is accepted")
+	}
+}
+
+func TestFoldByCause(t *testing.T) {
+	dir := write(t, map[string]string{"a/tests/x.yaml": "fold", "b/x.yaml": "fold", "c/x.yaml": "fold",
+		"d.yaml": "danger"})
+	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{inspector}})
+	if len(r.findings) != 2 {
+		t.Fatalf("got %d findings, want 2: %v", len(r.findings), r.places())
+	}
+	f := r.findings[0]
+	// The file in tests comes first, but weighs less than the others.
+	if f.Location.Path != "b/x.yaml" || f.Severity != finding.Medium || len(f.Also) != 2 ||
+		f.Also[0].Path != "c/x.yaml" || f.Also[1].Path != "a/tests/x.yaml" || f.Also[1].StartLine != 1 {
+		t.Errorf("folded into %+v", f)
+	}
+	if f.Confidence != finding.HighConfidence {
+		t.Errorf("the finding has the confidence %q, want that of its rule", f.Confidence)
+	}
+}
