@@ -91,7 +91,7 @@ func (b *bench) installProgram(dir string) error {
 // scanImage scans an image for packages and everything else that it holds.
 // All analyses of images run, so the cost includes secrets and the configuration.
 func (b *bench) scanImage(ctx context.Context, at string) (*report, process.Cost, error) {
-	args := []string{b.merlon, "scan", "--image", at, "--format", "json", "--fail-on", "none"}
+	args := []string{b.merlon, "scan", "--image", at, "--format", "json", "--fail-on", "none", "--profile", "all"}
 	out, err := process.Command{Args: args, Timeout: b.timeout}.Run(ctx)
 	if err != nil {
 		return nil, process.Cost{}, err

@@ -63,7 +63,8 @@ var reported = []int{0, 1, 2}
 // scanTarget runs merlon scan with the options, without a cache, and reads its report.
 // Findings do not change the exit code (--fail-on none): the corpora are vulnerable by design.
 func (b *bench) scanTarget(ctx context.Context, target string, options ...string) (*report, process.Cost, error) {
-	args := append([]string{b.merlon, "scan", target, "--format", "json", "--fail-on", "none", "--no-cache"},
+	args := append([]string{b.merlon, "scan", target, "--format", "json", "--fail-on", "none", "--no-cache",
+		"--profile", "all"},
 		options...)
 	out, err := process.Command{Args: args, Timeout: b.timeout}.Run(ctx)
 	if err != nil {

@@ -266,3 +266,17 @@ func TestOrganizationProjectNumbers(t *testing.T) {
 		}
 	})
 }
+
+func TestFindingProfile(t *testing.T) {
+	apitest.EachWorld(t, func(t *testing.T, w *apitest.World) {
+		manager := w.AsPerson("team_manager")
+		if got := manager.Get(w.Project).Want(200).Value("findingProfile"); got != "default" {
+			t.Errorf("a new project has the profile %v", got)
+		}
+		manager.Patch(w.Project, map[string]any{"findingProfile": "all"}).Want(200)
+		if got := manager.Get(w.Project).Want(200).Value("findingProfile"); got != "all" {
+			t.Errorf("the project has the profile %v, want all", got)
+		}
+		manager.Patch(w.Project, map[string]any{"findingProfile": "most"}).Want(400)
+	})
+}

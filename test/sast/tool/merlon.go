@@ -62,7 +62,8 @@ func (m Merlon) runScan(ctx context.Context, dir string, options []string) (*Sca
 		options = append(slices.Clone(options), "--no-cache")
 	}
 	// The exit code must not depend on findings: a vulnerable corpus is no failure of the run.
-	args := append([]string{m.Binary, "scan", dir, "--format", "json", "--fail-on", "none"}, options...)
+	args := append([]string{m.Binary, "scan", dir, "--format", "json", "--fail-on", "none",
+		"--profile", "all"}, options...)
 	out, err := process.Command{Args: args, Timeout: m.Timeout}.Run(ctx)
 	if err != nil {
 		return nil, err
