@@ -34,7 +34,7 @@ func (s *Service) StartImage(ctx context.Context, sc tenant.Scope, in Start, ima
 	r := Run{
 		ID: ID(uuid.NewString()), OrganizationID: p.OrganizationID, TeamID: p.TeamID, ProjectID: p.ID,
 		Branch: in.Branch, Source: in.Source, Analyses: []finding.Analysis{finding.Container}, Private: in.Private,
-		Image: &image, Initiator: sc.Actor.UserID,
+		Image: &image, Initiator: sc.Actor.UserID, FindingProfile: p.Settings.FindingProfile,
 		State: Queued, Uploaded: true, UploadExpires: now, Step: StepQueued, Languages: []string{}, CreatedAt: now,
 		UpdatedAt: now,
 	}

@@ -23,7 +23,8 @@ func TestStartImage(t *testing.T) {
 	}
 	want := Run{
 		ID: r.ID, OrganizationID: "o", TeamID: "t", ProjectID: "p", Branch: "main", Source: "manual",
-		Analyses: []finding.Analysis{finding.Container}, Image: &image, Initiator: "u", State: Queued, Uploaded: true,
+		Analyses: []finding.Analysis{finding.Container}, FindingProfile: finding.DefaultProfile, Image: &image,
+		Initiator: "u", State: Queued, Uploaded: true,
 		UploadExpires: now, Step: StepQueued, Languages: []string{}, CreatedAt: now, UpdatedAt: now,
 	}
 	if diff := cmp.Diff(&want, w.run); diff != "" {

@@ -67,8 +67,8 @@ func (s *Service) StartTarget(ctx context.Context, sc tenant.Scope, in Start, t 
 	r := Run{
 		ID: ID(uuid.NewString()), OrganizationID: p.OrganizationID, TeamID: p.TeamID, ProjectID: p.ID,
 		Branch: in.Branch, Source: in.Source, Analyses: analyses, Private: in.Private, Target: &t,
-		Initiator: sc.Actor.UserID,
-		State:     Queued, Uploaded: true, UploadExpires: now, Languages: []string{}, CreatedAt: now, UpdatedAt: now,
+		Initiator: sc.Actor.UserID, FindingProfile: p.Settings.FindingProfile,
+		State: Queued, Uploaded: true, UploadExpires: now, Languages: []string{}, CreatedAt: now, UpdatedAt: now,
 	}
 	r.Step = r.WaitingStep()
 	if err := s.Store.CreateRun(ctx, sc, &r); err != nil {

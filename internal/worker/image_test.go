@@ -29,9 +29,10 @@ func (b *bench) readyRun(branch string, image run.Image) run.ID {
 	r := run.Run{
 		ID: run.ID(uuid.NewString()), OrganizationID: b.sc.Organization, TeamID: b.sc.Team, ProjectID: b.sc.Project,
 		Branch: branch, Source: "manual", Analyses: []finding.Analysis{finding.Container}, State: run.Queued,
-		Uploaded:      true,
-		Image:         &image,
-		UploadExpires: now.Add(-time.Hour), Step: run.StepQueued, CreatedAt: now, UpdatedAt: now,
+		FindingProfile: finding.AllProfile,
+		Uploaded:       true,
+		Image:          &image,
+		UploadExpires:  now.Add(-time.Hour), Step: run.StepQueued, CreatedAt: now, UpdatedAt: now,
 	}
 	b.must(b.db.CreateRun(b.t.Context(), b.sc, &r))
 	return r.ID

@@ -93,8 +93,9 @@ func (b *bench) readyTarget(url string) run.ID {
 	r := run.Run{
 		ID: run.ID(uuid.NewString()), OrganizationID: b.sc.Organization, TeamID: b.sc.Team, ProjectID: b.sc.Project,
 		Branch: "main", Source: "manual", Analyses: []finding.Analysis{finding.DAST}, State: run.Queued, Uploaded: true,
-		Target:        &run.Target{ID: uuid.NewString(), Name: "Shop", URL: url, Profile: scan.Standard},
-		UploadExpires: now.Add(-time.Hour), Step: run.StepQueued, CreatedAt: now, UpdatedAt: now,
+		FindingProfile: finding.AllProfile,
+		Target:         &run.Target{ID: uuid.NewString(), Name: "Shop", URL: url, Profile: scan.Standard},
+		UploadExpires:  now.Add(-time.Hour), Step: run.StepQueued, CreatedAt: now, UpdatedAt: now,
 	}
 	b.must(b.db.CreateRun(b.t.Context(), b.sc, &r))
 	return r.ID

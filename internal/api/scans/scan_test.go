@@ -66,7 +66,8 @@ type fakeScans struct {
 }
 
 func (f *fakeScans) started() run.Started {
-	return run.Started{Run: run.Run{ID: scanID}, UploadURL: "https://merlon.test/uploads/xyz"}
+	return run.Started{Run: run.Run{ID: scanID, FindingProfile: finding.DefaultProfile},
+		UploadURL: "https://merlon.test/uploads/xyz"}
 }
 
 func (f *fakeScans) Start(_ context.Context, _ tenant.Scope, in run.Start) (run.Started, error) {
@@ -249,7 +250,7 @@ func TestFieldBehindTheFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err, w.Close())
 	}
-	fake.run = run.Run{ID: scanID}
+	fake.run = run.Run{ID: scanID, FindingProfile: finding.DefaultProfile}
 	status, got := call(t, "POST", srv.URL+"/project/"+projectID+"/scan/start", w.FormDataContentType(), &b)
 	if status != 400 || !strings.Contains(got["message"].(string), "form field branch after the file") ||
 		fake.cancelled != scanID {
@@ -302,8 +303,10 @@ func TestGetScan(t *testing.T) {
 	srv, fake := scanServer(t)
 	at := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	fake.run = run.Run{
-		ID: scanID, ProjectID: projectID, Branch: "main", Source: "cli", Analyses: []finding.Analysis{finding.SCA},
-		State: run.CompletedDegraded, Progress: 100, Step: "done", Attempt: 1, Languages: []string{"Go"},
+		FindingProfile: finding.AllProfile,
+		ID:             scanID, ProjectID: projectID, Branch: "main", Source: "cli",
+		Analyses: []finding.Analysis{finding.SCA},
+		State:    run.CompletedDegraded, Progress: 100, Step: "done", Attempt: 1, Languages: []string{"Go"},
 		CreatedAt: at, UpdatedAt: at, StartedAt: at, EndedAt: at.Add(time.Minute),
 		Outcome: run.Outcome{
 			Statuses: []scan.Status{{
@@ -326,12 +329,13 @@ func TestGetScan(t *testing.T) {
 		"startTime": "2026-11-20T09:00:00Z", "endTime": "2026-11-20T09:01:00Z", "containers": []any{},
 		"progress": 100.0, "step": "done",
 		"vulnerabilityDetected": 4.0, "branch": "main", "sourceType": "cli", "analyses": []any{"sca"}, "fast": false,
-		"cancelled": false, "attempt": 1.0, "suspicious": true,
+		"findingProfile": "all",
+		"cancelled":      false, "attempt": 1.0, "suspicious": true,
 		"changes": map[string]any{"found": 4.0, "new": 0.0, "reopened": 0.0, "unchanged": 0.0, "moved": 0.0,
 			"resolved": 30.0, "open": 60.0, "suspicious": true},
 		"analyzers": []any{map[string]any{
 			"analyzer": "sca/osv", "analysis": "sca", "state": "degraded", "omitted": 0.0, "files": 3.0,
-			"findings": 4.0, "ignored": 0.0, "durationMs": 1500.0,
+			"findings": 4.0, "ignored": 0.0, "outsideProfile": 0.0, "durationMs": 1500.0,
 			"reasons": []any{map[string]any{"code": "too-large", "message": "too large", "path": "a/b"}},
 		}},
 		"warnings": []any{},
@@ -351,7 +355,8 @@ func TestGetScan(t *testing.T) {
 
 func TestFailedScanSaysWhy(t *testing.T) {
 	srv, fake := scanServer(t)
-	fake.run = run.Run{ID: scanID, State: run.Failed, Failure: run.Fail(run.CodeTimeLimit, "it took too long")}
+	fake.run = run.Run{ID: scanID, FindingProfile: finding.DefaultProfile, State: run.Failed,
+		Failure: run.Fail(run.CodeTimeLimit, "it took too long")}
 	_, got := call(t, "POST", srv.URL+"/project/"+projectID+"/scan/"+scanID+"/cancel", "", nil)
 	if got["errorMessage"] != "it took too long" || got["errorCode"] != 201.0 || got["errorCategory"] != "scan" ||
 		got["vulnerabilityDetected"] != nil {
@@ -366,7 +371,7 @@ func TestFailedScanSaysWhy(t *testing.T) {
 
 func TestListScans(t *testing.T) {
 	srv, fake := scanServer(t)
-	fake.run = run.Run{ID: scanID}
+	fake.run = run.Run{ID: scanID, FindingProfile: finding.DefaultProfile}
 	status, got := call(t, "GET", srv.URL+"/project/"+projectID+"/scans?branch=x&page=3&pageSize=10", "", nil)
 	if status != 200 || got["totalScans"] != 41.0 || got["totalPages"] != 5.0 || len(got["scans"].([]any)) != 1 {
 		t.Errorf("status %d, got %v", status, got)
