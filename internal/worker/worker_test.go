@@ -190,7 +190,8 @@ func (b *bench) ready(branch string, content []byte) run.ID {
 	r := run.Run{
 		ID: run.ID(uuid.NewString()), OrganizationID: b.sc.Organization, TeamID: b.sc.Team, ProjectID: b.sc.Project,
 		Branch: branch, Source: "cli", Analyses: []finding.Analysis{finding.SCA, finding.Secret}, State: run.Queued,
-		UploadExpires: now.Add(time.Hour), Step: "waiting", CreatedAt: now, UpdatedAt: now,
+		FindingProfile: finding.AllProfile,
+		UploadExpires:  now.Add(time.Hour), Step: "waiting", CreatedAt: now, UpdatedAt: now,
 	}
 	ctx := b.t.Context()
 	b.must(b.db.CreateRun(ctx, b.sc, &r))

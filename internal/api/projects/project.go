@@ -141,7 +141,7 @@ func showProjectDetail(p project.Project) projectDetailBody {
 		AgentCategoriesSAST:               endpoint.OrEmpty(s.AgentCategoriesSAST),
 		AgentCategoriesIaC:                endpoint.OrEmpty(s.AgentCategoriesIaC),
 		SecurityChampionEnabled:           s.SecurityChampionEnabled, AutoFixEnabled: s.AutoFixEnabled,
-		FindingProfile:                    s.FindingProfile,
+		FindingProfile:     s.FindingProfile,
 		GitHubIssueEnabled: s.GitHubIssueEnabled, GitLabIssueEnabled: s.GitLabIssueEnabled,
 		IssueCreationMode: s.IssueCreationMode, IssueCreationBranches: endpoint.OrEmpty(s.IssueCreationBranches),
 		ReferenceBranch: branchOrNull(s.ReferenceBranch),
