@@ -309,6 +309,12 @@ func (b *builder) addRecord(r *record) (uint32, error) {
 			return 0, err
 		}
 	}
+	if entry, ok := r.scoreEntry(); ok {
+		entry.number = number
+		if err := b.addAffected(&entry); err != nil {
+			return 0, err
+		}
+	}
 	return number, nil
 }
 

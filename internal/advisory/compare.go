@@ -116,6 +116,7 @@ func (c *comparer) compareVersions(a, b string) (int, error) {
 type rangeHit struct {
 	affected   bool
 	introduced string // the start of the range that holds it
+	open       bool   // that range ends nowhere
 }
 
 // isAffected evaluates what a record says of a package for one version.
@@ -152,6 +153,7 @@ func (c *comparer) isAffected(a *affected, version string) (rangeHit, error) {
 func (c *comparer) listedHit(a *affected, version string) rangeHit {
 	for _, events := range a.ranges {
 		if h, err := c.inRange(events, version); err == nil && h.affected {
+			h.open = false // somebody looked at the version and listed it
 			return h
 		}
 	}
@@ -199,7 +201,7 @@ func leadingNumber(s string) string {
 // read is in a range that holds everything.
 func (c *comparer) inRange(events []event, version string) (rangeHit, error) {
 	if coversAll(events) {
-		return rangeHit{affected: true, introduced: "0"}, nil
+		return rangeHit{affected: true, introduced: "0", open: true}, nil
 	}
 	if err := c.checkVersion(version); err != nil {
 		return rangeHit{}, err
@@ -221,9 +223,11 @@ func (c *comparer) inRange(events []event, version string) (rangeHit, error) {
 		}
 		switch {
 		case e.kind == introduced && n >= 0:
-			h = rangeHit{affected: true, introduced: e.version}
+			h = rangeHit{affected: true, introduced: e.version, open: true}
 		case e.kind == fixed && n >= 0, e.kind == lastAffected && n > 0:
 			h = rangeHit{}
+		case e.kind != introduced:
+			h.open = false
 		}
 	}
 	return h, nil

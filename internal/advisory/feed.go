@@ -159,6 +159,8 @@ func (f *File) addExploitation(a *finding.Advisory) {
 						old.Ransomware
 			}
 			a.KEV = k
+			// Attackers use it: whatever its score says, it comes first.
+			a.Severity = finding.Critical
 		}
 	}
 }

@@ -133,11 +133,12 @@ func groupAliases(list []affected) [][]*affected {
 func (f *File) describeMatch(compare *comparer, group []*affected, hits map[*affected]rangeHit,
 	version string) (scan.AdvisoryMatch, bool, error) {
 	var m scan.AdvisoryMatch
-	found := false
+	found, open := false, true
 	for _, a := range group {
 		if h, ok := hits[a]; ok {
 			found = true
 			m.Introduced = cmp.Or(m.Introduced, h.introduced)
+			open = open && h.open
 			m.Symbols = addSymbols(m.Symbols, a.symbols)
 		}
 	}
@@ -145,6 +146,7 @@ func (f *File) describeMatch(compare *comparer, group []*affected, hits map[*aff
 		return m, false, nil
 	}
 	m.Fixed, m.Upgrade = compare.listFixes(group, version)
+	m.OpenEnded = open && len(m.Fixed) == 0
 	var records []details
 	for _, a := range group {
 		d, err := f.readRecord(a.number)
@@ -158,9 +160,14 @@ func (f *File) describeMatch(compare *comparer, group []*affected, hits map[*aff
 		}
 		d.severities = append(d.severities, a.severities...)
 		d.label = cmp.Or(a.label, d.label)
+		_, d.hit = hits[a]
 		records = append(records, d)
 	}
 	m.Advisory = mergeRecords(records)
+	if err := f.addScores(m.Advisory); err != nil {
+		return m, false, err
+	}
+	setSeverity(m.Advisory, records)
 	return m, true, nil
 }
 
@@ -179,9 +186,10 @@ func addSymbols(list, more []finding.Symbols) []finding.Symbols {
 
 // mergeRecords makes one advisory of the records of a vulnerability.
 func mergeRecords(records []details) *finding.Advisory {
-	// The best source comes first: the first non-empty text of the sorted records is used.
+	// The best source comes first: the first non-empty text of the sorted records is used. A
+	// record that does not affect the version tells of another flaw.
 	slices.SortStableFunc(records, func(a, b details) int {
-		return cmp.Or(cmp.Compare(rankSource(a.id), rankSource(b.id)), compareNames(a.id, b.id))
+		return cmp.Or(boolToInt(b.hit)-boolToInt(a.hit), cmp.Compare(rankSource(a.id), rankSource(b.id)), compareNames(a.id, b.id))
 	})
 	out := &finding.Advisory{
 		Severities: []finding.AdvisorySeverity{}, References: []finding.AdvisoryReference{}, CWE: []string{},
@@ -210,10 +218,9 @@ func mergeRecords(records []details) *finding.Advisory {
 			}
 		}
 	}
-	nameAdvisory(out)
+	nameAdvisory(out, records)
 	slices.SortFunc(out.CWE, compareNames)
 	out.CWE = slices.Compact(out.CWE)
 	out.Summary = cmp.Or(out.Summary, firstLine(out.Details), out.ID)
-	setSeverity(out, records)
 	return out
 }

@@ -26,24 +26,55 @@ func rankSource(id string) int {
 	return 1
 }
 
-// nameAdvisory chooses the name that an advisory is keyed by: the lowest CVE,
-// else the lowest GHSA, else the lowest of all.
-func nameAdvisory(a *finding.Advisory) {
+// nameAdvisory chooses the name that an advisory is keyed by: the lowest CVE, else the lowest
+// GHSA, else the lowest of all. Names that the records which affect the version do not have, or
+// share with a record that is only about one and does not affect it, come last: an advisory that
+// was merged over several CVEs is that of the one whose range holds the version.
+func nameAdvisory(a *finding.Advisory, records []details) {
 	slices.SortFunc(a.Aliases, compareNames)
 	a.Aliases = slices.Compact(a.Aliases)
 	a.ID = a.Aliases[0]
-	// From the last to the first, so that the lowest name of each kind remains.
-	for _, name := range slices.Backward(a.Aliases) {
-		switch {
-		case strings.HasPrefix(name, "CVE-"):
-			a.CVE = name
-		case strings.HasPrefix(name, "GHSA-"):
-			a.GHSA = name
-		case strings.HasPrefix(name, "MAL-"):
+	for _, name := range a.Aliases {
+		if strings.HasPrefix(name, "MAL-") {
 			a.Malicious = true
 		}
 	}
+	a.CVE, a.GHSA = matchingName(a.Aliases, records, "CVE-"), matchingName(a.Aliases, records, "GHSA-")
 	a.ID = cmp.Or(a.CVE, a.GHSA, a.ID)
+}
+
+// matchingName returns the lowest name of a kind whose most specific records, those with the
+// fewest names of the kind, affect the version; else the lowest name of the kind, or "".
+func matchingName(names []string, records []details, prefix string) string {
+	lowest := ""
+	for _, name := range names {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		lowest = cmp.Or(lowest, name)
+		fewest, hit := 0, false
+		for i := range records {
+			if !slices.Contains(records[i].names, name) {
+				continue
+			}
+			n := 0
+			for _, other := range records[i].names {
+				if strings.HasPrefix(other, prefix) {
+					n++
+				}
+			}
+			switch {
+			case fewest == 0 || n < fewest:
+				fewest, hit = n, records[i].hit
+			case n == fewest:
+				hit = hit || records[i].hit
+			}
+		}
+		if hit {
+			return name
+		}
+	}
+	return lowest
 }
 
 // compareNames orders names so that numbers in them count as numbers:
@@ -99,8 +130,8 @@ func firstLine(text string) string {
 }
 
 // setSeverity sets the severity: malicious packages are critical; else the worst score of
-// the newest version of CVSS that can be scored; else the worst word of the records; else
-// medium.
+// the newest version of CVSS that can be scored; else the worst word of the records; else what
+// is typical of the weakness.
 func setSeverity(a *finding.Advisory, records []details) {
 	for _, s := range a.Severities {
 		version, score, ok := scoreCVSS(s.Score)
@@ -109,6 +140,7 @@ func setSeverity(a *finding.Advisory, records []details) {
 			a.CVSSVersion, a.CVSS, a.CVSSVector = version, score, s.Score
 		}
 	}
+	worded := false
 	switch {
 	case a.Malicious:
 		a.Severity = finding.Critical
@@ -120,8 +152,10 @@ func setSeverity(a *finding.Advisory, records []details) {
 				a.Severity = s
 			}
 		}
+		worded = a.Severity != ""
 		a.Severity = cmp.Or(a.Severity, finding.Medium)
 	}
+	estimateSeverity(a, worded)
 }
 
 // fromLabel reads a severity in words; empty when it is none.

@@ -38,7 +38,7 @@ func TestNameAdvisory(t *testing.T) {
 		{[]string{"MAL-2024-1"}, "MAL-2024-1", "", "", true},
 	} {
 		a := finding.Advisory{Aliases: test.aliases}
-		nameAdvisory(&a)
+		nameAdvisory(&a, nil)
 		if a.ID != test.id || a.CVE != test.cve || a.GHSA != test.ghsa || a.Malicious != test.malicious {
 			t.Errorf("%v: got %q, %q, %q, %t", test.aliases, a.ID, a.CVE, a.GHSA, a.Malicious)
 		}

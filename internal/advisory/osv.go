@@ -59,6 +59,7 @@ type details struct {
 	references []finding.AdvisoryReference
 	cwe        []string
 	label      string // a severity in words, lower case
+	hit        bool   // in a look-up: the record affects the version
 	dropped    bool   // withdrawn, or about no package: kept only to outlive older versions of itself
 }
 
@@ -290,7 +291,7 @@ func validName(s string) bool {
 
 // isValid reports whether ecosystem and name are there and of a length that names have.
 func (p osvPackage) isValid() bool {
-	return p.Ecosystem != "" && p.Name != "" && len(p.Ecosystem) <= maxPackage && len(p.Name) <= maxPackage
+	return p.Ecosystem != "" && p.Ecosystem[0] != scoreEcosystem[0] && p.Name != "" && len(p.Ecosystem) <= maxPackage && len(p.Name) <= maxPackage
 }
 
 // toDetails returns what is kept of a record for people.

@@ -117,6 +117,9 @@ func (t *tally) addRecord(number uint32) {
 
 // addBlock counts the records of a package.
 func (c *counter) addBlock(b *block) {
+	if b.key.base == scoreEcosystem {
+		return // no package
+	}
 	t := c.by[b.key.base]
 	if t == nil {
 		one := tally{seen: make([]uint64, len(c.all.seen))}

@@ -75,6 +75,9 @@ type Advisory struct {
 	CVSS        float64             `json:"cvss"` // 0 when no vector can be scored
 	CVSSVersion string              `json:"cvssVersion,omitempty"`
 	CVSSVector  string              `json:"cvssVector,omitempty"`
+	// Estimated says that nobody scored the vulnerability: severity and vector are typical of
+	// its weakness.
+	Estimated bool `json:"estimated,omitempty"`
 
 	// What is known of its exploitation; nil when the data says nothing of it.
 	EPSS *EPSS `json:"epss,omitempty"`

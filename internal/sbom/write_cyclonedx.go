@@ -172,7 +172,7 @@ func cycloneVulnerability(a *finding.Advisory) *cdx.Vulnerability {
 	out := &cdx.Vulnerability{BOMRef: a.ID, ID: a.ID, Source: source(a.ID), Description: a.Summary, Detail: a.Details,
 		Published: a.Published, Updated: a.Modified}
 	rating := cdx.VulnerabilityRating{Severity: cdx.Severity(a.Severity)}
-	if a.CVSSVector != "" {
+	if a.CVSSVector != "" && !a.Estimated {
 		score := a.CVSS
 		rating.Score, rating.Vector, rating.Method = &score, a.CVSSVector, method(a.CVSSVersion)
 	}

@@ -174,4 +174,7 @@ type AdvisoryMatch struct {
 	// smallest version above the current one that no known advisory affects; empty when none
 	UpgradeAll string
 	Symbols    []finding.Symbols // the vulnerable functions, where a record names them
+	// OpenEnded says that the range that holds the version ends nowhere: no fixed version, no
+	// last affected one and no list of versions.
+	OpenEnded bool
 }

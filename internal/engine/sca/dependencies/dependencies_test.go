@@ -108,7 +108,7 @@ func openAdvisories(t *testing.T, records ...string) *advisory.File {
 // record is a flaw of a package below a version.
 func record(id, ecosystem, name, fixed, rest string) string {
 	return fmt.Sprintf(`{"id":%q,"modified":"2024-01-01T00:00:00Z","summary":"A flaw of %s"%s,
-		"affected":[{"package":{"ecosystem":%q,"name":%q},"ranges":[{"type":"ECOSYSTEM","events":[{"introduced":"0"},{"fixed":%q}]}]}]}`,
+		"affected":[{"database_specific":{"severity":"MODERATE"},"package":{"ecosystem":%q,"name":%q},"ranges":[{"type":"ECOSYSTEM","events":[{"introduced":"0"},{"fixed":%q}]}]}]}`,
 		id, name, rest, ecosystem, name, fixed)
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"merlon/internal/engine/sca/inventory"
 	"merlon/internal/finding"
@@ -21,6 +22,7 @@ type match struct {
 	pkg  finding.Package        // the first version
 	more []finding.PackageMatch // further affected versions of it in the file
 
+	newest time.Time            // the date of the vulnerability data
 	reach  *finding.Reach       // nil when it was not looked at
 	demand *finding.Requirement // nil when it is not known
 }
@@ -28,6 +30,7 @@ type match struct {
 // lookUp returns the matches of all packages, by file, package and advisory.
 func lookUp(p *scan.ProjectPass, packages []finding.Package) ([]match, error) {
 	var out []match
+	newest := p.Advisories.Data().Newest
 	unknown := gaps{noData: map[string]*ecosystemGap{}, undecided: map[string][]string{}}
 	for _, pkg := range packages {
 		if err := p.Context.Err(); err != nil {
@@ -48,7 +51,7 @@ func lookUp(p *scan.ProjectPass, packages []finding.Package) ([]match, error) {
 			unknown.addUndecided(pkg, err)
 		}
 		for _, m := range found {
-			out = addMatch(out, match{AdvisoryMatch: m, pkg: pkg})
+			out = addMatch(out, match{AdvisoryMatch: m, pkg: pkg, newest: newest})
 		}
 	}
 	unknown.reportGaps(p)
@@ -119,7 +122,8 @@ func (g *gaps) addUndecided(pkg finding.Package, cause error) {
 func (g *gaps) reportGaps(p *scan.ProjectPass) {
 	for _, ecosystem := range slices.Sorted(maps.Keys(g.noData)) {
 		e := g.noData[ecosystem]
-		r := scan.Reason{Code: scan.NoData, Skipped: true, Message: fmt.Sprintf("there is no vulnerability data for %s: "+
+		r := scan.Reason{Code: scan.NoData, Skipped: true, Message: fmt.Sprintf("there is no vulnerability data "+
+			"for %s: "+
 			"%s of %s not looked up", ecosystem, inventory.Count(len(e.names), "package"),
 			inventory.Count(len(e.paths), "file"))}
 		if len(e.paths) <= maxGapPaths {
@@ -199,7 +203,8 @@ func makeFinding(m *match) finding.Finding {
 	pkg := m.toPackageMatch()
 	pkg.Also = m.more[:min(len(m.more), maxVersions)]
 	return finding.Finding{
-		RuleID: "sca/" + a.ID, Severity: a.Severity, Message: a.Message(what, m.Upgrade),
+		RuleID: "sca/" + a.ID, Severity: a.Severity, Confidence: m.confidence(), Message: a.Message(what, m.Upgrade) +
+			m.describeDoubt(),
 		Language: languageOf[m.pkg.Ecosystem],
 		Location: finding.Location{Path: m.pkg.Path, StartLine: m.pkg.Line, EndLine: m.pkg.Line},
 		Package:  &pkg,
@@ -207,6 +212,38 @@ func makeFinding(m *match) finding.Finding {
 		// applies.
 		Identity: a.ID + " " + m.pkg.Ecosystem + " " + m.pkg.Name,
 	}
+}
+
+// outdatedAfter is the age, in years, from which a record without an end counts as outdated.
+const outdatedAfter = 3
+
+// isOutdated reports whether an old record names neither a fixed nor a last affected version.
+// Such records are mostly from before the fix and nobody came back to them.
+func (m *match) isOutdated() bool {
+	if !m.OpenEnded || m.Advisory.Malicious || m.Advisory.KEV != nil {
+		return false
+	}
+	published, err := time.Parse(time.RFC3339, m.Advisory.Published)
+	return err == nil && !m.newest.IsZero() && m.newest.Sub(published) > outdatedAfter*365*24*time.Hour
+}
+
+// confidence returns how sure the match is, where that is less than for matches in general.
+func (m *match) confidence() finding.Confidence {
+	if m.isOutdated() {
+		return finding.LowConfidence
+	}
+	return ""
+}
+
+// describeDoubt returns what a reader has to know before acting on the match.
+func (m *match) describeDoubt() string {
+	switch {
+	case m.isOutdated():
+		return "; the record of " + m.Advisory.Published[:4] + " names no last affected version, so it may be outdated"
+	case m.Advisory.Estimated:
+		return ", severity estimated"
+	}
+	return ""
 }
 
 // languageOf is the language whose packages each ecosystem has.

@@ -1,7 +1,12 @@
 package dependencies
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -38,5 +43,39 @@ Remove d: the package itself is an attack. Treat every machine that installed it
 		if got := makeFinding(list[i]).Message; want != "" && got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// What is doubtful about a match is said in its message: an estimated severity, and an old
+// record that says nothing of the versions since.
+func TestDoubtfulMatches(t *testing.T) {
+	record := func(id, published, events, rest string) string {
+		return fmt.Sprintf(`{"id":%q,"modified":"2026-01-01T00:00:00Z","published":"%s-01-01T00:00:00Z","affected":[`+
+			`{"package":{"ecosystem":"npm","name":"x"},"ranges":[{"type":"SEMVER","events":[{"introduced":"0"}%s]}]}]%s}`,
+			id, published, events, rest)
+	}
+	scored := `,"database_specific":{"severity":"HIGH"}`
+	advisories := openAdvisories(t,
+		record("CVE-2017-1000", "2017", "", scored),
+		record("CVE-2017-2000", "2017", `,{"last_affected":"9.9.9"}`, scored),
+		record("CVE-2025-1000", "2025", "", scored),
+		record("CVE-2025-2000", "2025", `,{"fixed":"2.0.0"}`, `,"database_specific":{"cwe_ids":["CWE-79"]}`),
+		record("MAL-2017-1", "2017", "", ""))
+	r := examine(t, fstest.MapFS{"package-lock.json": {Data: []byte(
+		`{"lockfileVersion":2,"packages":{"node_modules/x":{"version":"1.0.0"}}}`)}}, advisories)
+	var got []string
+	for _, f := range r.reported {
+		got = append(got, fmt.Sprintf("%s %s %s", f.Severity, cmp.Or(f.Confidence, "-"), f.Message))
+	}
+	want := []string{
+		"high low x 1.0.0 is affected by CVE-2017-1000 (no fixed version is known); the record of 2017 names no last " +
+			"affected version, so it may be outdated",
+		"high - x 1.0.0 is affected by CVE-2017-2000 (no fixed version is known)",
+		"high - x 1.0.0 is affected by CVE-2025-1000 (no fixed version is known)",
+		"medium - x 1.0.0 is affected by CVE-2025-2000 (fixed in 2.0.0), severity estimated",
+		"critical - x 1.0.0 is malicious: MAL-2017-1",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
