@@ -189,7 +189,8 @@ func mergeRecords(records []details) *finding.Advisory {
 	// The best source comes first: the first non-empty text of the sorted records is used. A
 	// record that does not affect the version tells of another flaw.
 	slices.SortStableFunc(records, func(a, b details) int {
-		return cmp.Or(boolToInt(b.hit)-boolToInt(a.hit), cmp.Compare(rankSource(a.id), rankSource(b.id)), compareNames(a.id, b.id))
+		return cmp.Or(boolToInt(b.hit)-boolToInt(a.hit), cmp.Compare(rankSource(a.id), rankSource(b.id)),
+			compareNames(a.id, b.id))
 	})
 	out := &finding.Advisory{
 		Severities: []finding.AdvisorySeverity{}, References: []finding.AdvisoryReference{}, CWE: []string{},

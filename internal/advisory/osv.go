@@ -291,7 +291,8 @@ func validName(s string) bool {
 
 // isValid reports whether ecosystem and name are there and of a length that names have.
 func (p osvPackage) isValid() bool {
-	return p.Ecosystem != "" && p.Ecosystem[0] != scoreEcosystem[0] && p.Name != "" && len(p.Ecosystem) <= maxPackage && len(p.Name) <= maxPackage
+	return p.Ecosystem != "" && p.Ecosystem[0] != scoreEcosystem[0] &&
+		p.Name != "" && len(p.Ecosystem) <= maxPackage && len(p.Name) <= maxPackage
 }
 
 // toDetails returns what is kept of a record for people.
