@@ -75,11 +75,13 @@ var folderNames = map[string]Context{
 	"test": Test, "tests": Test, "testing": Test, "testdata": Test, "testutil": Test, "testutils": Test,
 	"testcases": Test, "e2e": Test, "fixture": Test, "fixtures": Test, "mock": Test, "mocks": Test,
 	"cypress": Test, "unittest": Test, "unittests": Test, "integrationtest": Test, "integrationtests": Test,
-	"functionaltests": Test, "androidtest": Test, "__snapshots__": Test,
+	"functionaltests": Test, "androidtest": Test, "__snapshots__": Test, ".snapshots": Test,
+	"testresources": Test, "testsuite": Test, "testsuites": Test, "suites": Test, "playwright": Test,
+	"selenium": Test,
 
 	"example": Example, "examples": Example, "sample": Example, "samples": Example, "demo": Example,
 	"demos": Example, "tutorial": Example, "tutorials": Example, "quickstart": Example, "quickstarts": Example,
-	"playground": Example,
+	"playground": Example, "showcase": Example,
 
 	"doc": Documentation, "docs": Documentation, "documentation": Documentation,
 
@@ -132,7 +134,7 @@ func isDataFile(base string) bool {
 // fileMarks are the words of file names that mark a context.
 var fileMarks = map[string]Context{
 	"test": Test, "tests": Test, "spec": Test, "e2e": Test, "fixture": Test, "mock": Test,
-	"example": Example, "sample": Example, "demo": Example,
+	"example": Example, "sample": Example, "demo": Example, "quickstart": Example,
 	"dev": Development, "development": Development, "devel": Development, "local": Development,
 	"localhost": Development, "debug": Development, "override": Development,
 	"pb": Generated, "generated": Generated,
@@ -154,6 +156,10 @@ func isFileOf(c Context, base string) bool {
 		}
 	case Development:
 		if base == "vagrantfile" || base == "tiltfile" || base == ".gitpod.yml" {
+			return true
+		}
+	case Example:
+		if strings.HasPrefix(base, "quickstart") {
 			return true
 		}
 	case Generated:
