@@ -169,7 +169,7 @@ var mayImport = map[string]string{
 
 	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/sca": "internal/document internal/errs internal/finding internal/scan internal/scan/scantest " +
-		"internal/sbom internal/upgrade internal/engine/sast " + sast("callgraph cst ir lang lang/all scope tree"),
+		"internal/sbom internal/severity internal/upgrade internal/engine/sast " + sast("callgraph cst ir lang lang/all scope tree"),
 
 	// Infrastructure code, from documents up to the analyzer: readers of formats make documents,
 	// rules know documents and evaluated resources, and no reader knows a rule.

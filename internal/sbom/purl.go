@@ -21,7 +21,7 @@ var ecosystems = map[string]string{
 	purl.TypeConan: "ConanCenter", purl.TypeCocoapods: "CocoaPods", purl.TypeSwift: "SwiftURL",
 	purl.TypeGithub: "GitHub Actions",
 	purl.TypeCran:   "CRAN", purl.TypeHackage: "Hackage", purl.TypeJulia: "Julia", "bitnami": "Bitnami",
-	"clojars": "Clojars", purl.TypeConda: "conda",
+	"clojars": "Clojars", purl.TypeConda: "conda", purl.TypeDocker: "Docker",
 }
 
 // distributions gives the ecosystem of the packages of a distribution, by the
@@ -80,6 +80,15 @@ func parsePackage(p *finding.Package, text string) bool {
 	switch u.Type {
 	case purl.TypeGolang:
 		p.Version = strings.TrimPrefix(u.Version, "v")
+	case purl.TypeDocker: // the registry is part of the name of an image, the digest stands above its tag
+		for _, q := range u.Qualifiers {
+			switch q.Key {
+			case "repository_url":
+				p.Name = q.Value + "/" + p.Name
+			case "tag":
+				p.Version = q.Value
+			}
+		}
 	case "bitnami": // "1.2.3-4" is a further build of 1.2.3; records speak of that
 		p.Version = buildSuffix.ReplaceAllString(u.Version, "")
 	}

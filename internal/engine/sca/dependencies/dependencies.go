@@ -59,11 +59,21 @@ func findVulnerable(p *scan.ProjectPass) error {
 	if err != nil {
 		return err
 	}
+	libraries, err := judgeStandardLibraries(p, matches)
+	if err != nil {
+		return err
+	}
 	// Sources are only read for packages with a match, so this comes after the look-up.
 	if err := addReach(p, packages, matches); err != nil {
 		return err
 	}
+	for i := range libraries {
+		if err := addReach(p, packages, libraries[i].matches); err != nil {
+			return err
+		}
+	}
 	addDemands(p, matches)
 	reportMatches(p, matches)
-	return nil
+	reportStandardLibraries(p, libraries)
+	return reportImages(p, packages)
 }

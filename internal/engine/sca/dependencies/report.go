@@ -11,6 +11,7 @@ import (
 	"merlon/internal/engine/sca/inventory"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
+	"merlon/internal/severity"
 )
 
 // This file looks packages up and reports what was found.
@@ -25,6 +26,8 @@ type match struct {
 	newest time.Time            // the date of the vulnerability data
 	reach  *finding.Reach       // nil when it was not looked at
 	demand *finding.Requirement // nil when it is not known
+
+	terms []finding.SeverityTerm // what of the place makes it more or less severe
 }
 
 // lookUp returns the matches of all packages, by file, package and advisory.
@@ -35,6 +38,9 @@ func lookUp(p *scan.ProjectPass, packages []finding.Package) ([]match, error) {
 	for _, pkg := range packages {
 		if err := p.Context.Err(); err != nil {
 			return nil, err
+		}
+		if pkg.Ecosystem == inventory.ImageEcosystem {
+			continue // no records are about images
 		}
 		if !p.Advisories.Knows(pkg.Ecosystem) {
 			unknown.addNoData(pkg)
@@ -208,10 +214,33 @@ func makeFinding(m *match) finding.Finding {
 		Language: languageOf[m.pkg.Ecosystem],
 		Location: finding.Location{Path: m.pkg.Path, StartLine: m.pkg.Line, EndLine: m.pkg.Line},
 		Package:  &pkg,
+		Terms:    append(m.terms, m.contextTerms()...),
 		// Neither line nor version: the finding stays the same until the advisory no longer
 		// applies.
 		Identity: a.ID + " " + m.pkg.Ecosystem + " " + m.pkg.Name,
 	}
+}
+
+// contextTerms returns how the use of the package changes the severity. Nothing lowers a package
+// that attacks whoever installs it, or a vulnerability that attackers are known to use.
+func (m *match) contextTerms() []finding.SeverityTerm {
+	if m.Advisory.Malicious || m.Advisory.KEV != nil {
+		return nil
+	}
+	var out []finding.SeverityTerm
+	if m.pkg.Dev {
+		out = append(out, finding.SeverityTerm{Points: severity.Lowered, Reason: "development dependency"})
+	}
+	if m.reach == nil {
+		return out
+	}
+	switch m.reach.Verdict {
+	case finding.Reachable:
+		out = append(out, finding.SeverityTerm{Points: severity.Raised, Reason: "vulnerable function called"})
+	case finding.NotFound:
+		out = append(out, finding.SeverityTerm{Points: severity.Lowered, Reason: "package not imported"})
+	}
+	return out
 }
 
 // outdatedAfter is the age, in years, from which a record without an end counts as outdated.

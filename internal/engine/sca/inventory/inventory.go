@@ -71,6 +71,7 @@ func Take(t Tree) ([]finding.Package, error) {
 			inv.readByLibrary(f, readers)
 		}
 		inv.addUnlocked(f)
+		inv.addImages(f)
 	}
 	packages := uniquePackages(inv.packages)
 	inv.addLicenses(packages)
@@ -150,7 +151,8 @@ func Wanted(name string) bool {
 	}
 	api := simplefileapi.New(name, fileInfo{name: path.Base(name)})
 	return slices.ContainsFunc(readers, func(r libraryReader) bool { return r.wantsFile(name, api) }) ||
-		gradle.Reads(name) || dotnet.Reads(name) || isWorkflow(name) || path.Base(name) == "pom.xml" ||
+		gradle.Reads(name) || dotnet.Reads(name) || isWorkflow(name) || mayNameImages(name) ||
+		path.Base(name) == "pom.xml" ||
 		slices.ContainsFunc(manifestKinds, func(k manifest.Kind) bool { return k.Matches(name) })
 }
 

@@ -168,11 +168,12 @@ func TestCopies(t *testing.T) {
 	}, []string{"own/vendor/composer.json:1 e/f@1.0.0"}, []string{"own/vendor/composer.json no-lock-file"})
 }
 
+// Any file of YAML may be a manifest that names images.
 func TestWanted(t *testing.T) {
 	for file, want := range map[string]bool{
 		"a/pom.xml": true, "build.gradle.kts": true, "x.csproj": true, ".github/workflows/a.yml": true,
 		"yarn.lock": true, "requirements-dev.txt": true,
-		"node_modules/a/package.json": false, "a.go": false, "src/main.yml": false, "gradle/libs.versions.toml": true,
+		"node_modules/a/package.json": false, "a.go": false, "src/main.yml": true, "Dockerfile": true, "values.yaml": true, "gradle/libs.versions.toml": true,
 		"libman.json": true,
 	} {
 		if Wanted(file) != want {
