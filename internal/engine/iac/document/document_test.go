@@ -295,3 +295,24 @@ func TestOneLine(t *testing.T) {
 		t.Errorf("the last field is at %d:%d", n.Line, n.Column)
 	}
 }
+
+// TestDefinitionSchemas leaves the schemas of custom resources out, and what else has the name.
+func TestDefinitionSchemas(t *testing.T) {
+	const spec = "spec: {group: g, versions: [{name: v1, schema: {openAPIV3Schema: {properties: {privileged: {}}}}}]}\n"
+	for kind, want := range map[string]int{"CustomResourceDefinition": 0, "Widget": 1} {
+		trees, err := DecodeYAML([]byte("apiVersion: v1\nkind: " + kind + "\n" + spec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions, _ := trees[0].Root["spec"].(map[string]any)["versions"].([]any)
+		one, _ := versions[0].(map[string]any)
+		schema, ok := one["schema"].(map[string]any)["openAPIV3Schema"].(map[string]any)
+		if !ok || len(schema) != want || one["name"] != "v1" {
+			t.Errorf("%s: %v", kind, one)
+		}
+		at, found := trees[0].Lines.Find("spec", "versions", "0", "schema", "openAPIV3Schema")
+		if found != 5 || at.Line != 3 || len(at.Fields) != want {
+			t.Errorf("%s: the schema is at %+v", kind, at)
+		}
+	}
+}

@@ -31,8 +31,11 @@ var limits = document.Limits{Size: MaxSize, Depth: MaxDepth, Values: MaxValues, 
 func DecodeYAML(text []byte) ([]Tree, error) {
 	documents, err := document.ParseAll(text, limits)
 	var trees []Tree
-	for _, n := range documents {
-		value, lines := yamlForm.unkeyedValue(n)
+	for i, n := range documents {
+		f := yamlForm
+		f.leavesSchemas = isDefinition(n)
+		value, lines := f.unkeyedValue(n)
+		documents[i] = nil // it takes more memory than what is made of it
 		if root, ok := value.(map[string]any); ok && len(root) > 0 {
 			trees = append(trees, Tree{Root: root, Lines: lines})
 		}
@@ -80,6 +83,8 @@ type form struct {
 	// placesAtField says that a map stands where its first field does, and not where
 	// its bracket is: so results of JSON have the lines that they have of YAML.
 	placesAtField bool
+	// leavesSchemas says that schemas of custom resources are empty.
+	leavesSchemas bool
 	scalar        func(*document.Node) any
 }
 
@@ -125,11 +130,28 @@ func (f form) convertFields(n *document.Node, lines *Node) map[string]any {
 		lines.Line, lines.Column = n.Entries[0].Line, n.Entries[0].Column
 	}
 	for _, e := range n.Entries {
+		if f.leavesSchemas && e.Key == "openAPIV3Schema" {
+			root[e.Key] = map[string]any{}
+			lines.Fields[e.Key] = &Node{Line: e.Line, Column: e.Column}
+			continue
+		}
 		v, at := f.convertValue(e.Value)
 		at.Line, at.Column = e.Line, e.Column
 		root[e.Key], lines.Fields[e.Key] = v, at
 	}
 	return root
+}
+
+// isDefinition reports whether the value defines custom resources for Kubernetes. Its schema has
+// thousands of values, about which there is no rule, and names fields as all resources have them, so
+// that it would trigger the rules for these.
+func isDefinition(n *document.Node) bool {
+	for _, e := range n.Entries {
+		if e.Key == "kind" && e.Value.Kind == document.String {
+			return e.Value.Value == "CustomResourceDefinition"
+		}
+	}
+	return false
 }
 
 // yamlScalar returns the value of a scalar of YAML. Strings stand for what the query

@@ -67,7 +67,7 @@ func IsKustomization(name string) bool {
 // with another image. All others are what their files say. A document's unit is
 // the folder of the kustomization.
 func Documents(tree fs.FS, paths []string) ([]*document.Document, []Problem) {
-	b := &builder{tree: tree, paths: paths, files: map[string]string{}, used: map[string]bool{},
+	b := &builder{tree: tree, paths: paths, files: map[string]string{}, used: map[string]bool{}, decoded: map[string]decodedFile{},
 		rendered: map[string][]*object{}}
 	var dirs []string
 	for _, p := range paths {
@@ -112,11 +112,13 @@ type builder struct {
 	tree  fs.FS
 	paths []string          // of the tree, sorted
 	files map[string]string // kustomization by folder
-	used  map[string]bool   // folders that another kustomization uses
-	open  []string          // folders that are being built
-	left  int               // files that may be read for this one
-	total int               // files that may be read
-	told  []Problem
+
+	decoded map[string]decodedFile // files of resources by path
+	used    map[string]bool        // folders that another kustomization uses
+	open    []string               // folders that are being built
+	left    int                    // files that may be read for this one
+	total   int                    // files that may be read
+	told    []Problem
 
 	chosen   int                  // objects that selectors of replacements looked at
 	taken    int                  // values that replacements took
@@ -226,11 +228,19 @@ func (b *builder) loadKustomization(dir string) (*kustomization, error) {
 	return k, nil
 }
 
-// readFile returns a file of the tree.
-func (b *builder) readFile(name string) ([]byte, error) {
+// countRead counts a file that a kustomization uses, within the limits.
+func (b *builder) countRead() error {
 	b.left--
 	if b.total--; b.left < 0 || b.total < 0 {
-		return nil, fmt.Errorf("more than %d files for one kustomization, or %d for all", maxFiles, maxReads)
+		return fmt.Errorf("more than %d files for one kustomization, or %d for all", maxFiles, maxReads)
+	}
+	return nil
+}
+
+// readFile returns a file of the tree.
+func (b *builder) readFile(name string) ([]byte, error) {
+	if err := b.countRead(); err != nil {
+		return nil, err
 	}
 	f, err := b.tree.Open(name)
 	if err != nil {
@@ -296,11 +306,10 @@ func (b *builder) readResource(k *kustomization, e entry, depth int) ([]*object,
 		b.used[p] = true
 		return b.buildObjects(p, depth+1)
 	}
-	text, err := b.readFile(p)
-	if err != nil {
+	trees, err := b.decodeResources(p)
+	if err != nil && trees == nil {
 		return nil, err
 	}
-	trees, err := document.DecodeYAML(text)
 	var out []*object
 	for i, t := range trees {
 		for _, o := range expandList(t) {
@@ -313,6 +322,33 @@ func (b *builder) readResource(k *kustomization, e entry, depth int) ([]*object,
 		b.addProblem(p, 0, "%v", err)
 	}
 	return out, nil
+}
+
+// decodeResources returns the documents of a file, decoded once for all kustomizations that use it:
+// objects share them until they are changed. The documents before a fault come with the error.
+func (b *builder) decodeResources(p string) ([]document.Tree, error) {
+	if have, ok := b.decoded[p]; ok {
+		if err := b.countRead(); err != nil {
+			return nil, err
+		}
+		return have.trees, have.err
+	}
+	text, err := b.readFile(p)
+	if err != nil {
+		return nil, err
+	}
+	trees, err := document.DecodeYAML(text)
+	if trees == nil {
+		trees = []document.Tree{} // the file was read
+	}
+	b.decoded[p] = decodedFile{trees, err}
+	return trees, err
+}
+
+// decodedFile is what a file of resources holds.
+type decodedFile struct {
+	trees []document.Tree
+	err   error
 }
 
 // expandList returns the objects of a document; a List has several.
