@@ -125,7 +125,7 @@ func newFinding(f kics.Flaw) finding.Finding {
 	return finding.Finding{
 		RuleID: f.Rule.ID, Message: message, Language: f.Rule.Language,
 		Location: finding.Location{Path: f.Path, StartLine: f.Line, EndLine: f.Line},
-		Severity: f.Severity, Cause: causeOf(f), Identity: strings.Join([]string{address, f.Key}, "\n"),
+		Severity: f.Severity, Fix: f.Fix, Cause: causeOf(f), Identity: strings.Join([]string{address, f.Key}, "\n"),
 	}
 }
 

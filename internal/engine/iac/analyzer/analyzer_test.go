@@ -9,10 +9,13 @@ import (
 	"merlon/internal/engine/iac/kics"
 	"merlon/internal/engine/iac/rules/cloud"
 	"merlon/internal/finding"
+	"merlon/internal/scan"
 	"merlon/internal/scan/scantest"
 )
 
-func TestAnalyzer(t *testing.T) { scantest.Run(t, Analyzer) }
+func TestAnalyzer(t *testing.T) {
+	scantest.Run(t, Analyzer, func(o *scan.Options) { o.Profile = finding.AllProfile })
+}
 
 func TestAddress(t *testing.T) {
 	for _, c := range []struct {

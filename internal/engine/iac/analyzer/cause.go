@@ -30,8 +30,8 @@ func causeOf(f kics.Flaw) string {
 	if kind == "" || name == "" {
 		return ""
 	}
-	if f.Fragment != "" {
-		return strings.Join([]string{kind, name, contentOf(root), f.Fragment}, "\x00")
+	if f.Fragment != "" { // all that the object lacks is one decision, also where a variant lacks less
+		return strings.Join([]string{kind, name, contentOf(root)}, "\x00")
 	}
 	return strings.Join([]string{kind, name, contentOf(root), f.Key, f.Actual}, "\x00")
 }

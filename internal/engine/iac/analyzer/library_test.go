@@ -48,7 +48,7 @@ func scanWithout(t *testing.T, failure error, files map[string]string) (scan.Sta
 		})
 	}
 	var kept scantest.Kept
-	if err := scan.Run(t.Context(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{&a}}, &kept); err != nil {
+	if err := scan.Run(t.Context(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{&a}, Profile: finding.AllProfile}, &kept); err != nil {
 		t.Fatal(err)
 	}
 	var rules []string

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/iac/document"
+	"merlon/internal/engine/iac/rules/calibration"
 	"merlon/internal/finding"
 )
 
@@ -73,7 +74,7 @@ func (p *platform) newRule(query int, override string) (*finding.Rule, error) {
 		a.Severity, a.URL = firstNonEmpty(o.Severity, a.Severity), firstNonEmpty(o.URL, a.URL)
 	}
 	a.Name = sentenceCase(a.Name)
-	severity, confidence := severityOf(id, a.Severity)
+	severity, confidence := parseSeverity(a.Severity)
 	r := &finding.Rule{
 		ID: id, Analysis: finding.IaC, Name: a.Name,
 		ShortDescription: endSentence(a.Name),
@@ -87,6 +88,7 @@ func (p *platform) newRule(query int, override string) (*finding.Rule, error) {
 		Link:     a.URL,
 	}
 	r.AddReferences()
+	calibration.Apply(r)
 	return r, nil
 }
 

@@ -35,10 +35,10 @@ type Flaw struct {
 
 	// Severity is that of this flaw where it differs from that of the rule.
 	Severity finding.Severity
-	// Cause is the same for flaws that one change fixes, as in variants of one object.
-	Cause string
 	// Fragment is what to merge into the resource, in the format of its file.
 	Fragment string
+	// Fix is the edit of the file that removes the flaw, where it is known.
+	Fix *finding.Fix
 
 	// Unknown is set when the place leads to a value that is not known: the query
 	// saw a text that stands for it.

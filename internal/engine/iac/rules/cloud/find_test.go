@@ -37,4 +37,6 @@ var alone = &scan.Analyzer{
 	},
 }
 
-func Test(t *testing.T) { scantest.Run(t, alone) }
+func Test(t *testing.T) {
+	scantest.Run(t, alone, func(o *scan.Options) { o.Profile = finding.AllProfile })
+}

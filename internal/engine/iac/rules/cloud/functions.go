@@ -3,6 +3,7 @@ package cloud
 import (
 	_ "embed"
 
+	"merlon/internal/engine/iac/rules/calibration"
 	"merlon/internal/finding"
 	"merlon/internal/finding/ruletext"
 )
@@ -11,8 +12,8 @@ import (
 var functionsPage string
 
 // texts are the rules that functions.md describes.
-var texts = ruletext.MustLoad(functionsPage, finding.Rule{ID: "iac/cloud", Analysis: finding.IaC,
-	Language: "terraform"})
+var texts = calibration.ApplyAll(ruletext.MustLoad(functionsPage, finding.Rule{ID: "iac/cloud",
+	Analysis: finding.IaC, Language: "terraform"}))
 
 // function is a rule that follows resources or reads policies.
 type function struct {

@@ -21,6 +21,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"merlon/internal/engine/iac/rules/calibration"
 	"merlon/internal/engine/iac/terraform"
 	"merlon/internal/finding"
 )
@@ -353,6 +354,7 @@ func describe(id, title string, g *group, severity, cis string) *finding.Rule {
 		r.Description += "\n\nReference: " + fullBenchmark(cis) + "."
 	}
 	r.AddReferences()
+	calibration.Apply(r)
 	return r
 }
 

@@ -7,27 +7,22 @@ import (
 	"strings"
 
 	"merlon/internal/engine/iac/document"
+	"merlon/internal/finding"
 )
 
 // This file writes the settings of the restricted profile into a manifest. Only a manifest in
 // block style that holds what was decoded is edited: a template of Helm or an overlay of Kustomize
 // puts the lines together from several files, and gets the fragment to merge by hand.
 
-// A change replaces lines of a file, as finding.Edit does.
-type change struct {
-	first, last int
-	lines       []string
-}
-
 // A manifest is the text of a document while it is edited.
 type manifest struct {
-	lines   []string
-	changes []change
-	failed  bool // a place is not written as expected: nothing is changed
+	lines  []string
+	edits  []finding.Edit
+	failed bool // a place is not written as expected: nothing is changed
 }
 
-// changesOf returns the edits of the document's file; nil when it cannot be edited.
-func (p *podSecurity) changesOf(doc *document.Document) []change {
+// editsOf returns the edits of the document's file; nil when it cannot be edited.
+func (p *podSecurity) editsOf(doc *document.Document) []finding.Edit {
 	if doc.Text == nil || doc.Format != document.YAML {
 		return nil
 	}
@@ -47,8 +42,10 @@ func (p *podSecurity) changesOf(doc *document.Document) []change {
 		return nil
 	}
 	// What is inserted before a line comes before the replacement of this line.
-	slices.SortFunc(m.changes, func(a, b change) int { return cmp.Or(a.first-b.first, a.last-b.last) })
-	return m.changes
+	slices.SortFunc(m.edits, func(a, b finding.Edit) int {
+		return cmp.Or(a.StartLine-b.StartLine, a.EndLine-b.EndLine)
+	})
+	return m.edits
 }
 
 // newContext returns the lines of a security context with the settings.
@@ -164,12 +161,12 @@ func (m *manifest) keyIndent(n *document.Node, key string) (string, bool) {
 
 // replace puts lines in place of one line.
 func (m *manifest) replace(at int, lines []string, indent string) {
-	m.changes = append(m.changes, change{at, at, indentLines(indent, lines)})
+	m.edits = append(m.edits, finding.Edit{StartLine: at, EndLine: at, Lines: indentLines(indent, lines)})
 }
 
 // insert puts lines before a line.
 func (m *manifest) insert(at int, lines []string, indent string) {
-	m.changes = append(m.changes, change{at, at - 1, indentLines(indent, lines)})
+	m.edits = append(m.edits, finding.Edit{StartLine: at, EndLine: at - 1, Lines: indentLines(indent, lines)})
 }
 
 // firstKey returns the field of a map that is written first.

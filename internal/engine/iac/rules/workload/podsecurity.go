@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"merlon/internal/engine/iac/document"
 	"merlon/internal/finding"
 )
 
@@ -63,6 +64,18 @@ func restrictedProfile(l *look) {
 	f := &l.flaws[len(l.flaws)-1]
 	f.Key, f.Severity = "pod security", p.severity()
 	f.Fragment = p.fragment()
+	f.Fix = p.fix(l.doc, f.Path, f.Fragment)
+}
+
+// fix returns the change of the manifest, with the lines to merge by hand where it has no edits.
+func (p *podSecurity) fix(doc *document.Document, file, fragment string) *finding.Fix {
+	fix := &finding.Fix{Path: file, Edits: p.editsOf(doc),
+		Description: "Set the restricted profile in the specification of the pod"}
+	if fix.Edits == nil {
+		fix.Edits = []finding.Edit{}
+		fix.Description += ":\n\n```yaml\n" + fragment + "```"
+	}
+	return fix
 }
 
 // isWindows reports whether the pod runs on Windows, where the controls do not apply.

@@ -105,14 +105,14 @@ func TestPatch(t *testing.T) {
 			"runAsNonRoot: false\n",
 	} {
 		p, d := podOf(t, text)
-		changes := p.changesOf(d)
+		changes := p.editsOf(d)
 		if len(changes) == 0 {
 			t.Errorf("%s: no edit", name)
 			continue
 		}
 		lines := strings.Split(text, "\n")
 		for _, c := range slices.Backward(changes) {
-			lines = slices.Replace(lines, c.first-1, c.last, c.lines...)
+			lines = slices.Replace(lines, c.StartLine-1, c.EndLine, c.Lines...)
 		}
 		after := strings.Join(lines, "\n")
 		if left, _ := podFlaw(t, after); left != "" {
@@ -130,7 +130,7 @@ func TestPatchRefusesOtherForms(t *testing.T) {
 			"drop:\n        - MKNOD\n",
 	} {
 		p, d := podOf(t, text)
-		if got := p.changesOf(d); got != nil {
+		if got := p.editsOf(d); got != nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if p.fragment() == "" {
@@ -139,7 +139,7 @@ func TestPatchRefusesOtherForms(t *testing.T) {
 	}
 	p, d := podOf(t, podHead+"  containers:\n  - name: app\n")
 	d.Format = document.Helm
-	if got := p.changesOf(d); got != nil {
+	if got := p.editsOf(d); got != nil {
 		t.Errorf("a rendered template is edited: %+v", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/kics"
+	"merlon/internal/engine/iac/rules/calibration"
 	"merlon/internal/finding"
 	"merlon/internal/finding/ruletext"
 )
@@ -24,7 +25,7 @@ type check struct {
 var rulesPage string
 
 // texts are the rules that rules.md describes, by platform and name.
-var texts = ruletext.MustLoad(rulesPage, finding.Rule{ID: "iac", Analysis: finding.IaC})
+var texts = calibration.ApplyAll(ruletext.MustLoad(rulesPage, finding.Rule{ID: "iac", Analysis: finding.IaC}))
 
 // byPlatform lists the checks of each platform.
 var byPlatform = map[document.Platform][]check{
