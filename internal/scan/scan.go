@@ -131,15 +131,23 @@ type Reason struct {
 	Paths  []string `json:"paths,omitempty"`
 	Beyond bool     `json:"beyond,omitempty"`
 	// Skipped marks what is excluded by design: installed packages, minified and generated
-	// files, and packages of ecosystems without vulnerability data (code NoData). It does not
-	// degrade the analyzer, because all code of the project itself was read.
+	// files, and what no scan of the same input can know (codes NoData to UnknownValue). It does
+	// not degrade the analyzer, because all code of the project itself was read.
 	Skipped bool `json:"skipped,omitempty"`
 }
 
-// NoData is the code of a reason for packages that were read and not looked up, because the
-// vulnerability data has no record of their ecosystem. It is a matter of the imported data and
-// the same in every scan, so it is told in one line for each ecosystem and fails no build.
-const NoData = "no-data"
+// These codes name what was read and could not be checked, because neither the tree nor the
+// vulnerability data has it. It is the same in every scan, so it is reported and fails no build.
+const (
+	NoData       = "no-data"       // the vulnerability data has no record of an ecosystem
+	NoLockFile   = "no-lock-file"  // the versions of transitive packages are unknown
+	NoVersion    = "no-version"    // a manifest does not fix the version of a package
+	Unavailable  = "unavailable"   // a module, chart or file is not part of the tree
+	UnknownValue = "unknown-value" // a value is set when the code is deployed
+)
+
+// uncheckedCodes are the codes above.
+var uncheckedCodes = []string{NoData, NoLockFile, NoVersion, Unavailable, UnknownValue}
 
 // equal reports whether two reasons are the same.
 func (r Reason) equal(s Reason) bool {

@@ -38,15 +38,15 @@ func (s *Summary) Incomplete() []Status {
 
 // Skipped returns the files that analyzers excluded by design, each path once, in order.
 func (s *Summary) Skipped() []Reason {
-	out := s.skippedReasons(func(r Reason) bool { return r.Code != NoData })
+	out := s.skippedReasons(func(r Reason) bool { return !slices.Contains(uncheckedCodes, r.Code) })
 	slices.SortStableFunc(out, func(a, b Reason) int { return strings.Compare(a.Path, b.Path) })
 	return slices.CompactFunc(out, func(a, b Reason) bool { return a.Path == b.Path })
 }
 
-// WithoutData returns the reasons for packages that were not looked up for want of
-// vulnerability data, one for each ecosystem and analyzer.
-func (s *Summary) WithoutData() []Reason {
-	return s.skippedReasons(func(r Reason) bool { return r.Code == NoData })
+// Unchecked returns the reasons for what was read and could not be checked, because neither the
+// tree nor the vulnerability data has it.
+func (s *Summary) Unchecked() []Reason {
+	return s.skippedReasons(func(r Reason) bool { return slices.Contains(uncheckedCodes, r.Code) })
 }
 
 // skippedReasons returns the reasons that degrade nothing and that keep accepts.

@@ -313,7 +313,7 @@ func newInvocation(s *scan.Summary) invocation {
 			Message:   text{Text: "skipped: " + r.Message},
 			Locations: []location{{Physical: newPhysicalLocation(finding.Location{Path: r.Path}, nil)}}})
 	}
-	for _, r := range s.WithoutData() {
+	for _, r := range s.Unchecked() {
 		inv.Notifications = append(inv.Notifications, notification{Level: "note", Descriptor: &reference{r.Code},
 			Message: text{Text: "not checked: " + r.Message}})
 	}

@@ -189,7 +189,7 @@ func (r *Report) Close() error {
 	}
 	r.writeIncomplete()
 	r.writeSkipped()
-	r.writeWithoutData()
+	r.writeUnchecked()
 	r.writeTotals()
 	return r.flushPage()
 }
@@ -253,15 +253,19 @@ func (r *Report) writeSkipped() {
 	}
 }
 
-// writeWithoutData lists the ecosystems whose packages were not looked up.
-func (r *Report) writeWithoutData() {
-	reasons := r.WithoutData()
+// writeUnchecked lists what was read and could not be checked.
+func (r *Report) writeUnchecked() {
+	reasons := r.Unchecked()
 	if len(reasons) == 0 {
 		return
 	}
-	fmt.Fprint(&r.page, "\nNot checked, for want of vulnerability data:\n")
+	fmt.Fprint(&r.page, "\nNot checked, because neither the tree nor the vulnerability data has it:\n")
 	for _, reason := range reasons[:min(shown, len(reasons))] {
-		fmt.Fprintf(&r.page, "  %s (%s)\n", stripControls(reason.Message), reason.Code)
+		at := ""
+		if reason.Path != "" {
+			at = stripControls(describeLocation(row{path: reason.Path, line: reason.Line})) + ": "
+		}
+		fmt.Fprintf(&r.page, "  %s%s (%s)\n", at, stripControls(reason.Message), reason.Code)
 	}
 	if more := len(reasons) - shown; more > 0 {
 		fmt.Fprintf(&r.page, "  and %d more\n", more)

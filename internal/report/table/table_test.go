@@ -136,7 +136,7 @@ func TestSkipped(t *testing.T) {
 }
 
 // An ecosystem without data is one line of its own, and the scan is complete.
-func TestWithoutData(t *testing.T) {
+func TestUnchecked(t *testing.T) {
 	var b bytes.Buffer
 	r := New(&b)
 	for _, err := range []error{
@@ -150,7 +150,7 @@ func TestWithoutData(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := "\nNot checked, for want of vulnerability data:\n  no data for A (no-data)\n  no data for B (no-data)\n"
+	want := "\nNot checked, because neither the tree nor the vulnerability data has it:\n  no data for A (no-data)\n  no data for B (no-data)\n"
 	if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "INCOMPLETE") ||
 		strings.Contains(b.String(), "Skipped by design") {
 		t.Errorf("got\n%s\nwant\n%s", &b, want)

@@ -47,10 +47,8 @@ func (r *treeReading) reportAbsent() {
 		for _, doc := range docs {
 			doc.Deploys = slices.DeleteFunc(doc.Deploys, func(use document.Deployment) bool {
 				if use.Path == "" {
-					r.pass.Degrade(scan.Reason{
-						Code: "unavailable", Path: doc.Path, Line: use.Line, Message: "module " + use.Name +
-							" is not part of the tree, and nothing is fetched",
-					})
+					r.pass.Degrade(gapReason(scan.Unavailable, doc.Path, use.Line, "module "+use.Name+
+						" is not part of the tree, and nothing is fetched"))
 				}
 				return use.Path == ""
 			})

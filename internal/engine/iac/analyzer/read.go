@@ -156,7 +156,7 @@ func (r *treeReading) reportGaps() {
 			for _, g := range doc.Gaps {
 				if !told[g] && (!g.Alone || !parts[doc.Path]) {
 					told[g] = true
-					r.pass.Degrade(scan.Reason{Code: g.Code, Message: g.Message, Path: g.Path, Line: g.Line})
+					r.pass.Degrade(gapReason(g.Code, g.Path, g.Line, g.Message))
 				}
 			}
 		}
@@ -208,8 +208,15 @@ func (r *treeReading) reportProblem(p helm.Problem) {
 	r.told[p] = true
 	r.mu.Unlock()
 	if !told {
-		r.pass.Degrade(scan.Reason{Code: cmp.Or(p.Code, "malformed"), Message: p.Message, Path: p.Path, Line: p.Line})
+		r.pass.Degrade(gapReason(cmp.Or(p.Code, "malformed"), p.Path, p.Line, p.Message))
 	}
+}
+
+// gapReason returns the reason for a gap. What the tree does not contain, and what is known only
+// when the code is deployed, does not degrade the analysis: all of the tree was read.
+func gapReason(code, path string, line int, message string) scan.Reason {
+	return scan.Reason{Code: code, Path: path, Line: line, Message: message,
+		Skipped: code == scan.Unavailable || code == scan.UnknownValue}
 }
 
 // buildKustomizations builds what they describe.

@@ -19,8 +19,9 @@ func decided(flaws []kics.Flaw, degrade func(scan.Reason)) []kics.Flaw {
 	return slices.DeleteFunc(flaws, func(f kics.Flaw) bool {
 		if at := (place{f.Path, f.Line}); f.Unknown && !told[at] {
 			told[at] = true
-			degrade(scan.Reason{Code: "unknown-value", Path: f.Path, Line: f.Line, Message: "the value is unknown " +
-				"before deployment, and a rule depends on it: " + f.Rule.Name})
+			degrade(scan.Reason{Code: scan.UnknownValue, Skipped: true, Path: f.Path, Line: f.Line,
+				Message: "the value is unknown " +
+					"before deployment, and a rule depends on it: " + f.Rule.Name})
 		}
 		return f.Unknown
 	})

@@ -20,8 +20,8 @@ func TestDecided(t *testing.T) {
 	if len(left) != 1 || left[0].Line != 1 {
 		t.Errorf("flaws %+v", left)
 	}
-	want := []scan.Reason{{Code: "unknown-value", Path: "a.tf", Line: 2, Message: "the value is unknown before " +
-		"deployment, and a rule depends on it: Open"}}
+	want := []scan.Reason{{Code: scan.UnknownValue, Path: "a.tf", Line: 2, Skipped: true, Message: "the value is " +
+		"unknown before deployment, and a rule depends on it: Open"}}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}

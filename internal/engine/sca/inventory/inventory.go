@@ -264,14 +264,14 @@ func (inv *inventory) addFound(file string, r libraryReader, found []*extractor.
 		inv.packages = append(inv.packages, pkg)
 	}
 	if len(unfixed) > 0 {
-		inv.Degrade(scan.Reason{Code: "no-version", Path: file, Message: "does not fix the version of " +
+		inv.Degrade(scan.Reason{Code: scan.NoVersion, Skipped: true, Path: file, Message: "does not fix the version of " +
 			List(unfixed)})
 	}
 	if r.includes {
 		inv.reportLeftOut(file, content)
 	}
 	if r.partial != "" && len(found) > 0 {
-		inv.Degrade(scan.Reason{Code: "no-lock-file", Path: file, Message: r.partial})
+		inv.Degrade(scan.Reason{Code: scan.NoLockFile, Skipped: true, Path: file, Message: r.partial})
 	}
 }
 

@@ -56,7 +56,7 @@ func (inv *inventory) addLockFile(f scan.File) {
 	}
 	// Without a version no advisory can match: the report says so instead of showing no findings.
 	if len(unfixed) > 0 {
-		inv.Degrade(scan.Reason{Code: "no-version", Path: f.Path, Message: "does not fix the version of " +
+		inv.Degrade(scan.Reason{Code: scan.NoVersion, Skipped: true, Path: f.Path, Message: "does not fix the version of " +
 			List(unfixed)})
 	}
 }

@@ -62,8 +62,9 @@ func (inv *inventory) reportLeftOut(file string, content []byte) {
 		}
 	}
 	if len(addresses) > 0 {
-		inv.Degrade(scan.Reason{Code: "no-version", Path: file, Message: "names these by address, so they were not " +
-			"checked: " + List(addresses)})
+		inv.Degrade(scan.Reason{Code: scan.NoVersion, Skipped: true, Path: file,
+			Message: "names these by address, so they were not " +
+				"checked: " + List(addresses)})
 	}
 	if len(missing) > 0 {
 		inv.Degrade(scan.Reason{Code: "unreadable", Path: file, Message: "includes files that are not " +

@@ -173,5 +173,5 @@ func (inv *inventory) addRequirements(file string, k manifest.Kind, asked []mani
 			message += ", which may be fixed outside of the tree by " + List(outside)
 		}
 	}
-	inv.Degrade(scan.Reason{Code: "no-lock-file", Path: file, Message: message})
+	inv.Degrade(scan.Reason{Code: scan.NoLockFile, Skipped: true, Path: file, Message: message})
 }
