@@ -188,14 +188,15 @@ var mayImport = map[string]string{
 	iac + "terraform":  "internal/finding internal/scan " + iac + "document",
 	iac + "normalize":  "internal/finding " + iac + "document " + iac + "sam " + iac + "terraform",
 	iac + "kics": "internal/finding internal/scan " + iac + "document " + iac + "kics/module " +
-		iac + "rules/calibration",
+		iac + "remedy " + iac + "rules/calibration",
 	iac + "kics/generate":     iac + "kics/module",
 	iac + "kics/module":       "",
+	iac + "remedy":            "internal/finding " + iac + "document",
 	iac + "rules/calibration": "internal/finding",
 	iac + "rules/cloud":       "internal/finding internal/scan " + iac + "rules/calibration " + iac + "terraform",
 	iac + "rules/workload":    "internal/finding " + iac + "document " + iac + "kics " + iac + "rules/calibration",
 	iac + "analyzer": "internal/errs internal/finding internal/scan " + formats + iac + "kics " + iac +
-		"normalize " + iac + "rules/cloud " + iac + "rules/workload",
+		"normalize " + iac + "remedy " + iac + "rules/cloud " + iac + "rules/workload",
 
 	"internal/engine/cicd": "internal/document internal/errs internal/finding internal/scan " +
 		"internal/scan/scantest",

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/iac/document"
+	"merlon/internal/engine/iac/remedy"
 	"merlon/internal/engine/iac/rules/calibration"
 	"merlon/internal/finding"
 )
@@ -79,7 +80,7 @@ func (p *platform) newRule(query int, override string) (*finding.Rule, error) {
 		ID: id, Analysis: finding.IaC, Name: a.Name,
 		ShortDescription: endSentence(a.Name),
 		Description:      endSentence(a.Description) + benchmarkText(p.name, p.index.Queries[query].Name),
-		HowToPrevent:     remediationText(a),
+		HowToPrevent:     firstNonEmpty(remedy.Text(id, a.URL), remediationText(a)),
 		CWE:              listCWE(a),
 		// Security Misconfiguration in both editions of the Top 10.
 		OWASP:    []string{"A05:2021", "A02:2025"},
