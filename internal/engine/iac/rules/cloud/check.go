@@ -159,7 +159,7 @@ func (r *checkRun) checkSubject(c *check, s *subject) {
 			place = b.Place
 		}
 		r.addMatch(Match{Rule: c.rule, Resource: s.resource, Module: s.module, Address: s.address, Place: place,
-			Message: matchMessage(c, s, broken)})
+			Message: matchMessage(c, s, broken), Arguments: c.arguments})
 	}
 }
 

@@ -41,6 +41,10 @@ type Match struct {
 	Message  string
 	Place    finding.Location
 	Steps    []finding.Step // beyond the calls of the module
+
+	// Arguments is code to merge into the resource so that the rule holds; empty where the
+	// conditions leave a choice.
+	Arguments string
 }
 
 // group is a set of checks that share their texts.
@@ -92,6 +96,8 @@ type check struct {
 	when  []*condition
 	must  []*condition
 	with  []related
+	// arguments is code that meets the conditions in any resource; empty where there is none.
+	arguments string
 }
 
 // A Library is some of the rules.
@@ -234,6 +240,8 @@ func (lib *Library) addGroup(g *group, file string) error {
 		if l := languages[file]; l != "" {
 			c.rule.Language = l
 		}
+		block, arguments := c.snippet(c.rule.Language)
+		c.rule.HowToPrevent, c.arguments = c.rule.HowToPrevent+"\n\n"+block, arguments
 		lib.rules = append(lib.rules, c.rule)
 		for _, t := range c.types {
 			if strings.HasPrefix(t, "Microsoft.") {
