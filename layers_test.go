@@ -244,7 +244,7 @@ var mayImport = map[string]string{
 		"internal/engine/api/lint internal/engine/api/operations",
 	"internal/sbom":   "internal/finding internal/license",
 	"internal/vex":    "internal/errs internal/finding internal/scan",
-	"internal/report": "internal/errs internal/finding internal/scan internal/sbom internal/severity",
+	"internal/report": "internal/errs internal/finding internal/scan internal/sbom internal/severity internal/upgrade",
 
 	"internal/engine/container": "internal/errs internal/finding internal/scan internal/image " +
 		"internal/engine/secrets internal/engine/sca",

@@ -51,7 +51,7 @@ func (c *fixCommand) Run(ctx context.Context, host Host) error {
 		return err
 	}
 	defer func() { _ = advisories.Close() }() // read only
-	list := &needs{only: c.Only, advisories: map[string]*finding.Advisory{}}
+	list := &needs{only: c.Only, advisories: map[string]*finding.Rule{}}
 	// Only packages are analyzed: upgrades need no other findings.
 	options := scan.Options{Root: c.Path, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SCA},
 		Profile: finding.AllProfile, Advisories: advisories, Version: config.Version}
@@ -85,14 +85,14 @@ func (c *fixCommand) Run(ctx context.Context, host Host) error {
 type needs struct {
 	scan.Summary
 	only       []string
-	advisories map[string]*finding.Advisory // by rule
+	advisories map[string]*finding.Rule // rules of an advisory, by id
 	found      []upgrade.VulnerablePackage
 }
 
 // Rule keeps the advisory of a rule.
 func (n *needs) Rule(r *finding.Rule) error {
 	if r.Advisory != nil {
-		n.advisories[r.ID] = r.Advisory
+		n.advisories[r.ID] = r
 	}
 	return nil
 }
@@ -100,9 +100,9 @@ func (n *needs) Rule(r *finding.Rule) error {
 // Finding keeps a vulnerable package.
 func (n *needs) Finding(f *finding.Finding) error {
 	// A package of an image layer has no manifest in the folder.
-	if a := n.advisories[f.RuleID]; a != nil && f.Package != nil && f.Package.Package.Layer == nil &&
-		n.addRequirement(f.Package.Package.Name, a) {
-		n.found = append(n.found, upgrade.VulnerablePackages(a.ID, f.Package)...)
+	if rule := n.advisories[f.RuleID]; rule != nil && f.Package != nil && f.Package.Package.Layer == nil &&
+		n.addRequirement(f.Package.Package.Name, rule.Advisory) {
+		n.found = append(n.found, upgrade.VulnerablePackages(f, rule)...)
 	}
 	return n.Summary.Finding(f)
 }
@@ -121,6 +121,12 @@ func (n *needs) addRequirement(name string, a *finding.Advisory) bool {
 // vulnerabilities stay.
 func explainFixes(w io.Writer, list []upgrade.VulnerablePackage, fixes []upgrade.Fix, edits []upgrade.Edit) int {
 	var out strings.Builder
+	for _, r := range upgrade.JoinFixes(list, fixes) {
+		fmt.Fprintf(&out, "%s\n", escapeControls(r.String()))
+	}
+	if len(list) > 0 {
+		out.WriteByte('\n')
+	}
 	for _, e := range edits {
 		// A minimal diff: the old and the new line, without context.
 		fmt.Fprintf(&out, "%s:%d\n-%s\n+%s\n", e.Path, e.Line, escapeControls(e.Before), escapeControls(e.After))

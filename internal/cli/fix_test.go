@@ -55,7 +55,9 @@ func TestFix(t *testing.T) {
 	}{
 		{"", ExitOK, []string{"web/package.json:3\n-    \"left-pad\":  \"^1.3.0\"\n+    \"left-pad\":  " +
 			"\"^2.0.0\"\n", "cd web && npm install left-pad@2.0.0",
-			"cd web && npm pkg set 'overrides[deep@1.0.0]=1.0.1' && npm install", "known for 3 of 3"}},
+			"cd web && npm pkg set 'overrides[deep@1.0.0]=1.0.1' && npm install", "known for 3 of 3",
+			"left-pad 1.3.0 -> 2.0.0 (web/package-lock.json:2, direct), major upgrade: clears CVE-2026-2, " +
+				"CVE-2026-1\n"}},
 		{"--level patch", ExitFindings, []string{"+    \"left-pad\":  \"^1.3.2\"\n", "web/package-lock.json: " +
 			"left-pad 1.3.0 (CVE-2026-2): 2.0.0 clears it, but that is a major upgrade", "known for 2 of 3"}},
 		{"--only cve-2026-1 --single", ExitOK, []string{"+    \"left-pad\":  \"^1.3.2\"\n", "known for 1 of 1"}},

@@ -186,7 +186,7 @@ const secretFinding = `{"id":"f1","currentState":"to_verify","currentSeverity":"
 
 const scaFinding = `{"id":"f2","currentState":"to_verify","currentSeverity":"critical","path":"package-lock.json","vulnerableStartLine":7,"vulnerableEndLine":7,
 	"language":"npm","base":{"vulnerability":null},"library":{"packageName":"left","packageVersion":"1.0.0","ecosystem":"npm","path":["app","left"]},
-	"metadata":{"ghsaId":"GHSA-1","cve":"CVE-2026-1","summary":"Left is wrong","details":"d","cwes":[{"id":"1","cweId":"CWE-79"}],"references":[{"id":"1","type":"WEB","url":"https://example.com"}]},
+	"metadata":{"ghsaId":"GHSA-1","cve":"CVE-2026-1","summary":"clears CVE-2026-1","details":"d","cwes":[{"id":"1","cweId":"CWE-79"}],"references":[{"id":"1","type":"WEB","url":"https://example.com"}]},
 	"autofixRecords":[{"recommendedProposedVersion":"1.0.1"}],"cvssScore":9.8}`
 
 // source makes a folder that is to be scanned.
@@ -236,9 +236,9 @@ func TestRemoteScanExitCodes(t *testing.T) {
 	}{
 		"nothing found": {"", "", nil, ExitOK, ""},
 		"below": {status("succeeded"), scaFinding, []string{"--fail-on", "none"}, ExitOK,
-			"left 1.0.0, fixed in 1.0.1"},
+			"left 1.0.0 -> 1.0.1 (package-lock.json:7): clears CVE-2026-1"},
 		"at": {status("degraded"), scaFinding, []string{"--fail-on", "critical"}, ExitFindings,
-			"Left is wrong"},
+			"clears CVE-2026-1"},
 		"degraded": {status("degraded"), "", nil, ExitFailed, "sca/packages degraded"},
 		"failed": {`{"id":"scan-1","state":"failed","errorMessage":"the archive is damaged"}`, "", nil,
 			ExitFailed, "the archive is damaged"},

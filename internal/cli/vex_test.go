@@ -37,9 +37,10 @@ func TestStatements(t *testing.T) {
 		says    string // of the output
 	}{
 		{"", ExitFindings, "left-pad 1.3.0"},
-		{"--vex clear.json", ExitOK, "left-pad 1.3.0, VEX: not affected (clear.json)"},
+		{"--vex clear.json", ExitOK, "left-pad 1.3.0 (package-lock.json:2, direct): VEX: not affected CVE-2026-1 " +
+			"(clear.json)"},
 		{"--vex version.json", ExitFindings, "left-pad 1.3.0"},
-		{"--vex hurt.json", ExitFindings, "VEX: affected (hurt.json)"},
+		{"--vex hurt.json", ExitFindings, "VEX: affected CVE-2026-1 (hurt.json)"},
 		{"--vex clear.json --format openvex", ExitOK, `"status": "not_affected"`},
 		{"--format openvex", ExitFindings, `"status": "under_investigation"`},
 		{"--vex clear.json --format sarif", ExitOK, `"suppressions":[{"kind":"external"`},

@@ -110,7 +110,7 @@ func planFindings(r Request, found map[triage.ID]*triage.Finding) Answer {
 	begin := make([]int, len(r.Findings)+1)
 	for i, id := range r.Findings {
 		if f := found[id]; f != nil && f.Report.Package != nil && f.Report.Analysis == finding.SCA {
-			needs = append(needs, upgrade.VulnerablePackages(advisoryOf(f), f.Report.Package)...)
+			needs = append(needs, upgrade.VulnerablePackages(&f.Report, &f.Rule)...)
 		}
 		begin[i+1] = len(needs)
 	}

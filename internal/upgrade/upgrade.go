@@ -37,20 +37,35 @@ func (l Level) allowsStep(step Step) bool {
 // Match has the fixed versions of the advisory and the requirement in the manifest, nil when
 // unknown.
 type VulnerablePackage struct {
-	Advisory string // its name, for people
-	Match    finding.PackageMatch
+	Advisory  string // its name, for people
+	Match     finding.PackageMatch
+	Severity  finding.Severity
+	Exploited bool // attacks are known (CISA's catalog KEV)
+	Malicious bool // the package itself is an attack
+
+	// Note is for people: a row shows that of its most urgent vulnerability.
+	Note string
 }
 
 // VulnerablePackages returns the needs of a finding: one for each affected version of the package.
-func VulnerablePackages(advisory string, m *finding.PackageMatch) []VulnerablePackage {
-	out := []VulnerablePackage{{advisory, *m}}
-	for _, other := range m.Also {
-		out = append(out, VulnerablePackage{advisory, other})
+// The finding has a package.
+func VulnerablePackages(f *finding.Finding, rule *finding.Rule) []VulnerablePackage {
+	v := VulnerablePackage{Advisory: rule.ID, Match: *f.Package, Severity: f.Severity}
+	if a := rule.Advisory; a != nil {
+		v.Advisory, v.Exploited, v.Malicious = a.ID, a.KEV != nil, a.Malicious
+	}
+	out := []VulnerablePackage{v}
+	for _, other := range f.Package.Also {
+		if other.VEX == nil { // the finding's is of all versions
+			other.VEX = f.Package.VEX
+		}
+		v.Match = other
+		out = append(out, v)
 	}
 	return out
 }
 
-// An Policy says how needs are to be cleared.
+// A Policy says how needs are to be cleared.
 type Policy struct {
 	Level Level
 	// With Single a package may get several targets, of which Edits and Commands take the
@@ -70,7 +85,8 @@ type Candidate struct {
 // A Fix is how a need is cleared.
 type Fix struct {
 	Candidates []Candidate // lowest first
-	Target     string      // the version to take; empty when there is none
+	Target     string      // the version to take; empty when there is none, or no way to it is known
+	Version    string      // the version that clears it, also where no way to it is known
 	Step       Step        // from the present version to the target
 	Forced     bool        // the package is brought in by another one; the command overrules that one
 	Command    string      // what to run; empty when none is known
@@ -234,7 +250,7 @@ func (f *Fix) setTarget(n *VulnerablePackage, target string, level Level) {
 		return
 	}
 	p := &m.Package
-	f.Target, f.Step = target, StepOf(p.Version, target)
+	f.Target, f.Version, f.Step = target, target, StepOf(p.Version, target)
 	if f.Command = Command(p, target); m.Requirement != nil {
 		f.Edit = editRequirement(m.Requirement, target)
 	} else if p.Ecosystem == "Maven" {

@@ -107,7 +107,8 @@ func TestRoutes(t *testing.T) {
 			"is unknown: change it manually"}},
 	} {
 		got := Plan([]VulnerablePackage{tt.need}, Policy{Level: Auto})[0]
-		tt.want.Target, tt.want.Step, tt.want.Candidates = "1.0.1", PatchStep, []Candidate{{"1.0.1", PatchStep, true}}
+		tt.want.Target, tt.want.Version, tt.want.Step = "1.0.1", "1.0.1", PatchStep
+		tt.want.Candidates = []Candidate{{"1.0.1", PatchStep, true}}
 		if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreUnexported(Edit{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.need.Match.Package.Name, diff)
 		}

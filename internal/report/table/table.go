@@ -1,5 +1,6 @@
 // Package table writes a scan for people at a terminal: findings by severity and
-// rule, then what could not be looked at, then the counts.
+// rule, then what could not be looked at, then the counts. The advisories of a package are one
+// row, because one upgrade is one decision; all other formats have a finding for each.
 package table
 
 import (
@@ -14,13 +15,17 @@ import (
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 	"merlon/internal/severity"
+	"merlon/internal/upgrade"
 )
 
 // New returns a handler that writes a line to w when the scan begins, and the
 // rest at Close.
 // The header line is written at once, since a scan may take minutes; findings are sorted, so they
 // wait for the end.
-func New(w io.Writer) *Report { return &Report{out: w, rules: map[string]string{}} }
+func New(w io.Writer) *Report {
+	return &Report{out: w, rules: map[string]string{}, advisories: map[string]*finding.Rule{},
+		vulnerable: map[finding.Analysis][]upgrade.VulnerablePackage{}}
+}
 
 // A Report is a scan.Handler.
 // Summary counts findings, statuses and operations as they arrive.
@@ -32,6 +37,9 @@ type Report struct {
 	// A rule arrives before its first finding.
 	rules map[string]string // names, by id
 	rows  []row
+	// What is known of vulnerable packages becomes rows at Close, when all of a package is known.
+	advisories map[string]*finding.Rule // rules of an advisory, by id
+	vulnerable map[finding.Analysis][]upgrade.VulnerablePackage
 }
 
 // row is what is shown of a finding.
@@ -81,26 +89,43 @@ func (r *Report) flushPage() error {
 // Rule keeps the name of a rule.
 func (r *Report) Rule(m *finding.Rule) error {
 	r.rules[m.ID] = cmp.Or(m.Name, m.ID)
-	// Known exploited vulnerabilities (CISA's KEV catalog) are fixed first, whatever their
-	// severity.
-	if a := m.Advisory; a != nil && a.KEV != nil {
-		r.rules[m.ID] += " (known exploited)"
+	if m.Advisory != nil {
+		r.advisories[m.ID] = m
 	}
 	return nil
 }
 
-// Finding keeps a row.
+// Finding keeps a row, or a vulnerability for the row of its package.
 func (r *Report) Finding(m *finding.Finding) error {
-	r.rows = append(r.rows, row{m.Severity, m.RuleID, m.Location.Path, m.Location.StartLine, describeRow(m)})
+	if rule := r.advisories[m.RuleID]; rule != nil && m.Package != nil {
+		for _, v := range upgrade.VulnerablePackages(m, rule) {
+			v.Note = describeContext(m)
+			r.vulnerable[m.Analysis] = append(r.vulnerable[m.Analysis], v)
+		}
+	} else {
+		r.rows = append(r.rows, row{m.Severity, m.RuleID, m.Location.Path, m.Location.StartLine,
+			describeEvidence(m) + describeContext(m)})
+	}
 	return r.Summary.Finding(m)
 }
 
-// describeRow returns the text of a finding: its evidence, its further locations, and why its
-// severity is not the one of its impact.
-func describeRow(f *finding.Finding) string {
-	text := describeEvidence(f)
+// maxAlso bounds the further locations that are listed of a finding.
+const maxAlso = 3
+
+// describeContext returns what follows the evidence of a finding: its further locations, and why
+// its severity is not the one of its impact.
+func describeContext(f *finding.Finding) string {
+	text := ""
 	if n := len(f.Also); n > 0 {
-		text += " (and " + countNoun(n, "more location") + ")"
+		places := make([]string, 0, maxAlso)
+		for _, at := range f.Also[:min(n, maxAlso)] {
+			places = append(places, describeLocation(row{path: at.Path, line: at.StartLine}))
+		}
+		text = " (also at " + strings.Join(places, ", ")
+		if n > maxAlso {
+			text += " and " + countNoun(n-maxAlso, "more location")
+		}
+		text += ")"
 	}
 	if why := severity.Explain(f); why != "" {
 		text += " [" + why + "]"
@@ -122,27 +147,7 @@ func describeEvidence(f *finding.Finding) string {
 		}
 		return text
 	}
-	switch {
-	case f.Package != nil:
-		p := f.Package.Package
-		text := p.Name + " " + p.Version
-		if f.Package.Upgrade != "" {
-			// The version that fixes this advisory may still have other vulnerabilities; the second
-			// is shown only when it differs.
-			text += ", fixed in " + f.Package.Upgrade
-		}
-		if all := f.Package.UpgradeAll; all != "" && all != f.Package.Upgrade {
-			text += ", all of its vulnerabilities in " + all
-		}
-		// Unknown reachability is the default and would be noise on every line.
-		if r := f.Package.Reach; r != nil && r.Verdict != finding.UnknownReach {
-			text += ", " + string(r.Verdict)
-		}
-		if v := f.Package.VEX; v != nil {
-			text += fmt.Sprintf(", VEX: %s (%s)", strings.ReplaceAll(string(v.Status), "_", " "), v.File)
-		}
-		return text
-	case f.Secret != nil:
+	if f.Secret != nil {
 		// Never the value: output of a pipeline is stored and read by others.
 		return f.Secret.Redacted
 	}
@@ -166,8 +171,24 @@ func describeCode(c *finding.Code) string {
 	return fmt.Sprintf("; handled at %s:%d", c.Handler.Path, c.Handler.StartLine)
 }
 
+// addUpgrades adds a row for each vulnerable package, and returns how many there are.
+func (r *Report) addUpgrades() int {
+	n := 0
+	for _, analysis := range finding.Analyses {
+		rule := string(analysis) + "/packages"
+		for i, u := range upgrade.Rows(r.vulnerable[analysis], upgrade.Policy{Level: upgrade.Auto}) {
+			r.rules[rule] = "Vulnerable packages"
+			// The place is in the text; the number keeps the order, the most urgent first.
+			r.rows = append(r.rows, row{severity: u.Severity, rule: rule, line: i, text: u.String()})
+			n++
+		}
+	}
+	return n
+}
+
 // Close writes the table.
 func (r *Report) Close() error {
+	packages := r.addUpgrades()
 	// The order is total, so that two scans of the same code give the same text and can be
 	// compared.
 	slices.SortStableFunc(r.rows, func(a, b row) int {
@@ -177,20 +198,28 @@ func (r *Report) Close() error {
 	// The first real finding differs from the zero row in its severity, which writes the first
 	// heading.
 	var before row
+	counts := map[finding.Severity]int{}
+	for _, f := range r.rows {
+		counts[f.severity]++
+	}
 	for _, f := range r.rows {
 		if f.severity != before.severity {
-			fmt.Fprintf(&r.page, "\n%s (%d)\n", strings.ToUpper(string(f.severity)), r.Findings[f.severity])
+			fmt.Fprintf(&r.page, "\n%s (%d)\n", strings.ToUpper(string(f.severity)), counts[f.severity])
 		}
 		if f.severity != before.severity || f.rule != before.rule {
 			fmt.Fprintf(&r.page, "  %s  [%s]\n", stripControls(cmp.Or(r.rules[f.rule], f.rule)), stripControls(f.rule))
 		}
-		fmt.Fprintf(&r.page, "    %s  %s\n", stripControls(describeLocation(f)), stripControls(f.text))
+		if f.path == "" { // of packages
+			fmt.Fprintf(&r.page, "    %s\n", stripControls(f.text))
+		} else {
+			fmt.Fprintf(&r.page, "    %s  %s\n", stripControls(describeLocation(f)), stripControls(f.text))
+		}
 		before = f
 	}
 	r.writeIncomplete()
 	r.writeSkipped()
 	r.writeUnchecked()
-	r.writeTotals()
+	r.writeTotals(packages)
 	return r.flushPage()
 }
 
@@ -272,8 +301,8 @@ func (r *Report) writeUnchecked() {
 	}
 }
 
-// writeTotals writes the counts.
-func (r *Report) writeTotals() {
+// writeTotals writes the counts. packages is the number of rows of vulnerable packages.
+func (r *Report) writeTotals(packages int) {
 	// All severities are listed, also those with no findings, so that the line has the same shape
 	// each time.
 	parts := make([]string, 0, len(finding.Severities))
@@ -281,6 +310,14 @@ func (r *Report) writeTotals() {
 		parts = append(parts, fmt.Sprintf("%d %s", r.Findings[s], s))
 	}
 	fmt.Fprintf(&r.page, "\n%s: %s.", countNoun(r.Total(), "finding"), strings.Join(parts, ", "))
+	advisories := 0
+	for _, list := range r.vulnerable {
+		advisories += len(list)
+	}
+	if advisories > packages {
+		fmt.Fprintf(&r.page, " %s of packages are in %s, one for each upgrade.", countNoun(advisories, "finding"),
+			countNoun(packages, "row"))
+	}
 	outside := 0
 	for _, st := range r.Statuses {
 		outside += st.OutsideProfile
@@ -292,10 +329,6 @@ func (r *Report) writeTotals() {
 		if st.State != scan.Failed && st.Files > 0 && r.Setup.Target == "" {
 			fmt.Fprintf(&r.page, " %s: %s.", st.Analyzer, countNoun(st.Files, "file"))
 		}
-	}
-	if outside > 0 {
-		fmt.Fprintf(&r.page, " The default profile leaves out %s of checklists, form and low weight; the profile all "+
-			"shows them.", countNoun(outside, "finding"))
 	}
 	if r.Setup.Target != "" {
 		fmt.Fprintf(&r.page, " %s reached, %d refused, %d not "+
@@ -309,6 +342,10 @@ func (r *Report) writeTotals() {
 	}
 	if r.Packages > 0 {
 		fmt.Fprintf(&r.page, " %s.", countNoun(r.Packages, "package"))
+	}
+	if outside > 0 {
+		fmt.Fprintf(&r.page, "\nNot shown: %s of checklists, form and low weight, which the default profile leaves "+
+			"out (--profile all).", countNoun(outside, "finding"))
 	}
 	r.writeAdvisoryAge()
 	r.writeNothingAnalyzed()

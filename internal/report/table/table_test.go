@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -154,6 +155,54 @@ func TestUnchecked(t *testing.T) {
 	if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "INCOMPLETE") ||
 		strings.Contains(b.String(), "Skipped by design") {
 		t.Errorf("got\n%s\nwant\n%s", &b, want)
+	}
+}
+
+// The advisories of a package are one row at the worst severity; totals count findings.
+func TestUpgradesAreRows(t *testing.T) {
+	var b bytes.Buffer
+	r := New(&b)
+	calls := []error{r.Config(&scan.Config{Tool: "merlon", Files: 1})}
+	lodash := finding.Package{Ecosystem: "npm", Name: "lodash", Version: "4.17.15", Path: "package-lock.json", Line: 12,
+		Scope: finding.Direct}
+	for i, v := range []struct {
+		id, fixed string
+		severity  finding.Severity
+		also      int
+	}{{"CVE-1", "4.17.19", finding.Medium, 0}, {"CVE-2", "5.0.0", finding.Critical, 5},
+		{"CVE-3", "4.17.21", finding.Low, 0}} {
+		f := finding.Finding{RuleID: "sca/" + v.id, Analysis: finding.SCA, Severity: v.severity,
+			Location: finding.Location{Path: lodash.Path, StartLine: 12},
+			Package:  &finding.PackageMatch{Package: lodash, Fixed: []string{v.fixed}, Upgrade: v.fixed}}
+		for n := range v.also {
+			f.Also = append(f.Also, finding.Location{Path: "web" + strconv.Itoa(n) + "/package-lock.json",
+				StartLine: n})
+		}
+		if i == 1 {
+			f.Impact, f.Terms = finding.High, []finding.SeverityTerm{{Points: 1, Reason: "called"}}
+		}
+		calls = append(calls, r.Rule(&finding.Rule{ID: f.RuleID, Advisory: &finding.Advisory{ID: v.id}}), r.Finding(&f))
+	}
+	calls = append(calls, r.Status(&scan.Status{Analyzer: "sca/dependencies", State: scan.Succeeded,
+		OutsideProfile: 7}),
+		r.Close())
+	if err := errors.Join(calls...); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\nCRITICAL (1)\n  Vulnerable packages  [sca/packages]\n    lodash 4.17.15 " +
+		"-> 5.0.0 " +
+		"(package-lock.json:12, direct), major upgrade: clears CVE-2, CVE-1, CVE-3 (also at web0/package-lock.json, " +
+		"web1/package-lock.json:1, web2/package-lock.json:2 and 2 more locations) [impact high, +1 called]\n\n3 " +
+		"findings: " +
+		"1 critical, 0 high, 1 medium, 1 low. 3 findings of packages are in 1 row, one for each upgrade.",
+		"\nNot shown: 7 findings of checklists, form and low weight, which the default profile leaves out " +
+			"(--profile all)."} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+		}
+	}
+	if strings.Contains(b.String(), "MEDIUM") || strings.Contains(b.String(), "LOW") {
+		t.Errorf("a finding has a second row:\n%s", b.String())
 	}
 }
 
