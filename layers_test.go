@@ -167,7 +167,7 @@ var mayImport = map[string]string{
 	"internal/engine/sast/entropy":    "",
 	"internal/engine/sast/cst":        "",
 
-	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest internal/severity",
 	"internal/engine/sca": "internal/document internal/errs internal/finding internal/scan internal/scan/scantest " +
 		"internal/sbom internal/severity internal/upgrade internal/engine/sast " + sast("callgraph cst ir lang lang/all scope tree"),
 

@@ -20,6 +20,7 @@ import (
 	"merlon/internal/engine/secrets/credfile"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
+	"merlon/internal/severity"
 )
 
 //go:embed doc.md
@@ -28,7 +29,7 @@ var doc string
 // Analyzer finds credentials in files.
 var Analyzer = &scan.Analyzer{
 	ID:       "secrets/credentials",
-	Version:  2,
+	Version:  3,
 	Analysis: finding.Secret,
 	Doc:      doc,
 	Rules:    listRules,
@@ -103,6 +104,10 @@ func (e *engine) reportSecrets(pass *scan.FilePass, b []byte) error {
 		rule, f := p.newFinding(s)
 		if pass.Verify != nil && s.value != "" {
 			f.Secret.Validity = pass.Verify.Verify(pass.Context, rule.ID, s.value)
+			if f.Secret.Validity == finding.Valid {
+				f.Terms = append(f.Terms, finding.SeverityTerm{Points: severity.Raised,
+					Reason: "its issuer accepts it"})
+			}
 		}
 		pass.Report(rule, f)
 	}

@@ -58,6 +58,12 @@ var load = sync.OnceValues(func() (*engine, error) {
 	for id := range cfg.Rules {
 		e.rules[id] = describeRule(id)
 	}
+	for i := range tokenForms {
+		if id := tokenForms[i].id; e.rules[id] != nil {
+			return nil, fmt.Errorf("rule %s is in the rule set already", id)
+		}
+		e.rules[tokenForms[i].id] = describeRule(tokenForms[i].id)
+	}
 	for _, r := range credfile.Rules() {
 		e.rules[shortID(r)], e.formats[shortID(r)] = r, true
 	}
@@ -104,6 +110,7 @@ type secret struct {
 	again  []span // where the same value stands again
 	note   string // for the message; may be empty
 	unsure bool   // less certain than the rule says
+	terms  []finding.SeverityTerm
 }
 
 // findSecrets returns the secrets of the text in the order in which they stand.
@@ -125,7 +132,7 @@ func findByFormat(path, text string) (out []secret, whole bool) {
 	matches, whole := credfile.Find(path, text)
 	for _, m := range matches {
 		out = append(out, secret{rule: shortID(m.Rule), value: text[m.Start:m.End], at: span{m.Start, m.End},
-			note: m.Note, unsure: m.Confidence == finding.LowConfidence})
+			note: m.Note, unsure: m.Confidence == finding.LowConfidence, terms: m.Terms})
 	}
 	return out, whole
 }
@@ -187,7 +194,7 @@ func (e *engine) certaintyRank(s secret) int {
 }
 
 // dropDuplicates removes what a less certain rule says about a secret that a more certain
-// one knows, and joins what the generic rule says about one value.
+// one knows, what lies within another secret, and joins equal values.
 func (e *engine) dropDuplicates(text string, secrets []secret) []secret {
 	for level := 1; level <= 4; level++ {
 		var known []span
@@ -199,22 +206,62 @@ func (e *engine) dropDuplicates(text string, secrets []secret) []secret {
 		touched := overlapsAny(known)
 		secrets = slices.DeleteFunc(secrets, func(s secret) bool { return e.certaintyRank(s) < level && touched(s.at) })
 	}
+	secrets = slices.DeleteFunc(secrets, func(s secret) bool {
+		return s.rule == genericRule && credfile.IsMinified(text, s.at.start, s.at.end)
+	})
+	return e.joinEqualValues(dropContained(secrets))
+}
+
+// dropContained removes what lies within another secret, such as the password of an address, or
+// what two rules of equal certainty say about one place.
+func dropContained(secrets []secret) []secret {
+	slices.SortStableFunc(secrets, func(a, b secret) int {
+		return cmp.Or(cmp.Compare(a.at.start, b.at.start), cmp.Compare(b.at.end, a.at.end))
+	})
+	reach := 0
+	return slices.DeleteFunc(secrets, func(s secret) bool {
+		if s.at.end <= reach && s.at.end > s.at.start {
+			return true
+		}
+		reach = max(reach, s.at.end)
+		return false
+	})
+}
+
+// joinable is the length from which on a value that rules find at several places of a file is one
+// secret. Shorter ones are made up more than once.
+const joinable = 8
+
+// joinEqualValues makes one secret of what has the same value. The most severe rule tells it.
+func (e *engine) joinEqualValues(secrets []secret) []secret {
 	first := map[string]int{}
 	out := secrets[:0]
 	for _, s := range secrets {
-		if s.rule == genericRule {
-			if credfile.IsMinified(text, s.at.start, s.at.end) {
-				continue
+		i, known := first[s.value]
+		if !known || len(s.value) < joinable && out[i].rule != s.rule {
+			if !known {
+				first[s.value] = len(out)
 			}
-			if i, ok := first[s.value]; ok {
-				out[i].again = append(out[i].again, s.at)
-				continue
-			}
-			first[s.value] = len(out)
+			out = append(out, s)
+			continue
 		}
-		out = append(out, s)
+		if one := &out[i]; e.points(s) > e.points(*one) {
+			s.again = append(append(s.again, one.at), one.again...)
+			*one = s
+		} else {
+			one.again = append(append(one.again, s.at), s.again...)
+		}
 	}
 	return out
+}
+
+// points returns the severity of a secret as a number, with what its value says.
+func (e *engine) points(s secret) int {
+	n := e.rules[s.rule].Severity.Rank()
+	for _, t := range s.terms {
+		n += t.Points
+	}
+	return n
 }
 
 // overlapsAny returns a function that reports whether a span overlaps one of the known.
@@ -246,20 +293,26 @@ func lineStart(text string, at int) int {
 func (e *engine) searchPart(ctx context.Context, path, text string, part span) []secret {
 	piece := text[part.start:part.end]
 	out := splitKeyBlocks(piece, applyRules(ctx, e.main, path, wholeExcerpt(piece)))
+	out = append(out, findTokens(piece)...)
 	if x := assignmentLines(piece); x.text != "" {
 		out = append(out, applyRules(ctx, e.generic, path, x)...)
+		for _, at := range credfile.FindAssigned(path, x.text) {
+			out = append(out, secret{rule: genericRule, value: x.text[at.Start:at.End],
+				at: x.originalSpan(span{at.Start, at.End})})
+		}
 	}
 	if hasStorageKey(piece) {
 		out = append(out, applyRules(ctx, e.storage, path, wholeExcerpt(piece))...)
 	}
-	out = slices.DeleteFunc(out, func(s secret) bool {
-		return isInsideBase64(piece, s.at) || !isPlausible(s.rule, s.value)
-	})
+	kept := out[:0]
+	for _, s := range out {
+		if judgeSecret(piece, &s) {
+			kept = append(kept, s)
+		}
+	}
+	out = kept
 	for i := range out {
 		s := &out[i]
-		if s.rule == assignedRule {
-			s.rule = genericRule // the same for people
-		}
 		if s.at != (span{}) {
 			s.at = s.at.shiftBy(part.start)
 		}

@@ -1,10 +1,6 @@
 package credentials
 
-import (
-	"strings"
-
-	"merlon/internal/finding"
-)
+import "strings"
 
 // This file says what the place of a file tells about it.
 
@@ -28,15 +24,4 @@ func isInstalled(name string) bool {
 		}
 	}
 	return false
-}
-
-// lowerSeverity returns the severity one step down.
-func lowerSeverity(s finding.Severity) finding.Severity {
-	switch s {
-	case finding.Critical:
-		return finding.High
-	case finding.High:
-		return finding.Medium
-	}
-	return finding.Low
 }

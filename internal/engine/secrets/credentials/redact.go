@@ -12,6 +12,7 @@ import (
 	"merlon/internal/engine/secrets/credfile"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
+	"merlon/internal/severity"
 )
 
 // This file makes findings that do not tell the secret.
@@ -91,8 +92,13 @@ func (p *scannedFile) newFinding(s secret) (*finding.Rule, finding.Finding) {
 	if s.unsure {
 		f.Confidence = finding.LowConfidence
 	}
-	if credfile.IsExample(p.path) {
-		f.Severity, f.Confidence = lowerSeverity(rule.Severity), finding.LowConfidence
+	f.Terms = slices.Concat(s.terms, placeTerms(p.path, rule))
+	if severity.ContextOf(p.path).Harmless() {
+		f.Confidence = finding.LowConfidence
+	}
+	if credfile.IsRandom(s.value) {
+		sum := sha256.Sum256([]byte("secret:" + s.value))
+		f.Cause = hex.EncodeToString(sum[:]) // one decision, wherever it stands
 	}
 	if s.at.start == s.at.end {
 		f.Secret.Redacted = ""

@@ -31,11 +31,11 @@ var classes = []credentialClass{
 		texts.Get("hash")},
 	{lazyregexp.New(`^(azure-sas-url|azure-workflow-url|discord-webhook-url|thingsboard-device-token|blynk-device-token|gcp-oauth-access-token|aws-session-token|new-relic-license-key|kubernetes-bootstrap-token)$`),
 		texts.Get("limited")},
-	{lazyregexp.New(`^(generic-api-key|assigned-token|curl-auth-header|curl-auth-user)$`),
+	{lazyregexp.New(`^(generic-api-key|curl-auth-header|curl-auth-user)$`),
 		texts.Get("generic")},
 	{lazyregexp.New(`(password|connection-string|mongodb|sensitive-url|kubernetes-secret)`),
 		texts.Get("password")},
-	{lazyregexp.New(`(client-id|access-id|-pub-key|public-key|browser-api|project-api-key|feature-flag-client|client-sdk|mobile-sdk|-user-api-id|easypost-test|datagov|nytimes|openweather|contentful-delivery)`),
+	{lazyregexp.New(`(client-id|access-id|-key-id$|-pub-key|public-key|browser-api|project-api-key|feature-flag-client|client-sdk|mobile-sdk|-user-api-id|easypost-test|datagov|nytimes|openweather|contentful-delivery)`),
 		texts.Get("identifier")},
 	{lazyregexp.New(`^(jwt|jwt-base64|gitlab-feed-token|gitlab-incoming-mail-token|gitter|slack-webhook-url|microsoft-teams-webhook)`),
 		texts.Get("token")},
@@ -126,6 +126,9 @@ var variant = lazyregexp.New(`\.\d+$`)
 func ruleTitle(id string) string {
 	if name, ok := names[id]; ok {
 		return name
+	}
+	if f := formOf[id]; f != nil && f.name != "" {
+		return f.name
 	}
 	words := strings.Split(variant.ReplaceAllString(id, ""), "-")
 	for i, w := range words {

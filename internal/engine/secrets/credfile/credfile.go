@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"merlon/internal/finding"
+	"merlon/internal/severity"
 )
 
 // A Match is a credential in a file.
@@ -26,6 +27,8 @@ type Match struct {
 	Start, End int
 	// Confidence is set where it is less than the rule's.
 	Confidence finding.Confidence
+	// Terms say what the value tells about its severity.
+	Terms []finding.SeverityTerm
 	// Note is added to the message; it may be empty.
 	Note string
 }
@@ -113,7 +116,7 @@ type file struct {
 // the leading slash lets a folder be asked for with slashes on both sides.
 func newFile(name, text string) *file {
 	lower := strings.ToLower(name)
-	f := &file{path: "/" + lower, base: path.Base(lower), text: text, shown: IsExample(lower),
+	f := &file{path: "/" + lower, base: path.Base(lower), text: text, shown: severity.ContextOf(name).Harmless(),
 		words: isTranslation("/" + lower)}
 	for _, word := range []string{"example", "sample", "template", ".dist", "default", ".tpl", ".tmpl", "skeleton"} {
 		f.sample = f.sample || strings.Contains(f.base, word)
@@ -151,7 +154,8 @@ func (f *file) addMatch(m Match) {
 // the words of a user interface and in code that a program made, and in tests and
 // manuals only where it looks like one by itself.
 func (f *file) addGuess(m Match) {
-	if !f.spendWork(longLine) || f.words || f.shown && !IsRandom(f.text[m.Start:m.End]) ||
+	if !f.spendWork(longLine) || f.words || IsExampleContext(f.text, m.Start) ||
+		f.shown && !IsRandom(f.text[m.Start:m.End]) ||
 		IsMinified(f.text, m.Start, m.End) {
 		return
 	}

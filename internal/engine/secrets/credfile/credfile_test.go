@@ -234,18 +234,6 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestIllustrates(t *testing.T) {
-	for name, want := range map[string]bool{
-		"docs/x.py": true, "src/test/A.java": true, "a_test.go": true, "x.spec.ts": true, "README.md": true,
-		".env.example": true,
-		"src/main.go":  false, "latest/x.py": false, "contest.go": false, ".env": false,
-	} {
-		if got := IsExample(name); got != want {
-			t.Errorf("%s: got %v, want %v", name, got, want)
-		}
-	}
-}
-
 // What is found lies in the text, in order, whatever the text is.
 func FuzzFind(f *testing.F) {
 	for _, s := range [][2]string{{".netrc", "machine a login b password c"},

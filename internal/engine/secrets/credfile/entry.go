@@ -266,7 +266,15 @@ var trivialWords = wordSet(`password passwd pass secret token test testing admin
 
 // isTrivial reports whether the value is a word that stands in many examples, and
 // is a bad password if it is one.
-func isTrivial(value string) bool { return trivialWords[strings.ToLower(value)] }
+func isTrivial(value string) bool {
+	lower := strings.ToLower(value)
+	return trivialWords[lower] || trivialWords[readLeet(lower)]
+}
+
+// readLeet returns the word with letters for the digits and signs that people write for them.
+func readLeet(word string) string { return leet.Replace(word) }
+
+var leet = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s")
 
 // isPlausible reports whether the value may be a secret in a file of any kind.
 func isPlausible(key, value string) bool {
@@ -276,8 +284,11 @@ func isPlausible(key, value string) bool {
 			!strings.ContainsAny(v, "0123456789!@#%^&*+/=") {
 		return false
 	}
-	if !isPasswordName(key) && len(v) < 16 && !strings.ContainsAny(v, "0123456789") {
+	if !isPasswordName(key) && (len(v) < 16 && !strings.ContainsAny(v, "0123456789") || isPhrase(v)) {
 		return false // the word for a thing, and not the thing
+	}
+	if IsRun(v) || IsPublicValue(v) || IsPublished(v) || IsUUID(v) && !isKeyName(key) {
+		return false
 	}
 	digits := 0
 	for i := 0; i < len(v); i++ {
@@ -292,7 +303,7 @@ func isPlausible(key, value string) bool {
 	if digits == len(v) && len(v) < 8 {
 		return false
 	}
-	return !isAddress(v) && !isCode(v)
+	return !isAddress(v) && !isCode(v) && !isPathLike(v)
 }
 
 // isAddress reports whether the value is a path or a URL. A secret in Base64 may begin

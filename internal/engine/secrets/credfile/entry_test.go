@@ -76,14 +76,14 @@ func TestIsPlausible(t *testing.T) {
 		want      bool
 	}{
 		{"passwords", "password", []string{"m0nkey-7", "Tr0ub4dor&3", "greenmonkey"}, true},
-		{"tokens", "token", []string{"1f2e3d4c5b6a", "abcdefghijklmnopqrst", "/vK8s+Qx9Lw=="}, true},
+		{"tokens", "token", []string{"1f2e3d4c5b6a", "kq8zwv1rm6ty9bx4jn7l", "/vK8s+Qx9Lw=="}, true},
 		{"a word for another thing", "token", []string{"greenmonkey", "refresh"}, false},
 		{"too short", "password", []string{"abc1", "x"}, false},
 		{"the name again", "api_key", []string{"apiKey", "API-KEY", "api_key"}, false},
 		{"the name of another secret", "password", []string{"dbPassword", "secretKey"}, false},
 		{"examples", "password", []string{"password", "admin", "letmein", "supersecret"}, false},
 		{"few digits", "password", []string{"12345", "1234567"}, false},
-		{"many digits", "password", []string{"123456789012"}, true},
+		{"many digits", "password", []string{"830592617429"}, true},
 		{"paths", "password", []string{"/run/secrets/db1", "./secret1", "../secret1", "~/secret1"}, false},
 		{"addresses", "token", []string{"https://example.org/t0ken"}, false},
 		{"signs of YAML", "password", []string{"*anchor1", "&anchor1", "!tag1x", "|block1", ">block1"}, false},

@@ -122,7 +122,10 @@ func nextByte(text string, b byte, from int) int {
 func (x *format) isSecretValue(key, value string) bool {
 	// isProse rejects sentences ("Enter your password") in the place of a password; tokens have no
 	// spaces anyway.
-	return !isPlaceholder(value) && (!x.loose || isPlausible(key, value)) &&
+	if len(splitName(key)) > 1 && strings.EqualFold(normalizeName(value), normalizeName(key)) {
+		return false // db_password: db_password
+	}
+	return !isPlaceholder(value) && !IsPublished(value) && (!x.loose || isPlausible(key, value)) &&
 		(x.class != passwordClass || !isProse(value))
 }
 

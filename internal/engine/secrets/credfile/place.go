@@ -5,54 +5,54 @@ import (
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"merlon/internal/lazyregexp"
 )
 
 // This file says what the place of a file, and the look of a value, tell about a
 // secret.
 
-// folders hold tests, examples and manuals.
-var folders = map[string]bool{"test": true, "tests": true, "testing": true, "__tests__": true, "spec": true,
-	"specs": true, "testdata": true,
-	"test-data": true, "test_data": true, "fixtures": true, "fixture": true, "__fixtures__": true, "mock": true,
-	"mocks": true, "__mocks__": true, "e2e": true,
-	"cypress": true, "example": true, "examples": true, "sample": true, "samples": true, "demo": true, "demos": true,
-	"doc": true, "docs": true,
-	"documentation": true, "unittest": true, "unittests": true, "integration-tests": true, "integrationtests": true}
+// exampleKeys are names under which descriptions of APIs and forms show what a value looks like
+// (OpenAPI 3.1, sections 4.8.12 and 4.8.19; JSON Schema, section 9.5; HTML's placeholder).
+var exampleKeys = lazyregexp.New(`(?i)^\s*(?:-\s+)?["']?(?:x-)?(?:examples?|sample|placeholder)["']?\s*:|` +
+	`\bfor example\b|\be\.g\.|\b(?:placeholder|example|sample)\s*=\s*\{?["'\x60][^"'\x60]*$`)
 
-// IsExample reports whether the file belongs to tests, examples or manuals, in
-// which most secrets open nothing.
-func IsExample(name string) bool {
-	lower := strings.ToLower(name)
-	dirs := strings.Split(lower, "/")
-	for _, dir := range dirs[:len(dirs)-1] {
-		if folders[dir] {
-			return true
-		}
+// contextLines is how many lines above a value are looked at for what it stands in.
+const contextLines = 60
+
+// IsExampleContext reports whether the value at the offset stands in an example of an API
+// description or is the hint of an input field: its line, or one above that is indented less and
+// so contains it, is named so.
+func IsExampleContext(text string, at int) bool {
+	start := lineStart(text, at)
+	line := text[start:at]
+	if len(line) > longLine {
+		return false
 	}
-	base := dirs[len(dirs)-1]
-	switch path.Ext(base) {
-	case ".md", ".rst", ".adoc", ".asciidoc", ".markdown":
+	if exampleKeys.MatchString(line) {
 		return true
 	}
-	return hasExampleMark(base)
+	indent := indentation(line)
+	for n := 0; n < contextLines && start > 0 && indent > 0; n++ {
+		end := start - 1
+		start = lineStart(text, end)
+		if end-start > longLine {
+			return false
+		}
+		line = text[start:end]
+		if in := indentation(line); in < indent && in < len(line) {
+			indent = in
+			if exampleKeys.MatchString(line) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
-// hasExampleMark reports whether the name of a file says that it is a test or an example:
-// settings_test.py, .env.example, app-sample.yml, php.ini.dist.
-func hasExampleMark(base string) bool {
-	stem := strings.TrimSuffix(base, path.Ext(base))
-	for _, mark := range []string{"test", "tests", "spec"} {
-		if strings.HasSuffix(stem, "."+mark) || strings.HasSuffix(stem, "_"+mark) ||
-			strings.HasSuffix(stem, "-"+mark) || strings.HasPrefix(stem, mark+"_") {
-			return true
-		}
-	}
-	for _, mark := range []string{"example", "sample", "template"} {
-		if strings.Contains(base, "."+mark) || strings.Contains(base, "-"+mark) || strings.Contains(base, "_"+mark) {
-			return true
-		}
-	}
-	return strings.HasSuffix(base, ".dist")
+// indentation returns how many blanks the line begins with.
+func indentation(line string) int {
+	return len(line) - len(strings.TrimLeft(line, " \t\r"))
 }
 
 // isTranslation reports whether the file holds the words of a user interface, in

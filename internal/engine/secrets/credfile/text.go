@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"merlon/internal/finding"
+	"merlon/internal/severity"
 )
 
 // This file finds what may stand in a text of any kind: addresses with a password,
@@ -95,7 +96,7 @@ func (f *file) findURLs() {
 			continue
 		}
 		f.addGuess(Match{Rule: textRules["address"], Start: a.password.start, End: a.password.end,
-			Confidence: hostConfidence(a.host), Note: protocolName(scheme)})
+			Confidence: hostConfidence(a.host), Terms: hostTerms(a.host), Note: protocolName(scheme)})
 	}
 }
 
@@ -223,6 +224,15 @@ func hostConfidence(host string) finding.Confidence {
 	return ""
 }
 
+// hostTerms returns the term for a password of the machine itself or of its container network: an
+// attacker needs access to that first.
+func hostTerms(host string) []finding.SeverityTerm {
+	if isLocalHost(host) {
+		return []finding.SeverityTerm{{Points: severity.Lowered, Reason: "host of a local network"}}
+	}
+	return nil
+}
+
 // stringNames are the parameters of a connection string that hold a password.
 var stringNames = []string{"password", "pwd", "sharedaccesskey", "accountkey"}
 
@@ -263,7 +273,11 @@ func (f *file) reportParameter(name string, at, start int) {
 	if isLocal(f.text[from:to]) && !f.isConfiguration() {
 		return
 	}
-	f.addGuess(Match{Rule: textRules["jdbc"], Start: start, End: end})
+	m := Match{Rule: textRules["jdbc"], Start: start, End: end}
+	if isLocal(f.text[from:to]) {
+		m.Confidence, m.Terms = finding.LowConfidence, hostTerms("localhost")
+	}
+	f.addGuess(m)
 }
 
 // isParameterSecret reports whether the value of a parameter may be a secret. Keys are in
@@ -341,7 +355,8 @@ func (f *file) reportDataSource(start, end int, host string) {
 		return
 	}
 	if !isLocalHost(host) || f.isConfiguration() {
-		f.addGuess(Match{Rule: textRules["jdbc"], Start: start + c + 1, End: end, Confidence: hostConfidence(host)})
+		f.addGuess(Match{Rule: textRules["jdbc"], Start: start + c + 1, End: end, Confidence: hostConfidence(host),
+			Terms: hostTerms(host)})
 	}
 }
 

@@ -1,0 +1,159 @@
+package credentials
+
+import (
+	"strings"
+	"time"
+
+	"merlon/internal/engine/secrets/credfile"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/severity"
+)
+
+// This file judges what the rules found. What cannot be a credential is dropped. What has the form
+// of one but is likely an example stays, with a term that takes it out of the default profile: an
+// auditor sees it, and a rule of form cannot be sure.
+
+// example is worth so many steps that no example is in the default profile.
+const example = -4
+
+// judgeSecret reports whether the match may be a credential, and adds what its value says about
+// its severity.
+func judgeSecret(text string, s *secret) bool {
+	if isInsideBase64(text, s.at) {
+		return false
+	}
+	switch s.rule {
+	case genericRule:
+		if !credfile.MayBeSecret(text, s.at.start, s.at.end) {
+			return false
+		}
+	case keyRule:
+		if !keyBody.MatchString(s.value) {
+			return false
+		}
+	case "jwt":
+		judgeJSONWebToken(s)
+	case "curl-auth-header", "curl-auth-user":
+		if !isCurlCredential(strings.Trim(s.value, `"'`)) {
+			return false
+		}
+	case "kubernetes-secret-yaml":
+		if isExampleManifest(s.value) {
+			return false
+		}
+	}
+	if reason := exampleReason(s.rule, s.value); reason != "" {
+		s.addTerm(example, reason)
+	}
+	if s.at != (span{}) && credfile.IsExampleContext(text, s.at.start) {
+		s.addTerm(severity.Harmless, "example of a description or a form")
+	}
+	return true
+}
+
+// isCurlCredential reports whether the argument of curl is a credential: a token, or a user with a
+// password. Some services take a key as user, with an empty password.
+func isCurlCredential(value string) bool {
+	user, password, ok := strings.Cut(value, ":")
+	if ok && password == "" {
+		return credfile.IsRandom(user) && !credfile.IsExampleValue(user)
+	}
+	return !credfile.IsExampleValue(value) && !credfile.IsExampleValue(password)
+}
+
+// addTerm notes a reason why the secret weighs less. Its confidence is low then.
+func (s *secret) addTerm(points int, reason string) {
+	s.terms = append(s.terms, finding.SeverityTerm{Points: points, Reason: reason})
+	s.unsure = true
+}
+
+// judgeJSONWebToken adds what a token says of itself (RFC 7519).
+func judgeJSONWebToken(s *secret) {
+	switch credfile.JudgeToken(s.value, time.Now()) {
+	case credfile.TokenExample, credfile.TokenBroken:
+		s.addTerm(example, "token of an example")
+	case credfile.TokenPublic:
+		s.addTerm(example, "token for browsers, which is public")
+	case credfile.TokenExpired:
+		s.addTerm(severity.Harmless, "expired token")
+	}
+}
+
+// exampleReason says why a value that has the form of a credential is an example; it is empty
+// for one that may be real.
+func exampleReason(rule, value string) string {
+	if credfile.IsPublished(value) {
+		return "value that its vendor has published"
+	}
+	if isPlaceholder(value) {
+		return "placeholder"
+	}
+	f := formOf[rule]
+	if f == nil && rule != genericRule {
+		return ""
+	}
+	if credfile.IsRun(value) || containsRun.MatchString(value) || f != nil && f.bits > 0 &&
+		credfile.Entropy(value) < f.bits {
+		return "value with a regularity that no issuer makes"
+	}
+	return ""
+}
+
+// containsRun matches runs of the alphabet that people type in examples.
+var containsRun = lazyregexp.New(`(?i)xxxx|01234567|12345678|abcdefgh`)
+
+// isExampleManifest reports whether what was found in a Secret of Kubernetes is an example: its
+// last word, which is the value.
+func isExampleManifest(value string) bool {
+	words := strings.Fields(value)
+	return len(words) == 0 || credfile.IsExampleValue(strings.Trim(words[len(words)-1], `"'`))
+}
+
+// placeholder matches words that documentation writes in the place of a token:
+// sk_test_placeholder, ghp_your_token_here, glpat-xxxxxxxxxxxxxxxxxxxx. By chance, a word of seven
+// letters is in one of 10^9 random tokens of 40 characters.
+var placeholder = lazyregexp.New(`(?i)placeholder|change[_-]?me|your[_-]|redacted|example|insert[_-]|x{8}|\.{3}|\*{4}`)
+
+// isPlaceholder reports whether a value that has the form of a credential is an example. Of a URL,
+// the path is judged: example.com is a host.
+func isPlaceholder(value string) bool {
+	if _, address, ok := strings.Cut(value, "://"); ok {
+		_, value, _ = strings.Cut(address, "/")
+	}
+	return placeholder.MatchString(value)
+}
+
+// keyBody matches a line of a key: code that looks for keys names their first
+// and last line too. Lines may be broken as source code breaks them.
+var keyBody = lazyregexp.New(`[A-Za-z0-9+/]{30}`)
+
+// placeTerms returns what the path of a secret adds to its severity, beside the term that the
+// driver adds for every finding: most secrets of tests and manuals were made for them.
+func placeTerms(path string, rule *finding.Rule) []finding.SeverityTerm {
+	context := severity.ContextOf(path)
+	switch {
+	case context.Harmless() && context != severity.Example && rule.CWE[0] == "CWE-321":
+		return []finding.SeverityTerm{{Points: severity.Harmless, Reason: "key without a deployment"}}
+	case context.Harmless():
+		return []finding.SeverityTerm{{Points: severity.Lowered, Reason: "made-up secrets are usual there"}}
+	case rule.ID == prefix+"gcp-api-key" && isClientFile(strings.ToLower(path)):
+		return []finding.SeverityTerm{{Points: severity.Harmless, Reason: "key that every browser or app gets"}}
+	}
+	return nil
+}
+
+// clientFiles are ends of names of files that run in browsers or apps, or configure them. Google
+// restricts the keys in them by referrer and by app, and says that they are no secret.
+var clientFiles = []string{"google-services.json", "googleservice-info.plist", "androidmanifest.xml", "strings.xml",
+	".html", ".htm", ".js", ".mjs", ".jsx", ".ts", ".tsx", ".vue", ".svelte", ".dart", "firebase_options.dart"}
+
+// isClientFile reports whether the file runs in browsers or apps. The path is in lower case.
+func isClientFile(path string) bool {
+	for _, end := range clientFiles {
+		if strings.HasSuffix(path, end) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,93 @@
+package credentials
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+// samples are the characters of the alphabets.
+var samples = map[byte]string{'A': letters, 's': small, 'Z': strings.ToUpper(small), 'h': hexa,
+	'H': strings.ToUpper(hexa), 'd': "0123456789", 'U': letters + "_-", 'B': letters + "+/", 'P': letters + "._"}
+
+// makeToken returns a token of the form, with random parts of their least length less the given
+// number of characters.
+func makeToken(f *tokenForm, less int) string {
+	literals, random := f.parts()
+	var b strings.Builder
+	for i, literal := range literals {
+		b.WriteString(literal)
+		if i == len(random) {
+			break
+		}
+		if random[i] == "u" {
+			b.WriteString("3fa85c91-7be2-4d06-9c1f-0b6e2d8a4c57")
+			continue
+		}
+		least, _ := lengthRange(random[i])
+		if least > 9 {
+			least -= less
+		}
+		b.WriteString(mixed(samples[random[i][0]], least))
+	}
+	return b.String()
+}
+
+// Each form is found with random parts that the issuer could have made, in code and in prose; it
+// is silent when a part is too short, inside of a longer word, and when it is an example.
+func TestTokenForms(t *testing.T) {
+	e, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reports := func(text, id string) bool {
+		found, err := e.findSecrets(context.Background(), "notes.txt", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range found {
+			if s.rule == id {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range tokenForms {
+		f := &tokenForms[i]
+		token := makeToken(f, 0)
+		word := "" // that tells the form from others
+		if words := strings.Fields(f.words); len(words) > 0 && !f.isMentioned(token) {
+			word = words[0]
+		}
+		if text := word + " x = \"" + token + "\"\n"; !isTold(e, t, text, token) {
+			t.Errorf("%s is not found in %q", f.id, text)
+		}
+		if text := word + " see " + token + " here\n"; !isTold(e, t, text, token) {
+			t.Errorf("%s is not found in %q", f.id, text)
+		}
+		if short := makeToken(f, 3); short != token && reports("x = \""+short+"\"\n", f.id) {
+			t.Errorf("%s tells a text that is too short: %q", f.id, short)
+		}
+		if strings.HasPrefix(f.form, "{") {
+			continue
+		}
+		if text := "x = \"abc" + token + "\"\n"; reports(text, f.id) {
+			t.Errorf("%s tells a piece of a longer word: %q", f.id, text)
+		}
+	}
+}
+
+// isTold reports whether a rule found the token in the text.
+func isTold(e *engine, t *testing.T, text, token string) bool {
+	t.Helper()
+	found, err := e.findSecrets(context.Background(), "notes.txt", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range found {
+		if strings.Contains(s.value, token) {
+			return true
+		}
+	}
+	return false
+}
