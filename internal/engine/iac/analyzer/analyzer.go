@@ -86,7 +86,7 @@ func analyzeTree(p *scan.ProjectPass, ask queryLibrary) error {
 			Path: f.Path})
 	}
 	flaws = dedupe(append(decided(flaws, p.Degrade), workload.Run(docs)...))
-	flaws = dropFalsePositives(flaws, docs, p.Files)
+	flaws = dropFalsePositives(flaws, docs, p.FS, p.Files)
 	var all []told
 	for _, f := range flaws {
 		all = append(all, told{f.Rule, newFinding(f), resourceAddress(f)})
@@ -125,7 +125,8 @@ func newFinding(f kics.Flaw) finding.Finding {
 	return finding.Finding{
 		RuleID: f.Rule.ID, Message: message, Language: f.Rule.Language,
 		Location: finding.Location{Path: f.Path, StartLine: f.Line, EndLine: f.Line},
-		Severity: f.Severity, Fix: f.Fix, Cause: causeOf(f), Identity: strings.Join([]string{address, f.Key}, "\n"),
+		Severity: f.Severity, Terms: termsOf(f), Fix: f.Fix, Cause: causeOf(f),
+		Identity: strings.Join([]string{address, f.Key}, "\n"),
 	}
 }
 

@@ -46,7 +46,8 @@ func runsAsOtherUser(_ *treeFacts, f kics.Flaw) bool {
 			}
 			image := string(m[2])
 			inherited, isStage := stages[strings.ToLower(image)]
-			nonRoot = inherited || !isStage && !strings.Contains(image, "$") && nonRootImages.MatchString(image)
+			nonRoot = inherited || !isStage && !strings.Contains(imageName(image), "$") &&
+				nonRootImages.MatchString(image)
 			name = strings.ToLower(string(m[3]))
 		}
 		if name != "" {
@@ -54,6 +55,15 @@ func runsAsOtherUser(_ *treeFacts, f kics.Flaw) bool {
 		}
 	}
 	return nonRoot
+}
+
+// imageName returns an image without tag and digest: a tag is often a variable, the name decides.
+func imageName(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
+		image = image[:i]
+	}
+	return image
 }
 
 // isRootUser reports whether the value of USER names root, with or without a group.

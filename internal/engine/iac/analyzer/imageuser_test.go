@@ -21,6 +21,8 @@ func TestRunsAsOtherUser(t *testing.T) {
 		"FROM node:22 AS base\nUSER node\nFROM node:22":                                    false,
 		"FROM --platform=$BUILDPLATFORM cgr.dev/chainguard/node AS a\nFROM a AS b\nFROM b": true,
 		"FROM $BASE-nonroot":                                      false,
+		"FROM quay.io/keycloak/keycloak:${VERSION}":               true,
+		"FROM registry.example:5000/app:$VERSION":                 false,
 		"FROM bitnami/postgresql:17":                              true,
 		"FROM notbitnami/postgresql:17":                           false,
 		"FROM mcr.microsoft.com/dotnet/aspnet:8.0-noble-chiseled": true,

@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"io/fs"
 	"net/netip"
 	"path"
 	"regexp"
@@ -28,6 +29,9 @@ var falsePositiveTests = map[string]falsePositiveTest{
 	"kubernetes/volume-mount-with-os-directory-write-permissions": isClusterVolume,
 	"dockerfile/image-version-not-explicit":                       stageByVariable,
 	"dockerfile/missing-user-instruction":                         runsAsOtherUser,
+	"dockerfile/npm-install-without-pinned-version":               installsPinned,
+	"dockerfile/secret-file-copied":                               hasNoToken,
+	"compose/volume-has-sensitive-host-directory":                 isAnonymousVolume,
 	"ansible/aws-security-group-with-unrestricted-access-to-ssh":  privateNetworks,
 
 	"openapi/3-0-global-server-uses-http": relativeServer,
@@ -44,10 +48,12 @@ var falsePositiveTests = map[string]falsePositiveTest{
 type treeFacts struct {
 	labels     []map[string]any // of pods and of what makes pods
 	kustomized map[string]bool  // folders with a kustomization
+	files      fs.FS
+	paths      map[string]bool // of the tree
 }
 
 // dropFalsePositives leaves the flaws that no test shows to be false positives.
-func dropFalsePositives(flaws []kics.Flaw, docs []*document.Document, files []scan.File) []kics.Flaw {
+func dropFalsePositives(flaws []kics.Flaw, docs []*document.Document, tree fs.FS, files []scan.File) []kics.Flaw {
 	var t *treeFacts // made when it is first needed
 	return slices.DeleteFunc(flaws, func(f kics.Flaw) bool {
 		is := falsePositiveTests[strings.TrimPrefix(f.Rule.ID, "iac/")]
@@ -56,6 +62,7 @@ func dropFalsePositives(flaws []kics.Flaw, docs []*document.Document, files []sc
 		}
 		if t == nil {
 			t = newTreeFacts(docs, files)
+			t.files = tree
 		}
 		return is(t, f)
 	})
@@ -63,8 +70,9 @@ func dropFalsePositives(flaws []kics.Flaw, docs []*document.Document, files []sc
 
 // newTreeFacts collects what the tests need of all documents.
 func newTreeFacts(docs []*document.Document, files []scan.File) *treeFacts {
-	t := &treeFacts{kustomized: map[string]bool{}}
+	t := &treeFacts{kustomized: map[string]bool{}, paths: map[string]bool{}}
 	for _, f := range files {
+		t.paths[f.Path] = true
 		if kustomize.IsKustomization(f.Path) {
 			t.kustomized[path.Dir(f.Path)] = true
 		}
@@ -95,14 +103,14 @@ func valueAt(v any, keys ...string) any {
 }
 
 // namespaceLater reports whether who installs the object names its namespace: of a
-// chart, and of what a kustomization beside or above it builds.
+// chart, and of what a kustomization beside or above it builds. A chart is rendered for the namespace
+// "default", because one is needed.
 func namespaceLater(t *treeFacts, f kics.Flaw) bool {
-	if !strings.Contains(f.Actual, "undefined") {
-		return false
+	if f.Document.Format == document.Helm || f.Document.Format == document.Kustomize {
+		return true
 	}
 	dir := path.Dir(f.Path)
-	return f.Document.Format == document.Helm || f.Document.Format == document.Kustomize || t.kustomized[dir] ||
-		t.kustomized[path.Dir(dir)]
+	return strings.Contains(f.Actual, "undefined") && (t.kustomized[dir] || t.kustomized[path.Dir(dir)])
 }
 
 // targetElsewhere reports whether another folder has the pods that are selected: an

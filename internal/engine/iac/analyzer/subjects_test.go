@@ -143,6 +143,8 @@ func TestPlausible(t *testing.T) {
 		{"no namespace in a chart", flaw("kubernetes/using-unrecommended-namespace", chart, "metadata.namespace is "+
 			"undefined or null", ""), false},
 		{"the default namespace in a chart", flaw("kubernetes/using-unrecommended-namespace", chart,
+			"'metadata.namespace' is set to default", ""), false},
+		{"the default namespace in a manifest", flaw("kubernetes/using-unrecommended-namespace", other,
 			"'metadata.namespace' is set to default", ""), true},
 		{"no namespace beside a kustomization", flaw("kubernetes/using-unrecommended-namespace", pods,
 			"metadata.namespace is undefined or null", ""), false},
@@ -157,7 +159,7 @@ func TestPlausible(t *testing.T) {
 		{"a server without TLS", flaw("openapi/3-0-global-server-uses-http", docker, "", "servers.url.http://x"), true},
 		{"another rule", flaw("kubernetes/x", other, "", ""), true},
 	} {
-		got := dropFalsePositives([]kics.Flaw{c.flaw}, []*document.Document{pods, policy, other, stateful},
+		got := dropFalsePositives([]kics.Flaw{c.flaw}, []*document.Document{pods, policy, other, stateful}, nil,
 			[]scan.File{{Path: "base/kustomization.yaml"}})
 		if len(got) == 1 != c.left {
 			t.Errorf("%s: %d flaws are left", c.name, len(got))

@@ -133,7 +133,7 @@ func (a *Attribute) toDocument() (any, *document.Node) {
 		node.Unknown = isUnknown(a.Value)
 		return replaceUnknown(a.Value, "unknown"), node
 	}
-	s := &converter{source: a.expr.source}
+	s := &converter{source: a.expr.source, frame: a.expr.frame}
 	value, inner := s.convert(a.expr.expr, a.Value)
 	node.Fields, node.Items, node.Unknown = inner.Fields, inner.Items, inner.Unknown && !metaArguments[a.Name]
 	if a.under != nil {
@@ -156,7 +156,10 @@ func isUnknown(v any) bool {
 
 // converter converts expressions of one file. It works on the expression beside its value,
 // because the value has lost the positions.
-type converter struct{ source *source }
+type converter struct {
+	source *source
+	frame  frame
+}
 
 // convert returns the value of an expression as the documents have it, with the position
 // of each part.
@@ -194,7 +197,7 @@ func (s *converter) convert(e hclsyntax.Expression, value any) (any, *document.N
 // showsValue reports whether a name is shown by its value: those of resources stay names,
 // because rules join resources by them.
 func (s *converter) showsValue(e *hclsyntax.ScopeTraversalExpr, value any) bool {
-	switch e.Traversal.RootName() {
+	switch root := e.Traversal.RootName(); root {
 	case "var", "local", "each", "count", "path":
 		return true
 	case "module":
@@ -203,6 +206,11 @@ func (s *converter) showsValue(e *hclsyntax.ScopeTraversalExpr, value any) bool 
 	case "data":
 		words := rootWords(e.Traversal)
 		return len(words) > 3 && words[1] == "aws_iam_policy_document" && words[3] == "json"
+	default:
+		if _, ok := s.frame[root]; ok { // the iterator of a dynamic block
+			text, ok := value.(string)
+			return !ok || !Symbolic(text)
+		}
 	}
 	return false
 }
@@ -321,7 +329,7 @@ func (e *expression) locateKeys(to map[string]finding.Location) {
 			return nil
 		}
 		for _, item := range object.Items {
-			name := (&converter{e.source}).keyText(item.KeyExpr)
+			name := (&converter{source: e.source}).keyText(item.KeyExpr)
 			if _, ok := to[name]; !ok {
 				to[name] = e.source.locationOf(hcl.RangeBetween(item.KeyExpr.Range(), item.ValueExpr.Range()))
 			}

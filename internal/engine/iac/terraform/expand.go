@@ -235,7 +235,7 @@ func (b *blockBuilder) buildBlock(from *block, f frame, outer bool) *Block {
 		if outer && metaArguments[a.name] {
 			out.Attributes[a.name] = &Attribute{Name: a.name, Value: Unknown{},
 				Place: a.fileIn(from).locationOf(a.whole),
-				expr:  &expression{a, a.fileIn(from)}}
+				expr:  &expression{a, a.fileIn(from), nil}}
 			continue
 		}
 		v := b.scope.evaluate(a.expr, a.fileIn(from), f)
@@ -246,7 +246,7 @@ func (b *blockBuilder) buildBlock(from *block, f frame, outer bool) *Block {
 		if outer {
 			b.values[a.name] = v
 		}
-		out.Attributes[a.name] = b.buildAttribute(a, a.fileIn(from), v)
+		out.Attributes[a.name] = b.buildAttribute(a, a.fileIn(from), v, f)
 	}
 	for _, inner := range from.blocks {
 		if inner.kind == "dynamic" && len(inner.labels) == 1 {
@@ -272,17 +272,18 @@ func (b *blockBuilder) exposeBlocks(out *Block) {
 }
 
 // buildAttribute converts an evaluated argument.
-func (b *blockBuilder) buildAttribute(a *attribute, from *source, v cty.Value) *Attribute {
+func (b *blockBuilder) buildAttribute(a *attribute, from *source, v cty.Value, f frame) *Attribute {
 	p := plainOf(v)
 	return &Attribute{Name: a.name, Value: p.value, Refs: p.refs, Sensitive: p.sensitive,
 		Place: from.locationOf(a.whole),
-		expr:  &expression{a, from}}
+		expr:  &expression{a, from, f}}
 }
 
 // expression is where an attribute came from.
 type expression struct {
 	*attribute
 	source *source
+	frame  frame // the names of the instance, and of the dynamic blocks around it
 }
 
 // addDynamic adds the blocks that a dynamic block generates. When the number is not known,

@@ -3,6 +3,7 @@ package terraform
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -640,5 +641,59 @@ resource "t" "a" {
 	}
 	if n, _ := d.Lines.Find("resource", "t", "a", "e", "0"); !n.Unknown {
 		t.Error("the first of e is known")
+	}
+}
+
+// TestIteratorsInDocuments shows the values that the iterator of a dynamic block has, with the defaults
+// of optional attributes. What nobody knows is marked as such, and a resource stays a name.
+func TestIteratorsInDocuments(t *testing.T) {
+	const text = `
+variable "known" {
+  type    = list(object({ name = string, resources = optional(list(string), ["secrets"]) }))
+  default = [{ name = "a" }]
+}
+variable "unknown" { type = list(object({ resources = list(string) })) }
+resource "aws_kms_key" "k" {}
+resource "aws_eks_cluster" "known" {
+  dynamic "encryption_config" {
+    for_each = var.known
+    content { resources = encryption_config.value.resources }
+  }
+}
+resource "aws_eks_cluster" "unknown" {
+  dynamic "encryption_config" {
+    for_each = var.unknown
+    content { resources = encryption_config.value.resources }
+  }
+}
+resource "aws_eks_cluster" "named" {
+  dynamic "encryption_config" {
+    for_each = [aws_kms_key.k.arn]
+    content { resources = encryption_config.value }
+  }
+}
+`
+	p, err := Load(t.Context(), fstest.MapFS{"main.tf": {Data: []byte(text)}}, []string{"main.tf"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := p.Documents()[0]
+	for name, want := range map[string]any{
+		"known":   []any{"secrets"},
+		"unknown": "${encryption_config.value.resources}",
+		"named":   "${encryption_config.value}",
+	} {
+		way := []string{"resource", "aws_eks_cluster", name, "encryption_config", "resources"}
+		var got any = d.Root
+		for _, step := range way {
+			m, _ := got.(map[string]any)
+			got = m[step]
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+		if n, found := d.Lines.Find(way...); found != len(way) || n.Unknown != (name == "unknown") {
+			t.Errorf("%s: the place %+v", name, n)
+		}
 	}
 }

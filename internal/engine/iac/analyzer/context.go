@@ -1,0 +1,65 @@
+package analyzer
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/engine/iac/kics"
+	"merlon/internal/finding"
+)
+
+// This file knows what makes a flaw weigh less at its place. The driver knows tests, examples and
+// development set-ups by their paths.
+
+// Points of the severity model for contexts of infrastructure.
+const (
+	lowered = -1 // it runs, but not in production, or with rights that its purpose needs
+	hidden  = -3 // nobody knows whether it is a flaw: for audits only
+)
+
+// buildImage matches names of Dockerfiles, and of last stages, whose images build or test software.
+var buildImage = regexp.MustCompile(`(?i)(^|[._/-])(build|builder|ci|compile|coverage|dev|dev-?tools|devcontainer|lint|` +
+	`pipeline|test|tests|tilt|toolchain|tooling|tools)([._/-]|$)`)
+
+// termsOf returns what the context of the flaw changes.
+func termsOf(f kics.Flaw) []finding.SeverityTerm {
+	switch {
+	case f.Document == nil:
+	case f.Document.Platform == document.Dockerfile && isBuildImage(f):
+		return []finding.SeverityTerm{{Points: lowered, Reason: "image for builds or tests"}}
+	case f.Document.Platform == document.Kubernetes && f.Document.Root["kind"] == "DaemonSet" && needsHost[nameOf(f)]:
+		return []finding.SeverityTerm{{Points: lowered, Reason: "agent of the node (DaemonSet)"}}
+	case f.Document.Platform == document.Terraform && strings.HasPrefix(f.Key, "module[") &&
+		missingWords.MatchString(f.Actual):
+		return []finding.SeverityTerm{{Points: hidden, Reason: "default of a module outside of the tree"}}
+	}
+	return nil
+}
+
+// nameOf returns the last part of the rule's id.
+func nameOf(f kics.Flaw) string { return path.Base(f.Rule.ID) }
+
+// needsHost are rules about rights over the host, which an agent of the node has to have.
+var needsHost = map[string]bool{
+	"container-is-privileged": true, "shared-host-pid-namespace": true, "shared-host-network-namespace": true,
+	"shared-host-ipc-namespace": true, "workload-mounting-with-sensitive-os-directory": true,
+	"non-kube-system-pod-with-host-mount": true, "containers-with-sys-admin-capabilities": true,
+	"containers-with-added-capabilities": true,
+}
+
+// isBuildImage reports whether the Dockerfile makes an image that builds or tests software: its name
+// or folder says so, or the name of its last stage.
+func isBuildImage(f kics.Flaw) bool {
+	folder, base := path.Split(f.Path)
+	if buildImage.MatchString(strings.TrimSuffix(strings.ToLower(base), "dockerfile")) ||
+		buildImage.MatchString(path.Base(folder)) {
+		return true
+	}
+	stages := lastStage.FindAllSubmatch(f.Document.Text, -1)
+	return len(stages) > 0 && buildImage.Match(stages[len(stages)-1][1])
+}
+
+// lastStage finds the names of stages.
+var lastStage = regexp.MustCompile(`(?im)^\s*FROM\s+(?:--\S+\s+)*\S+(?:[ \t]+AS[ \t]+(\S+))?`)

@@ -1,0 +1,52 @@
+package analyzer
+
+import (
+	"testing"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/engine/iac/kics"
+	"merlon/internal/finding"
+)
+
+// TestTerms lowers flaws of build images, agents of nodes and modules of a registry.
+func TestTerms(t *testing.T) {
+	image := func(name, text string) kics.Flaw {
+		return kics.Flaw{Rule: &finding.Rule{ID: "iac/dockerfile/missing-user-instruction"}, Path: name,
+			Document: &document.Document{Platform: document.Dockerfile, Path: name, Text: []byte(text)}}
+	}
+	object := func(rule, kind string) kics.Flaw {
+		return kics.Flaw{Rule: &finding.Rule{ID: "iac/kubernetes/" + rule}, Document: &document.Document{
+			Platform: document.Kubernetes, Root: map[string]any{"kind": kind}}}
+	}
+	module := func(key, actual string) kics.Flaw {
+		return kics.Flaw{Rule: &finding.Rule{ID: "iac/terraform/x"}, Key: key, Actual: actual,
+			Document: &document.Document{Platform: document.Terraform}}
+	}
+	for _, c := range []struct {
+		name string
+		flaw kics.Flaw
+		want int
+	}{
+		{"an image", image("docker/Dockerfile", "FROM node AS build\nFROM node\n"), 0},
+		{"a release stage", image("Dockerfile", "FROM node AS build\nFROM node AS release\n"), 0},
+		{"a name for builds", image("docker/builder-go.dockerfile", "FROM go\n"), lowered},
+		{"a suffix for builds", image("Dockerfile.tilt", "FROM go\n"), lowered},
+		{"a folder for builds", image("scripts/tooling/Dockerfile", "FROM go\n"), lowered},
+		{"a last stage for builds", image("Dockerfile", "FROM go AS base\nFROM base AS dev-tools\n"), lowered},
+		{"a word that begins like one", image("Dockerfile.citus", "FROM a AS testimony\n"), 0},
+		{"an agent of the node", object("container-is-privileged", "DaemonSet"), lowered},
+		{"a privileged server", object("container-is-privileged", "Deployment"), 0},
+		{"another flaw of an agent", object("secret-in-environment", "DaemonSet"), 0},
+		{"a default of a module", module("module[b].versioning", "'versioning' is undefined or null"), hidden},
+		{"a value given to a module", module("module[b].acl", "'acl' equals 'public-read'"), 0},
+		{"a resource", module("aws_s3_bucket[b].versioning", "'versioning' is undefined or null"), 0},
+	} {
+		got := 0
+		for _, term := range termsOf(c.flaw) {
+			got += term.Points
+		}
+		if got != c.want {
+			t.Errorf("%s: %d points, want %d", c.name, got, c.want)
+		}
+	}
+}
