@@ -49,6 +49,8 @@ type Options struct {
 	Progress func(Progress) // told how far the check is, from several goroutines; nil for nobody
 	// Routes is told what the files offer over HTTP; nil for nobody.
 	Routes func([]route.Route)
+	// Programs keeps what search rules compile to for the next check; nil for none.
+	Programs *Programs
 }
 
 // A Progress tells how far a check is.
@@ -122,7 +124,7 @@ type Problem struct {
 // compiled for the languages of the files only: a fault in a rule for another one is for
 // Compile to tell.
 func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) ([]Match, []Problem) {
-	set, problems := compileRules(rules, languagesOf(files))
+	set, problems := compileRules(rules, languagesOf(files), o.Programs)
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -221,6 +223,7 @@ type checked struct {
 // A Set is rules that are compiled for their languages. It is safe for concurrent
 // use.
 type Set struct {
+	programs  *Programs // nil for none
 	wanted    []*lang.Language
 	rules     []*rule.Rule
 	number    map[*rule.Rule]int // in rules
@@ -245,7 +248,7 @@ type compiled struct {
 
 // Compile compiles the rules. A rule that cannot be compiled for one of its
 // languages is a problem, and is left out for that one.
-func Compile(rules []*rule.Rule) (*Set, []Problem) { return compileRules(rules, all.Languages()) }
+func Compile(rules []*rule.Rule) (*Set, []Problem) { return compileRules(rules, all.Languages(), nil) }
 
 // languagesOf returns the languages of the files. Only their patterns are compiled: parsing the
 // patterns of all languages would take longer than a small scan.
@@ -269,8 +272,8 @@ func (s *Source) sourceLanguage() *lang.Language {
 
 // compileRules compiles the rules for the languages among theirs that are wanted. Compiling for
 // the languages of the files alone saves most of the start of a scan.
-func compileRules(rules []*rule.Rule, wanted []*lang.Language) (*Set, []Problem) {
-	s := &Set{wanted: wanted, rules: rules, number: map[*rule.Rule]int{}, languages: map[*lang.Language][]compiled{},
+func compileRules(rules []*rule.Rule, wanted []*lang.Language, kept *Programs) (*Set, []Problem) {
+	s := &Set{programs: kept, wanted: wanted, rules: rules, number: map[*rule.Rule]int{}, languages: map[*lang.Language][]compiled{},
 		follows: map[*lang.Language]bool{},
 		places:  map[*lang.Language][]places{}}
 	var problems []Problem
@@ -337,7 +340,7 @@ func (s *Set) withPlaces(found []map[string]*rulematch.Places) *Set {
 func (s *Set) addRule(r *rule.Rule, name string) error {
 	setting := Setting(r.Options)
 	if name == rule.LanguageGeneric || name == rule.LanguageRegex {
-		p, err := pattern.Compile(r.Search, setting)
+		p, err := s.programs.compileSearch(r, setting)
 		if err == nil {
 			s.text = append(s.text, compiled{r, p})
 		}
@@ -352,7 +355,7 @@ func (s *Set) addRule(r *rule.Rule, name string) error {
 			continue
 		}
 		setting.Language = l
-		p, err := pattern.Compile(r.Search, setting)
+		p, err := s.programs.compileSearch(r, setting)
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -13,10 +13,11 @@ import (
 )
 
 // TestSameForAnyOrder checks the testdata of every rule together, with one worker
-// and with two, in order and shuffled: the result must not change.
+// and with two, in order and shuffled, with rules compiled for the check and before:
+// the result must not change.
 func TestSameForAnyOrder(t *testing.T) {
 	every, files := testdata(t)
-	want := told(t, every, files, 1)
+	want := told(t, every, files, sast.Options{Workers: 1})
 	if len(want) < len(every)/2 {
 		t.Errorf("%d matches of %d rules in their own testdata", len(want), len(every))
 	}
@@ -24,15 +25,16 @@ func TestSameForAnyOrder(t *testing.T) {
 	for n := range 2 {
 		shuffled := slices.Clone(files)
 		rnd.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if diff := cmp.Diff(want, told(t, every, shuffled, n+1)); diff != "" {
+		if diff := cmp.Diff(want, told(t, every, shuffled,
+			sast.Options{Workers: n + 1, Programs: &shared})); diff != "" {
 			t.Errorf("%d workers, shuffled (-want +got):\n%s", n+1, diff)
 		}
 	}
 }
 
-func told(t *testing.T, every []*rule.Rule, files []sast.Source, workers int) []string {
+func told(t *testing.T, every []*rule.Rule, files []sast.Source, o sast.Options) []string {
 	t.Helper()
-	matches, _ := sast.Check(t.Context(), every, files, sast.Options{Workers: workers})
+	matches, _ := sast.Check(t.Context(), every, files, o)
 	out := make([]string, len(matches))
 	for i, m := range matches {
 		out[i] = fmt.Sprintf("%s:%d-%d %s %v", m.Path, m.Start.Offset, m.End.Offset, m.Rule.ID, m.Steps)

@@ -6,10 +6,12 @@ import (
 	"sort"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"merlon/internal/engine/sast"
+	"merlon/internal/engine/sast/pcre"
 )
 
 // checkText evaluates the formula of a rule, which is indented by two, on a text, and
@@ -108,6 +110,9 @@ func TestTextRules(t *testing.T) {
 
 // A text that asks for too much is a problem, not a silence.
 func TestTextProblems(t *testing.T) {
+	whole := pcre.MatchTimeout
+	defer func() { pcre.MatchTimeout = whole }()
+	pcre.MatchTimeout = 2 * time.Second // what is tested is that its end is said
 	for name, c := range map[string]struct{ language, formula, text string }{
 		"matches":      {"regex", "  pattern: a\n", strings.Repeat("a", 200_000)},
 		"pairs":        {"regex", "  patterns: [{pattern: a}, {pattern: .}]\n", strings.Repeat("a", 6_000)},

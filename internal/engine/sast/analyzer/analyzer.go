@@ -40,6 +40,10 @@ var Analyzer = &scan.Analyzer{
 	Project: analyzeProject,
 }
 
+// programs is nil, as a process makes one scan: there is no second one to keep them for. Tests make
+// hundreds.
+var programs *sast.Programs
+
 // analyzeProject runs the analysis of one scan: it loads the rules, reads the files that they
 // concern, checks them, and reports the matches that are no copies of others, the operations, and
 // what could not be analyzed.
@@ -72,6 +76,7 @@ func analyzeProject(p *scan.ProjectPass) error {
 		Modules:  readGoModules(p, files),
 		Cache:    kept,
 		Progress: progressReporter(p), LeaveTests: !p.Code.OnlyRules, Routes: func(r []route.Route) { routes = r },
+		Programs: programs,
 	})
 	if err := p.Context.Err(); err != nil {
 		return err

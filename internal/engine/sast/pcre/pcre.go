@@ -34,12 +34,14 @@ const (
 	maxDepth      = 200       // of groups
 	maxRounds     = 100_000   // that nested counts may ask for
 
-	// Backtracking is bounded by time, because the engine counts no steps. The times are
-	// a last resort, far above what matching takes on a busy machine: what they end is an
-	// error, which the rule's status says.
-	matchTimeout = 30 * time.Second // of one match
-	totalTimeout = time.Minute      // of all matches in one text
+	totalTimeout = time.Minute // of all matches in one text
 )
+
+// MatchTimeout ends one match: backtracking is bounded by time, because the engine counts no
+// steps. Like totalTimeout it is a last resort, far above what matching takes on a busy machine:
+// what it ends is an error, which the rule's status says. It holds for what is compiled
+// afterwards; only tests change it.
+var MatchTimeout = 30 * time.Second
 
 // ErrTimeout is the error of a match that took too long.
 var ErrTimeout = errors.New("the regular expression took too long")
@@ -132,7 +134,7 @@ func compileSlow(expr string, options regexp2.RegexOptions) (re *regexp2.Regexp,
 	if err != nil {
 		return nil, fmt.Errorf("malformed regular expression: %w", err)
 	}
-	re.MatchTimeout = matchTimeout
+	re.MatchTimeout = MatchTimeout
 	return re, nil
 }
 
