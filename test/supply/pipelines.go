@@ -203,9 +203,12 @@ func merlonSpots(ctx context.Context, b *bench, tree string,
 	// Findings in files that are not laid out, such as the repository as a whole, are not
 	// counted.
 	for _, f := range r.Findings {
-		if at, ok := layout["merlon/"+f.Location.Path]; ok {
-			out[at.c] = append(out[at.c], spot{Rule: path.Base(f.RuleID), Path: at.path, Line: f.Location.StartLine,
-				Low: cmp.Or(f.Confidence, confidence[f.RuleID]) == "low"})
+		for _, l := range append([]place{f.Location}, f.Also...) { // places of one cause
+			at, ok := layout["merlon/"+l.Path]
+			if ok {
+				out[at.c] = append(out[at.c], spot{Rule: path.Base(f.RuleID), Path: at.path, Line: l.StartLine,
+					Low: cmp.Or(f.Confidence, confidence[f.RuleID]) == "low"})
+			}
 		}
 	}
 	return out, nil

@@ -42,6 +42,8 @@ func isActionsFile(path string) bool {
 // analyzer and leaves the others.
 func analyzeProject(p *scan.ProjectPass) error {
 	var files []*workflow.File
+	report, end := audit.Fold(p.Report)
+	defer end()
 	for _, f := range p.Files {
 		if !isActionsFile(f.Path) {
 			continue
@@ -54,7 +56,7 @@ func analyzeProject(p *scan.ProjectPass) error {
 			continue
 		}
 		if audit.IsDependabot(f.Path) {
-			if err := audit.Dependabot(f.Path, b, p.Report); err != nil {
+			if err := audit.Dependabot(f.Path, b, report); err != nil {
 				recordFailure(p, f.Path, err)
 			}
 			continue
@@ -74,7 +76,7 @@ func analyzeProject(p *scan.ProjectPass) error {
 			p.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Line: fault.Line, Message: fault.Message})
 		}
 		pass := &audit.Pass{Context: p.Context, File: f, Tree: tree, Flow: &taint.Tracker{Tree: tree},
-			Advisories: p.Advisories, Out: p.Report}
+			Advisories: p.Advisories, Out: report}
 		if err := pass.Run(); err != nil {
 			return err
 		}

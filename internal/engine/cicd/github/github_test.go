@@ -20,7 +20,10 @@ import (
 	"merlon/internal/scan/scantest"
 )
 
-func Test(t *testing.T) { scantest.Run(t, Analyzer) }
+// The test data holds findings of every profile.
+func Test(t *testing.T) {
+	scantest.Run(t, Analyzer, func(o *scan.Options) { o.Profile = finding.AllProfile })
+}
 
 // Whatever the file holds, the analyzer ends, and what it reports has a place.
 func FuzzAnalyzer(f *testing.F) {

@@ -79,7 +79,7 @@ func TestContainers(t *testing.T) {
 	check(t,
 		cicdtest.Finds("privileged", `docker { args '--privileged' }`, "1 privileged-container - -"),
 		cicdtest.Finds("socket", `docker.image('a:1').inside('-v /var/run/docker.sock:/var/run/docker.sock') { }`,
-			"1 unpinned-image low low", "1 privileged-container - -"),
+			"1 unpinned-image - low", "1 privileged-container - -"),
 		cicdtest.Finds("other options", `docker { args '-u root' }`),
 	)
 }

@@ -17,6 +17,7 @@ import (
 	"merlon/internal/finding/ruletext"
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
+	"merlon/internal/severity"
 )
 
 // Limits bound one file. Pipelines of very large projects stay below a tenth.
@@ -111,13 +112,24 @@ func (f *File) CheckImage(n *document.Node, where string) {
 func (f *File) CheckImageText(text string, n *document.Node, where string) {
 	switch image.Parse(text).Pin() {
 	case image.Floating:
-		f.ReportNode("unpinned-image", n, "The image %s %s is whatever is newest when the job runs", Shorten(text),
-			where)
+		f.reportImage(n, "", finding.SeverityTerm{}, fmt.Sprintf("The image %s %s is whatever is newest when the "+
+			"job runs",
+			Shorten(text), where))
 	case image.Tagged:
-		f.Report("unpinned-image", f.Source.Whole(n), NewRating(finding.Low, finding.LowConfidence),
-			"The image %s %s is fixed "+
-				"by a tag, which can be moved, not by a digest", Shorten(text), where)
+		f.reportImage(n, finding.LowConfidence, finding.SeverityTerm{Points: severity.Lowered,
+			Reason: "the tag names a version"}, fmt.Sprintf("The image %s %s is fixed by a tag, which can be "+
+			"moved, not "+
+			"by a digest", Shorten(text), where))
 	}
+}
+
+// reportImage reports an image. One decision pins all images of a file.
+func (f *File) reportImage(n *document.Node, c finding.Confidence, term finding.SeverityTerm, message string) {
+	one := finding.Finding{Message: message, Confidence: c, Location: f.Location(f.Source.Whole(n)), Cause: f.Path}
+	if term.Points != 0 {
+		one.Terms = append(one.Terms, term)
+	}
+	f.Out(f.Rules.Get("unpinned-image"), one)
 }
 
 // A Script is a shell script in a pipeline.
@@ -139,12 +151,13 @@ func (f *File) CheckScript(s Script) {
 	for _, l := range script.SplitLines(text) {
 		at := func() document.Place { return f.Source.Part(s.Text, l.Offset, min(l.Length, len(text)-l.Offset)) }
 		if script.RunsRemoteScript(l.Text) {
-			f.Report("remote-script", at(), Rating{}, "A script is fetched and run at once, %s: %s", s.Where,
-				Shorten(l.Text))
+			f.reportFetched("remote-script", at(), s, fmt.Sprintf("A script is fetched and run at "+
+				"once, %s: %s", s.Where,
+				Shorten(l.Text)))
 		}
 		if what := script.UnlockedInstall(l.Text); what != "" {
-			f.Report("adhoc-packages", at(), Rating{}, "%q installs what no lock file fixes, %s", Shorten(what),
-				s.Where)
+			f.reportFetched("adhoc-packages", at(), s, fmt.Sprintf("%q installs what no lock file fixes, %s",
+				Shorten(what), s.Where))
 		}
 		if host := script.RequestCollector(l.Text); host != "" {
 			f.Report("request-collector", at(), Rating{}, "Something is sent to %s, a public request inspection "+
@@ -163,6 +176,21 @@ func (f *File) CheckScript(s Script) {
 			}
 		}
 	}
+}
+
+// reportFetched reports code of others that a script runs. Beside secrets it is worth a point more. A
+// registry removes malicious packages, which is worth a point less.
+func (f *File) reportFetched(id string, at document.Place, s Script, message string) {
+	one := finding.Finding{Message: message, Location: f.Location(at)}
+	if s.HasSecret || s.AllSecrets {
+		one.Terms = append(one.Terms, finding.SeverityTerm{Points: severity.Raised, Reason: "the job has secrets"})
+	}
+	if id == "adhoc-packages" {
+		one.Cause = f.Path
+		one.Terms = append(one.Terms, finding.SeverityTerm{Points: severity.Lowered,
+			Reason: "the registry removes malicious versions"})
+	}
+	f.Out(f.Rules.Get(id), one)
 }
 
 var (

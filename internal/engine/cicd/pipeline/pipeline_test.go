@@ -81,12 +81,12 @@ func TestCheckImage(t *testing.T) {
 	for text, want := range map[string][]string{
 		"alpine":                         {"1 unpinned-image - -"},
 		"alpine:latest":                  {"1 unpinned-image - -"},
-		"ghcr.io/o/n:1.2":                {"1 unpinned-image low " + string(finding.LowConfidence)},
+		"ghcr.io/o/n:1.2":                {"1 unpinned-image - " + string(finding.LowConfidence)},
 		"ghcr.io/o/n@sha256:0123":        nil,
 		"ghcr.io/o/n:$TAG":               nil,
 		"":                               nil,
 		"registry.example.com:5000/n":    {"1 unpinned-image - -"},
-		"registry.example.com:5000/n:v1": {"1 unpinned-image low " + string(finding.LowConfidence)},
+		"registry.example.com:5000/n:v1": {"1 unpinned-image - " + string(finding.LowConfidence)},
 	} {
 		f, found := parse(t, fmt.Sprintf("image: %q\n", text))
 		f.CheckImage(f.Docs[0].Get("image"), "in job a")

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"slices"
 	"strings"
 
 	"merlon/internal/lazyregexp"
@@ -11,7 +12,7 @@ import (
 var (
 	// npmInstall and gemInstall match the commands of package managers that can install
 	// past a lock file, with their arguments.
-	npmInstall = lazyregexp.New(`(?:^|[\s;&|(])((?:npm|pnpm)\s+(?:-\S+\s+)*(?:install|i|add|in|isntall|update|up|upgrade|exec|dlx)|yarn\s+(?:global\s+)?(?:add|dlx|upgrade)|bun\s+(?:add|install|x)|bunx|npx)((?:\s+(?:-\S+|[^\s;&|)]+))*)`)
+	npmInstall = lazyregexp.New(`(?:^|[\s;&|(])((?:npm|pnpm)\s+(?:-\S+\s+)*(?:install|i|add|in|isntall|update|up|upgrade|dlx)|npm\s+exec|yarn\s+(?:global\s+)?(?:add|dlx|upgrade)|bun\s+(?:add|install|x)|bunx|npx)((?:\s+(?:-\S+|[^\s;&|)]+))*)`)
 	gemInstall = lazyregexp.New(`(?:^|[\s;&|(])(gem\s+(?:install|i|update)|bundle\s+(?:add|update))((?:\s+(?:-\S+|[^\s;&|)]+))*)`)
 )
 
@@ -28,6 +29,26 @@ func UnlockedInstall(line string) string {
 		}
 	}
 	return ""
+}
+
+// exactVersion matches a package with a version: left-pad@1.3.0, @scope/name@1.2.3, rake:13.0.1.
+var exactVersion = lazyregexp.New(`^@?[^@]+[@:]\d+\.\d+\.\d+[\w.+-]*$`)
+
+// HasExactVersions reports whether the command names an exact version of every package that it
+// installs. What these depend on is still not fixed.
+func HasExactVersions(command string) bool {
+	for _, re := range []*lazyregexp.Regexp{npmInstall, gemInstall} {
+		if m := re.FindStringSubmatch(command); m != nil {
+			names := registryPackages(m[2])
+			if strings.HasPrefix(m[1], "npx") && len(names) > 1 {
+				names = names[:1] // the others are arguments of the program
+			}
+			return len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool {
+				return !exactVersion.MatchString(n)
+			})
+		}
+	}
+	return false
 }
 
 // always lists commands that leave the lock file behind without any argument.

@@ -57,7 +57,7 @@ func (p *Pass) checkProgram(b workflow.Body, i int, l script.Line, command, args
 			"for %s, %s", worst.Context,
 			command, describeStep(b, i))
 		f.Steps = p.taintPath(worst, at, command)
-		p.Out(Rules.Get("argument-injection"), f)
+		p.emit("argument-injection", f)
 	}
 }
 
@@ -111,7 +111,7 @@ func (p *Pass) checkWrittenOutput(b workflow.Body, i int, w script.Write) {
 		f := p.newFinding(at, finding.MediumConfidence, "%s, which is attacker-controlled and may have several "+
 			"lines, is written to GITHUB_OUTPUT and can overwrite the other outputs, %s", o.Context, describeStep(b, i))
 		f.Steps = p.taintPath(o, at, "GITHUB_OUTPUT")
-		p.Out(Rules.Get("output-clobbering"), f)
+		p.emit("output-clobbering", f)
 		return
 	}
 }
@@ -151,7 +151,7 @@ func (p *Pass) checkPrintedText(b workflow.Body, i int, r *actionlint.ExecRun) {
 				"step sets its "+
 				"outputs by ::set-output, %s", o.Context, describeStep(b, i))
 			f.Steps = p.taintPath(o, at, "the log")
-			p.Out(Rules.Get("output-clobbering"), f)
+			p.emit("output-clobbering", f)
 			return
 		}
 	}

@@ -28,14 +28,15 @@ func checkArtifacts(p *Pass, b workflow.Body) {
 				f.Message += ", and " + stepName(b, n) + " works on it"
 			} else {
 				f.Severity, f.Confidence = finding.Low, finding.LowConfidence
+				f.Terms = append(f.Terms, lowered("no step runs it"))
 			}
-			p.Out(Rules.Get("artifact-poisoning"), f)
+			p.emit("artifact-poisoning", f)
 		case same && downloadsOwnArtifact(s):
 			if n, ok := p.runsCheckout(b, i); ok {
 				f := p.newFinding(p.stepPlace(s), "", "The artifact comes from a job that ran untrusted code, and %s "+
 					"uses it, %s", stepName(b, n), describeStep(b, i))
 				f.Severity, f.Confidence = finding.Medium, finding.MediumConfidence
-				p.Out(Rules.Get("artifact-poisoning"), f)
+				p.emit("artifact-poisoning", f)
 			}
 		}
 	}
@@ -151,7 +152,7 @@ func checkUntrustedCache(p *Pass, b workflow.Body) {
 				if isGuarded(p, b, s) {
 					f.Confidence = finding.LowConfidence
 				}
-				p.Out(Rules.Get("cache-poisoning"), f)
+				p.emit("cache-poisoning", f)
 			}
 			continue
 		}

@@ -24,7 +24,7 @@ jobs:
       - uses: actions/download-artifact@v4
         with: {run-id: "${{ github.event.workflow_run.id }}"}
       - run: cat size.txt
-`, []string{"6 artifact-poisoning low uncertain"}},
+`, []string{"6 artifact-poisoning low uncertain -1"}},
 		{"into a folder that no step works in", `on: workflow_run
 jobs:
   a:
@@ -33,7 +33,7 @@ jobs:
       - uses: actions/download-artifact@v4
         with: {run-id: "${{ github.event.workflow_run.id }}", path: /tmp/report}
       - run: make test
-`, []string{"6 artifact-poisoning low uncertain"}},
+`, []string{"6 artifact-poisoning low uncertain -1"}},
 		{"of a job that built the pull request", `on: pull_request_target
 jobs:
   build:

@@ -145,10 +145,14 @@ func checkCaches(p *Pass, b workflow.Body) {
 		}
 		f := p.newFinding(p.File.Place(a.Uses), "", "%s restores a cache that other jobs may have filled, "+
 			"and %s, %s", actionSlug(a.Uses.Value), why, describeStep(b, i))
-		if !sure || !deliversOutput(b) {
+		if !deliversOutput(b) {
 			f.Confidence = finding.LowConfidence
+			f.Terms = append(f.Terms, harmless("nothing that the job builds leaves it"))
+		} else if !sure {
+			f.Confidence = finding.LowConfidence
+			f.Terms = append(f.Terms, lowered("an expression may switch the cache off"))
 		}
-		p.Out(Rules.Get("cache-poisoning"), f)
+		p.emit("cache-poisoning", f)
 	}
 }
 

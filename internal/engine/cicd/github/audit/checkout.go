@@ -5,10 +5,13 @@ import (
 
 	"github.com/rhysd/actionlint"
 
+	"merlon/internal/engine/cicd/github/expression"
 	"merlon/internal/engine/cicd/github/taint"
 	"merlon/internal/engine/cicd/github/workflow"
+	"merlon/internal/engine/cicd/script"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
+	"merlon/internal/severity"
 )
 
 // This file looks at what is checked out, what is left of it on the disk, and
@@ -33,10 +36,127 @@ func checkCheckouts(p *Pass, b workflow.Body) {
 			f.Message = "The checkout leaves its token in .git/config, and " + stepName(b, stepIndex(b, up)) +
 				" uploads the whole folder with it, " + describeStep(b, i)
 			f.Severity, f.Confidence = finding.High, finding.HighConfidence
-		} else if keep != "" {
-			f.Confidence = finding.LowConfidence
+		} else {
+			if keep != "" {
+				f.Confidence = finding.LowConfidence
+			}
+			f.Terms = p.persistedTerms(b, i, a)
 		}
-		p.Out(Rules.Get("persisted-credentials"), f)
+		p.emit("persisted-credentials", f)
+	}
+}
+
+// persistedTerms returns what the token that a checkout leaves behind is worth, by what it can do
+// and by the code that runs beside it.
+func (p *Pass) persistedTerms(b workflow.Body, i int, a *actionlint.ExecAction) []finding.SeverityTerm {
+	secret := ""
+	for _, x := range expression.FindAll(inputText(a, "token")) {
+		secret = strings.ToUpper(strings.TrimPrefix(firstSecret(x.Root), "secrets."))
+	}
+	v := p.privilegeOf(b)
+	writes := v.weight == finding.High // others do not let git push
+	foreign := p.runsForeignCode(b, i)
+	switch {
+	case secret == "" && !writes:
+		return []finding.SeverityTerm{lowered("the token of the job is not known to write anything of weight")}
+	case foreign == "":
+		return []finding.SeverityTerm{lowered("no later step runs code of others")}
+	}
+	var out []finding.SeverityTerm
+	if secret != "" { // it outlives the job
+		out = append(out, finding.SeverityTerm{Points: severity.Raised, Reason: "the token is the secret " + secret})
+	}
+	if writes {
+		out = append(out, finding.SeverityTerm{Points: severity.Raised, Reason: "the token can write " + v.scope +
+			", and " + foreign + " runs code of others"})
+	}
+	if pushesLater(b, i) {
+		out = append(out, harmless("a later step pushes with it"))
+	}
+	return out
+}
+
+// runsForeignCode returns the first step behind i that runs what others wrote: an action that is not
+// GitHub's and not pinned, or a command that installs or builds. It is "" without one.
+func (p *Pass) runsForeignCode(b workflow.Body, i int) string {
+	for n := i + 1; n < len(b.Steps); n++ {
+		if r := workflow.RunOf(b.Steps[n]); r != nil && installs.MatchString(r.Run.Value) {
+			return stepName(b, n)
+		}
+		a := workflow.UsesOf(b.Steps[n])
+		if a == nil || isLocalReference(a.Uses.Value) {
+			continue
+		}
+		_, ref, _ := strings.Cut(a.Uses.Value, "@")
+		owner, _, _ := strings.Cut(strings.ToLower(a.Uses.Value), "/")
+		if buildActions[actionSlug(a.Uses.Value)] || !commit.MatchString(ref) && owner != "actions" &&
+			owner != "github" &&
+			!platforms[owner] {
+			return stepName(b, n)
+		}
+	}
+	return ""
+}
+
+// installs matches commands that run scripts of packages, or what they fetch.
+var installs = lazyregexp.New(`(?m)(?:^|[\s;&|(])(?:(?:npm|pnpm|yarn|bun)\s+(?:ci|i|install|add|run|test|build)|yarn\s*$|npx|(?:node|python3?|ruby|bash|sh)\s+\S*(?:install|setup)\S*|pip3?\s+install|poetry\s+install|uv\s+(?:sync|pip|run)|bundle\s+install|composer\s+(?:install|update)|mvn|\./mvnw|gradle|\./gradlew|make|docker\s+(?:build|compose)|cargo\s+(?:build|test|install)|go\s+(?:generate|install|run|test)|dotnet\s+(?:build|test|run|publish))\b|\b(?:curl|wget)\b[^|\n]*\|\s*(?:sudo\s+)?(?:ba|z)?sh\b`)
+
+// pushesLater reports whether a step behind i needs the token that the checkout leaves.
+func pushesLater(b workflow.Body, i int) bool {
+	for n := i + 1; n < len(b.Steps); n++ {
+		if r := workflow.RunOf(b.Steps[n]); r != nil && gitPush.MatchString(r.Run.Value) {
+			return true
+		}
+		if a := workflow.UsesOf(b.Steps[n]); a != nil && pushActions.MatchString(actionSlug(a.Uses.Value)) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	gitPush     = lazyregexp.New(`\bgit\s+(?:-\S+\s+)*push\b|semantic-release|changeset\s+publish|lerna\s+(?:version|publish)`)
+	pushActions = lazyregexp.New(`auto-commit|add-and-commit|git-push|github-push|create-pull-request|semantic-release|gh-pages|github-pages|rebase|backport|changesets|release-please`)
+)
+
+var (
+	// remoteWithToken matches commands that write the address of a repository with a token into the
+	// configuration of git; writesConfig those that do so for every address.
+	remoteWithToken = lazyregexp.New(`\bgit\s+(?:-\S+\s+)*(?:remote\s+(?:set-url|add)|clone|config)\b.*https?://(?:[^/\s"'@]*:)?(\$\{\{[^}]*\}\}|\$\{?\w+\}?)@`)
+	headerToken     = lazyregexp.New(`\bgit\s+config\b.*extraheader.*(?:AUTHORIZATION|Authorization)`)
+)
+
+// checkTokenInRemote finds scripts that write a token into the configuration of git, where every
+// later command of the job can read it, as the code that they install can. A script that clones and
+// ends is not reported: nothing runs after it.
+func checkTokenInRemote(p *Pass, b workflow.Body) {
+	for i, s := range runnableSteps(b) {
+		r := workflow.RunOf(s)
+		if r == nil {
+			continue
+		}
+		lines := script.SplitLines(r.Run.Value)
+		for n, l := range lines {
+			if !remoteWithToken.MatchString(l.Text) && !headerToken.MatchString(l.Text) {
+				continue
+			}
+			foreign := p.runsForeignCode(b, i)
+			for _, later := range lines[n+1:] {
+				if foreign == "" && installs.MatchString(later.Text) {
+					foreign = "the same step"
+				}
+			}
+			if foreign == "" {
+				continue
+			}
+			at := p.File.PartPlace(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
+			f := p.newFinding(at, "", "The script writes a token into the configuration of git, and %s runs code that "+
+				"can read it, %s", foreign, describeStep(b, i))
+			f.Terms = p.privilegeOf(b).terms()
+			f.Cause = p.File.Path + " remote"
+			p.emit("persisted-credentials", f)
+			break
+		}
 	}
 }
 
@@ -105,8 +225,8 @@ func isWholeCheckout(uploaded, checkout string) bool {
 var (
 	// builds matches commands that run code of the working folder. asked matches
 	// conditions that depend on who the author is, or on what a maintainer did.
-	builds = lazyregexp.New(`(?m)(?:^|[\s;&|(])(?:npm|yarn|pnpm|bun|npx|pip3?|python3?|poetry|uv|tox|pytest|make|cmake|mvn|\./mvnw|gradle|\./gradlew|go|cargo|dotnet|msbuild|bundle|rake|gem|composer|php|ruby|node|docker|bash|sh|pwsh|terraform|ansible\S*|bazel|ninja|just|task|pre-commit|\./\S+|jest|nx|lerna|turbo|hugo|jekyll|mkdocs|sphinx-build)\b`)
-	asked  = lazyregexp.New(`(?i)label|author_association|head\.repo\.(?:full_name|fork|owner)|head_repository|\bpermission|github\.repository\b|user\.login|actor\b|safe`)
+	builds = lazyregexp.New(`(?m)(?:^|[\s;&|(])(?:npm|yarn|pnpm|bun|npx|(?:node|python3?|ruby|bash|sh)\s+\S*(?:install|setup)\S*|pip3?|python3?|poetry|uv|tox|pytest|make|cmake|mvn|\./mvnw|gradle|\./gradlew|go|cargo|dotnet|msbuild|bundle|rake|gem|composer|php|ruby|node|docker|bash|sh|pwsh|terraform|ansible\S*|bazel|ninja|just|task|pre-commit|\./\S+|jest|nx|lerna|turbo|hugo|jekyll|mkdocs|sphinx-build)\b`)
+	asked  = lazyregexp.New(`(?i)label|author_association|head\.repo\.(?:full_name|fork|owner)|head_repository|\bpermission|user\.login|actor\b|safe`)
 )
 
 // checkUntrustedCheckout finds workflows that attackers start with full rights and that
@@ -122,7 +242,7 @@ func checkUntrustedCheckout(p *Pass, b workflow.Body) {
 	for i, s := range runnableSteps(b) {
 		what, ok := p.Flow.FetchesUntrusted(taint.Site{Body: b, Step: i})
 		what = shorten(what)
-		if !ok {
+		if !ok || p.runsOnMerged(b, s, 0) {
 			continue
 		}
 		f := p.newFinding(p.stepPlace(s), "", "%s checks out %s, which is untrusted code, %s", event, what,
@@ -141,35 +261,86 @@ func checkUntrustedCheckout(p *Pass, b workflow.Body) {
 			f.Severity, f.Confidence = finding.Medium, finding.MediumConfidence
 		}
 		if isGuarded(p, b, s) {
-			f.Severity, f.Confidence = finding.Medium, finding.LowConfidence
+			f.Confidence = finding.LowConfidence
+			f.Terms = append(f.Terms, harmless("a condition admits only trusted users"))
 		}
-		p.Out(Rules.Get("untrusted-checkout"), f)
+		p.emit("untrusted-checkout", f)
 		return // the first one says it all
 	}
 }
 
 // isGuarded reports whether a condition, an environment, or a check of permissions
-// lets somebody decide: of the step, its job, or a job that it waits for.
-func isGuarded(p *Pass, b workflow.Body, s *actionlint.Step) bool {
-	if asksWho(s.If) {
+// lets somebody decide: of the step, its job, a job that it waits for, or of every job that uses
+// the file.
+func isGuarded(p *Pass, b workflow.Body, s *actionlint.Step) bool { return p.isGuardedWithin(b, s, 0) }
+
+// maxCallers bounds how far the callers of reusable workflows are followed. GitHub nests ten.
+const maxCallers = 10
+
+// isGuardedWithin is isGuarded at a depth of callers.
+func (p *Pass) isGuardedWithin(b workflow.Body, s *actionlint.Step, depth int) bool {
+	if s != nil && asksWho(s.If) {
 		return true
 	}
-	if b.Job == nil {
-		return false
-	}
-	if isJobGuarded(b.Job, b.Steps, s) {
-		return true
-	}
-	if b.Job.If != nil && strings.Contains(b.Job.If.Value, "always()") && !strings.Contains(b.Job.If.Value, "needs.") {
-		return false // it runs although the job before it failed
-	}
-	for _, need := range b.Job.Needs {
-		j := p.File.Workflow.Jobs[strings.ToLower(need.Value)]
-		if j != nil && isJobGuarded(j, j.Steps, nil) {
+	if b.Job != nil {
+		if isJobGuarded(b.Job, b.Steps, s) {
 			return true
 		}
+		if b.Job.If == nil || !strings.Contains(b.Job.If.Value, "always()") ||
+			strings.Contains(b.Job.If.Value, "needs.") {
+			for _, need := range b.Job.Needs {
+				j := b.File.Workflow.Jobs[strings.ToLower(need.Value)]
+				if j != nil && isJobGuarded(j, j.Steps, nil) {
+					return true
+				}
+			}
+		} // else it runs although the job before it failed
 	}
-	return false
+	return depth < maxCallers && p.everyCaller(b, func(c workflow.Call) bool {
+		if c.Step != nil {
+			return p.isGuardedWithin(c.Body, c.Step, depth+1)
+		}
+		return p.isGuardedWithin(workflow.Body{File: c.From, Job: c.Job, Steps: c.Job.Steps}, nil, depth+1)
+	})
+}
+
+// everyCaller reports whether the file is only used by other files of the tree, and the condition
+// holds for each use that untrusted users can start.
+func (p *Pass) everyCaller(b workflow.Body, holds func(workflow.Call) bool) bool {
+	if b.File.Workflow != nil && b.File.StartsOn(privileged...) {
+		return false // it also starts by itself
+	}
+	some := false
+	for _, c := range p.Tree.Callers(b.File) {
+		if c.From.Workflow != nil && !c.From.StartsOn(privileged...) && !c.From.StartsOn("workflow_call") {
+			continue
+		}
+		if some = true; !holds(c) {
+			return false
+		}
+	}
+	return some
+}
+
+// merged matches the condition that a pull request was merged, which needs the right to write.
+var merged = lazyregexp.New(`(?:^|[^!\w.])\s*github\.event\.pull_request\.merged(?:\s*==\s*true)?\s*(?:$|[&)}\s])`)
+
+// runsOnMerged reports whether the step runs for merged pull requests only: somebody with the right
+// to write has accepted the code. A condition with || may hold without it.
+func (p *Pass) runsOnMerged(b workflow.Body, s *actionlint.Step, depth int) bool {
+	asks := func(cond *actionlint.String) bool {
+		return cond != nil && merged.MatchString(cond.Value) && !strings.Contains(cond.Value, "||") &&
+			!strings.Contains(cond.Value, "merged == false") && !strings.Contains(cond.Value, "merged != true")
+	}
+	if s != nil && asks(s.If) || b.Job != nil && asks(b.Job.If) {
+		return true
+	}
+	return depth < maxCallers && p.everyCaller(b, func(c workflow.Call) bool {
+		if c.Step != nil {
+			return p.runsOnMerged(c.Body, c.Step, depth+1)
+		}
+		return p.runsOnMerged(workflow.Body{File: c.From, Job: c.Job}, nil, depth+1)
+	})
 }
 
 // isJobGuarded reports whether the job asks who started it before the step runs.

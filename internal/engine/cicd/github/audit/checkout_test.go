@@ -11,7 +11,7 @@ jobs:
     steps:
       - uses: actions/checkout@v4
       - run: make
-`, []string{"6 persisted-credentials - -"}},
+`, []string{"6 persisted-credentials - - -1"}},
 		{"and an upload of the folder publishes it", `on: push
 jobs:
   a:
@@ -40,7 +40,7 @@ jobs:
       - uses: actions/upload-artifact@v4
         with:
           path: ${{ github.workspace }}/dist
-`, []string{"6 persisted-credentials - -"}},
+`, []string{"6 persisted-credentials - - -1"}},
 		{"without hidden files", `on: push
 jobs:
   a:
@@ -49,7 +49,7 @@ jobs:
       - uses: actions/checkout@v4
       - uses: actions/upload-artifact@v4
         with: {path: ., include-hidden-files: false}
-`, []string{"6 persisted-credentials - -"}},
+`, []string{"6 persisted-credentials - - -1"}},
 		{"the folder of the checkout", `on: push
 jobs:
   a:
@@ -69,7 +69,7 @@ jobs:
         with: {persist-credentials: true}
       - uses: actions/upload-artifact@v4
         with: {path: .}
-`, []string{"6 persisted-credentials - uncertain"}},
+`, []string{"6 persisted-credentials - uncertain -1"}},
 		{"off", `on: push
 jobs:
   a:
@@ -120,7 +120,7 @@ jobs:
       - uses: actions/checkout@v4
         with: {ref: "${{ github.event.pull_request.head.sha }}"}
       - run: make
-`, []string{"7 untrusted-checkout medium uncertain"}},
+`, []string{"7 untrusted-checkout - uncertain -2"}},
 		{"the condition of the step", `on: pull_request_target
 jobs:
   a:
@@ -130,7 +130,7 @@ jobs:
         if: github.event.pull_request.author_association == 'MEMBER'
         with: {ref: "${{ github.head_ref }}"}
       - run: make
-`, []string{"6 untrusted-checkout medium uncertain"}},
+`, []string{"6 untrusted-checkout - uncertain -2"}},
 		{"an environment decides", `on: pull_request_target
 jobs:
   a:
@@ -140,7 +140,7 @@ jobs:
       - uses: actions/checkout@v4
         with: {ref: "${{ github.head_ref }}"}
       - run: make
-`, []string{"7 untrusted-checkout medium uncertain"}},
+`, []string{"7 untrusted-checkout - uncertain -2"}},
 		{"a job before checks the permission", `on: issue_comment
 jobs:
   gate:
@@ -154,7 +154,7 @@ jobs:
       - uses: actions/checkout@v4
         with: {ref: "refs/pull/${{ github.event.issue.number }}/merge"}
       - run: make
-`, []string{"11 untrusted-checkout medium uncertain"}},
+`, []string{"11 untrusted-checkout - uncertain -2"}},
 		{"always() runs in spite of that job", `on: issue_comment
 jobs:
   gate:

@@ -11,6 +11,7 @@ import (
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
+	"merlon/internal/severity"
 )
 
 // This file looks at conditions that do not decide what they seem to.
@@ -18,19 +19,23 @@ import (
 // checkConditions checks the conditions of a job and of its steps.
 func checkConditions(p *Pass, b workflow.Body) {
 	if b.Job != nil && b.Job.If != nil {
-		p.checkCondition(b.Job.If, describeJob(b.Job))
+		p.checkCondition(b.Job.If, nil, describeJob(b.Job))
 	}
 	for i, s := range runnableSteps(b) {
 		if s.If != nil {
-			p.checkCondition(s.If, describeStep(b, i))
+			var outer *actionlint.String
+			if b.Job != nil {
+				outer = b.Job.If
+			}
+			p.checkCondition(s.If, outer, describeStep(b, i))
 		}
 	}
 }
 
 // checkCondition checks one condition. GitHub evaluates a text with expressions in it
 // as a text, and every text that is not empty is true: `${{ false }} || ${{ false }}`
-// runs.
-func (p *Pass) checkCondition(s *actionlint.String, where string) {
+// runs. The outer condition is that of the job, for a step.
+func (p *Pass) checkCondition(s, outer *actionlint.String, where string) {
 	all := expression.FindAll(s.Value)
 	if len(all) > 0 && (len(all) > 1 || all[0].Length != len(s.Value)) {
 		p.report("unsound-condition", p.File.Place(s), "", "The condition is always true: there is text around the "+
@@ -39,21 +44,22 @@ func (p *Pass) checkCondition(s *actionlint.String, where string) {
 	if len(all) == 0 {
 		root := expression.ParseCondition(s.Value)
 		if root != nil {
-			p.checkConditionParts(root, s, 0, len(s.Value), where)
+			p.checkConditionParts(root, s, outer, expression.Expression{Length: len(s.Value)}, where)
 		}
 		return
 	}
 	for _, e := range all {
 		if e.Root != nil {
-			p.checkConditionParts(e.Root, s, e.Offset, e.Length, where)
+			p.checkConditionParts(e.Root, s, outer, e, where)
 		}
 	}
 }
 
 // checkConditionParts checks the comparisons and calls of a condition. It reports a
 // spoofable actor once, and the last of the loose calls of contains.
-func (p *Pass) checkConditionParts(root actionlint.ExprNode, s *actionlint.String, offset, length int, where string) {
-	at := p.File.PartPlace(s, offset, length)
+func (p *Pass) checkConditionParts(root actionlint.ExprNode, s, outer *actionlint.String, part expression.Expression,
+	where string) {
+	at := p.File.PartPlace(s, part.Offset, part.Length)
 	spoofed, loose := false, ""
 	actionlint.VisitExprNode(root, func(n, _ actionlint.ExprNode, entering bool) {
 		if !entering {
@@ -73,7 +79,7 @@ func (p *Pass) checkConditionParts(root actionlint.ExprNode, s *actionlint.Strin
 		}
 	})
 	if spoofed {
-		p.reportSpoofableActor(root, at, where)
+		p.reportSpoofableActor(root, at, asksAuthor(s) || asksAuthor(outer), where)
 	}
 	if loose != "" {
 		f := p.newFinding(at, "", "contains looks for %s within a text, so that a part of a listed name passes "+
@@ -81,7 +87,7 @@ func (p *Pass) checkConditionParts(root actionlint.ExprNode, s *actionlint.Strin
 		if !chosen.MatchString(loose) {
 			f.Severity, f.Confidence = finding.Low, finding.LowConfidence
 		}
-		p.Out(Rules.Get("unsound-contains"), f)
+		p.emit("unsound-contains", f)
 	}
 }
 
@@ -109,14 +115,19 @@ func looseContains(c *actionlint.FuncCallNode) string {
 // reportSpoofableActor grades by what an attacker gains: github.actor is whoever caused
 // the last event, so an attacker's pull request passes once the bot touches it. Without
 // a privileged event there is little to gain.
-func (p *Pass) reportSpoofableActor(root actionlint.ExprNode, at document.Place, where string) {
+func (p *Pass) reportSpoofableActor(root actionlint.ExprNode, at document.Place, checked bool, where string) {
 	f := p.newFinding(at, "", "The actor of the last event is taken for the author, %s", where)
 	if p.startingEvent(privileged) == "" {
 		f.Severity, f.Confidence = finding.Low, finding.LowConfidence
+		f.Terms = append(f.Terms, lowered("no event of untrusted users has more than their rights"))
+	} else if checked {
+		f.Confidence = finding.LowConfidence
+		f.Terms = append(f.Terms, finding.SeverityTerm{Points: severity.Harmless + severity.Lowered,
+			Reason: "the author of the pull request is checked too"})
 	} else if !dominatesCondition(root) {
 		f.Confidence = finding.MediumConfidence
 	}
-	p.Out(Rules.Get("spoofable-actor"), f)
+	p.emit("spoofable-actor", f)
 }
 
 var (
@@ -130,6 +141,12 @@ var (
 		"66853113": true}
 	botNames = lazyregexp.New(`(?i)\[bot\]'?$`)
 )
+
+// author matches what says who made a pull request, and cannot be changed by a later event.
+var author = lazyregexp.New(`pull_request\.user\.(?:login|id)|head\.repo\.(?:full_name|fork|owner)|head_repository|author_association`)
+
+// asksAuthor reports whether a condition also depends on the author of the pull request.
+func asksAuthor(cond *actionlint.String) bool { return cond != nil && author.MatchString(cond.Value) }
 
 // isBotCheck reports whether the operands compare the actor with a bot. An account's number is
 // compared too, because names can be taken over.

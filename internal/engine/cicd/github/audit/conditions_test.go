@@ -32,7 +32,7 @@ func TestCheckConditions(t *testing.T) {
 		{"the actor of an event without secrets", stepsOn("pull_request", `
       - run: make
         if: "'dependabot[bot]' == github.actor"
-`), []string{"8 spoofable-actor low uncertain"}},
+`), []string{"8 spoofable-actor low uncertain -1"}},
 		{"the number of the actor", stepsOn("pull_request_target", `
       - run: make
         if: github.actor_id == 49699333 || github.event.sender.id == '41898282'

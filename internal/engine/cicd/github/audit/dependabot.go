@@ -33,7 +33,8 @@ func Dependabot(p string, b []byte, out func(*finding.Rule, finding.Finding)) er
 	}
 	src := document.NewSource(b)
 	report := func(id string, n *document.Node, message string) {
-		out(Rules.Get(id), finding.Finding{Message: message, Location: locationOf(p, src.Whole(n))})
+		out(Rules.Get(id), finding.Finding{Message: message, Location: locationOf(p, src.Whole(n)),
+			Cause: causeOf(id, "", p)})
 	}
 	groups := docs[0].Get("multi-ecosystem-groups")
 	for _, u := range docs[0].Get("updates").Items {

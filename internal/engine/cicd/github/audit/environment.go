@@ -12,6 +12,7 @@ import (
 	"merlon/internal/engine/cicd/script"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
+	"merlon/internal/severity"
 )
 
 // This file looks at what scripts do: to the variables of later steps, with code
@@ -70,10 +71,14 @@ func (p *Pass) checkEnvironmentWrite(b workflow.Body, i int, file string, w scri
 		f.Steps = p.taintPath(worst, at, file)
 	case event == "":
 		f.Severity, f.Confidence = finding.Low, finding.LowConfidence
+		f.Terms = append(f.Terms, lowered("no event of untrusted users starts it"))
 	case worst.Trust == taint.Safe && worst.Context != "", worst.OneLine:
 		f.Confidence = finding.LowConfidence
+		f.Terms = append(f.Terms, harmless("the value has no room for other variables"))
+	default:
+		f.Terms = append(f.Terms, lowered("nothing says that an attacker can choose the value"))
 	}
-	p.Out(Rules.Get("environment-injection"), f)
+	p.emit("environment-injection", f)
 }
 
 // isFixedWrite reports whether a script writes a literal: nothing is expanded in its
@@ -97,7 +102,7 @@ func (p *Pass) checkLoadedEnvironment(b workflow.Body, i int, a *actionlint.Exec
 			f := p.newFinding(p.File.Place(a.Uses), "", "%s makes variables of a file of %s, which is "+
 				"attacker-controlled, %s", name, shorten(o.Context), describeStep(b, i))
 			f.Severity, f.Confidence = finding.High, finding.MediumConfidence
-			p.Out(Rules.Get("environment-injection"), f)
+			p.emit("environment-injection", f)
 		}
 	}
 	if name != "actions/github-script" {
@@ -106,7 +111,7 @@ func (p *Pass) checkLoadedEnvironment(b workflow.Body, i int, a *actionlint.Exec
 	if o, ok := taint.WorstOrigin(p.Flow.ExportedOrigins(a, at)); ok && o.Trust == taint.Untrusted {
 		f := p.newFinding(p.File.Place(a.Uses), "", "%s, which is attacker-controlled, becomes a variable of later "+
 			"steps, %s", o.Context, describeStep(b, i))
-		p.Out(Rules.Get("environment-injection"), f)
+		p.emit("environment-injection", f)
 	}
 }
 
@@ -175,8 +180,7 @@ func checkScripts(p *Pass, b workflow.Body) {
 					"service, %s", host, describeStep(b, i))
 			}
 			if what := script.UnlockedInstall(l.Text); what != "" {
-				p.report("adhoc-packages", at(), "", "%q installs what no lock file fixes, %s", what,
-					describeStep(b, i))
+				p.reportInstall(b, i, at(), what)
 			}
 		}
 	}
@@ -187,11 +191,60 @@ func checkScripts(p *Pass, b workflow.Body) {
 // can write is as good as its own.
 func (p *Pass) reportRemoteScript(b workflow.Body, step int, at document.Place, line string) {
 	f := p.newFinding(at, "", "A script is fetched and run at once, %s: %s", describeStep(b, step), shorten(line))
-	if scope, severity := p.strongestScope(b.Job); severity.Rank() > finding.Low.Rank() {
-		f.Severity = severity
-		f.Message += "; the token of the job may write " + scope
+	v := p.privilegeOf(b)
+	if v.weight.Rank() > finding.Low.Rank() {
+		f.Message += "; the token of the job may write " + v.scope
 	}
-	p.Out(Rules.Get("remote-script"), f)
+	f.Terms = v.terms()
+	switch {
+	case strings.Contains(line, "codecov.io/bash"):
+		// The script was replaced for two months in 2021 by one that sent the variables of all who ran
+		// it to a server of attackers, and is no longer maintained.
+		f.Severity = finding.Medium
+		f.Message += "; this script was retired after it had been used to steal secrets"
+		f.Terms = nil
+	case commitInURL.MatchString(line):
+		f.Terms = append(f.Terms, lowered("the address names a commit"))
+	}
+	p.emit("remote-script", f)
+}
+
+// commitInURL matches the address of a file in a fixed commit.
+var commitInURL = lazyregexp.New(`https://\S*/[0-9a-f]{40}/`)
+
+// reportInstall reports packages that no lock file fixes. The registry, unlike any server of the
+// network, removes malicious versions, so that it weighs one point less than a remote script.
+func (p *Pass) reportInstall(b workflow.Body, step int, at document.Place, command string) {
+	f := p.newFinding(at, "", "%q installs what no lock file fixes, %s", command, describeStep(b, step))
+	f.Terms = append(capTerms(p.privilegeOf(b).terms(), severity.Raised), lowered("the registry removes malicious "+
+		"versions"))
+	switch {
+	case script.HasExactVersions(command):
+		f.Terms = append(f.Terms, lowered("the version is fixed"))
+	case strings.HasPrefix(command, "npx ") && !strings.Contains(command, "@") && !npxFetches.MatchString(command) ||
+		strings.HasPrefix(command, "npx ") && installsProject(b.Steps[:step]):
+		f.Terms = append(f.Terms, lowered("npx takes an installed dependency first"))
+	}
+	p.emit("adhoc-packages", f)
+}
+
+// npxFetches matches the options with which npx is meant to fetch.
+var npxFetches = lazyregexp.New(`^npx\s+(?:-\S+\s+)*(?:-y|--yes|-p|--package)\b`)
+
+// projectInstall matches commands that install what the lock file of the project names.
+var projectInstall = lazyregexp.New(`(?:^|[\s;&|(])(?:npm\s+(?:ci|install|i)|pnpm\s+(?:i|install)|yarn(?:\s+install)?|bun\s+(?:i|install))(?:\s+-\S+)*\s*(?:$|[;&|\n])`)
+
+// installsProject reports whether a step installs the dependencies of the project.
+func installsProject(steps []*actionlint.Step) bool {
+	for _, s := range steps {
+		if r := workflow.RunOf(s); r != nil && projectInstall.MatchString(r.Run.Value) {
+			return true
+		}
+		if a := workflow.UsesOf(s); a != nil && strings.HasPrefix(a.Uses.Value, "./") {
+			return true // actions of the tree often install
+		}
+	}
+	return false
 }
 
 // checkDebugging finds logs that show more than they should, and remote shells into the
@@ -231,7 +284,7 @@ func (p *Pass) checkRemoteShell(b workflow.Body, i int, a *actionlint.ExecAction
 		inputText(a, "limit-access-to-users") != "" || b.Steps[i].If != nil {
 		f.Severity, f.Confidence = finding.Low, finding.LowConfidence
 	}
-	p.Out(Rules.Get("debug-mode"), f)
+	p.emit("debug-mode", f)
 }
 
 // checkDebugSettings finds the variables that make the runner log all it does.
@@ -278,7 +331,8 @@ func hasSecret(e *actionlint.Env) bool {
 		}
 		for _, x := range expression.FindAll(v.Value.Value) {
 			for _, u := range expression.Values(x.Root) {
-				if strings.HasPrefix(u.Path, "secrets.") && u.Path != "secrets.github_token" {
+				if strings.HasPrefix(u.Path, "secrets.") && u.Path != "secrets.github_token" &&
+					!harmlessSecret.MatchString(u.Path) {
 					return true
 				}
 			}

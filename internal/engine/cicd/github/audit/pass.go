@@ -37,7 +37,8 @@ var checks = []func(*Pass){
 
 // bodyChecks run on each job of a workflow, or on the steps of an action.
 var bodyChecks = []func(*Pass, workflow.Body){
-	checkInjection, checkProgramArguments, checkOutputClobbering, checkCheckouts, checkUntrustedCheckout, checkCaches,
+	checkInjection, checkProgramArguments, checkOutputClobbering, checkCheckouts, checkTokenInRemote,
+	checkUntrustedCheckout, checkCommentTrigger, checkCaches,
 	checkUntrustedCache, checkPublishing, checkEnvironmentFiles,
 	checkInsecureCommands,
 	checkConditions, checkUses, checkToolVersions, checkScripts, checkArtifacts, checkSecretsOutsideEnvironment,
@@ -65,7 +66,7 @@ func (p *Pass) Run() error {
 
 // report tells a finding. An empty confidence is the rule's.
 func (p *Pass) report(id string, at document.Place, c finding.Confidence, format string, args ...any) {
-	p.Out(Rules.Get(id), p.newFinding(at, c, format, args...))
+	p.emit(id, p.newFinding(at, c, format, args...))
 }
 
 // newFinding makes a finding without reporting it, so that a check can still change its

@@ -2,7 +2,9 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"path"
 	"testing"
 
@@ -14,7 +16,7 @@ import (
 )
 
 // A checkCase is a workflow with the findings that one check is to report in it, as
-// "line rule severity confidence", where "-" is what the rule declares.
+// "line rule severity confidence", where "-" is what the rule declares, and the points of the terms.
 type checkCase struct {
 	name string
 	text string
@@ -43,6 +45,11 @@ func runCases(t *testing.T, cases []checkCase, check func(*Pass)) {
 		t.Run(c.name, func(t *testing.T) {
 			p, found := newPass(t, map[string]string{".github/workflows/a.yml": c.text}, ".github/workflows/a.yml")
 			check(p)
+			// UPD
+			if os.Getenv("UPD") != "" {
+				b, _ := json.Marshal([]any{c.name, *found})
+				fmt.Println("UPD " + string(b))
+			}
 			if diff := cmp.Diff(c.want, *found); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
@@ -72,13 +79,26 @@ func newPass(t *testing.T, texts map[string]string, name string) (*Pass, *[]stri
 	found := new([]string)
 	return &Pass{Context: context.Background(), File: current, Tree: tree, Flow: &taint.Tracker{Tree: tree},
 		Out: func(r *finding.Rule, f finding.Finding) {
-			*found = append(*found, fmt.Sprintf("%d %s %s %s", f.Location.StartLine, path.Base(r.ID),
-				orDash(string(f.Severity)), confidenceNames[f.Confidence]))
+			*found = append(*found, fmt.Sprintf("%d %s %s %s%s", f.Location.StartLine, path.Base(r.ID),
+				orDash(string(f.Severity)), confidenceNames[f.Confidence], sumTerms(f.Terms)))
 		}}, found
 }
 
-var confidenceNames = map[finding.Confidence]string{"": "-", finding.HighConfidence: "certain", finding.MediumConfidence: "likely",
-	finding.LowConfidence: "uncertain"}
+var confidenceNames = map[finding.Confidence]string{"": "-", finding.HighConfidence: "certain",
+	finding.MediumConfidence: "likely",
+	finding.LowConfidence:    "uncertain"}
+
+// sumTerms writes the points that the context adds, as " +1", or "" for none.
+func sumTerms(terms []finding.SeverityTerm) string {
+	sum := 0
+	for _, t := range terms {
+		sum += t.Points
+	}
+	if sum == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %+d", sum)
+}
 
 func orDash(s string) string {
 	if s == "" {
@@ -102,14 +122,14 @@ jobs:
 		t.Fatal(err)
 	}
 	want := []string{
-		"1 dangerous-trigger - uncertain",
+		"1 dangerous-trigger - uncertain -2",
 		"3 missing-permissions - -",
 		"1 anonymous-definition - -",
 		"3 anonymous-definition - -",
 		"1 missing-concurrency - -",
 		"4 self-hosted-runner high likely",
 		"7 template-injection - -",
-		"6 unpinned-uses high certain",
+		"6 unpinned-uses medium certain",
 	}
 	if diff := cmp.Diff(want, *found); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"merlon/internal/engine/cicd/github/taint"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // This file looks at what starts a workflow, what its token may do, and its form.
@@ -39,13 +41,30 @@ func checkTriggers(p *Pass) {
 		if e == nil || name == "pull_request_target" && onlySetsLabels(p.File) {
 			continue
 		}
-		sure := finding.Confidence("")
-		if !p.takesUntrustedCode() {
-			sure = finding.LowConfidence // until somebody adds a step that does
+		f := p.newFinding(workflow.PlaceAt(workflow.EventPosition(e)), "", "%s runs with the secrets of this "+
+			"repository on untrusted pull requests", name)
+		switch {
+		case p.callsForeignWorkflow():
+		case p.takesUntrustedCode():
+			f.Terms = append(f.Terms, harmless("the step that takes untrusted code is reported by itself"))
+		default: // until somebody adds a step that does
+			f.Confidence = finding.LowConfidence
+			f.Terms = append(f.Terms, harmless("no step takes untrusted code"))
 		}
-		p.report("dangerous-trigger", workflow.PlaceAt(workflow.EventPosition(e)), sure, "%s runs with the secrets "+
-			"of this repository on untrusted pull requests", name)
+		p.emit("dangerous-trigger", f)
 	}
+}
+
+// callsForeignWorkflow reports whether a job hands over to a workflow of another repository, of
+// which nothing is known.
+func (p *Pass) callsForeignWorkflow() bool {
+	for _, b := range p.File.Bodies() {
+		if b.Job != nil && b.Job.WorkflowCall != nil && b.Job.WorkflowCall.Uses != nil &&
+			!isLocalReference(b.Job.WorkflowCall.Uses.Value) {
+			return true
+		}
+	}
+	return false
 }
 
 // takesUntrustedCode reports whether a job of the workflow fetches what attackers
@@ -105,9 +124,10 @@ func checkPermissions(p *Pass) {
 	missing := p.checkJobPermissions(w, called)
 	if w.Permissions == nil {
 		if missing == 0 && !called {
-			p.report("missing-permissions", p.onPlace(), finding.LowConfidence, "The workflow sets no permissions "+
-				"for the "+
-				"jobs that will be added to it")
+			f := p.newFinding(p.onPlace(), finding.LowConfidence, "The workflow sets no permissions for the jobs that "+
+				"will be added to it")
+			f.Terms = append(f.Terms, lowered("every job sets its own"))
+			p.emit("missing-permissions", f)
 		}
 		return
 	}
@@ -143,46 +163,66 @@ func (p *Pass) checkWriteScopes(w *actionlint.Workflow) {
 		if s.Value == nil || s.Value.Value != "write" {
 			continue
 		}
-		severity, ok := write[s.Name.Value]
-		if !ok {
-			severity = finding.Low
-		}
 		f := p.newFinding(p.File.Place(s.Name), "", "The token may write %s in every job", s.Name.Value)
-		f.Severity = severity
-		if len(w.Jobs) == 1 {
-			f.Severity, f.Confidence = finding.Low, finding.LowConfidence
+		f.Severity = finding.Medium
+		if write[s.Name.Value].Rank() < finding.High.Rank() {
+			f.Severity = finding.Low
 		}
-		p.Out(Rules.Get("excessive-permissions"), f)
+		if write[s.Name.Value].Rank() < finding.Medium.Rank() {
+			f.Terms = append(f.Terms, lowered("an attacker gains little by it"))
+		}
+		if inheriting, needing := p.jobsWithScope(s.Name.Value); inheriting <= 1 || needing == inheriting {
+			f.Severity, f.Confidence = finding.Low, finding.LowConfidence
+			f.Terms = append(f.Terms, lowered("no job has the permission without a use for it"))
+		} else {
+			f.Message += fmt.Sprintf("; %d of %d jobs use it", needing, inheriting)
+		}
+		p.emit("excessive-permissions", f)
 	}
 }
 
-// strongestScope returns what the token of the job may write, by the permissions that the job or
-// the workflow names, and how severe its abuse is: the most severe scope, "everything" for
-// write-all. A job without named permissions has the repository's default, which is not known.
-func (p *Pass) strongestScope(j *actionlint.Job) (string, finding.Severity) {
-	var perms *actionlint.Permissions
-	if p.File.Workflow != nil {
-		perms = p.File.Workflow.Permissions
-	}
-	if j != nil && j.Permissions != nil {
-		perms = j.Permissions
-	}
-	if perms == nil {
-		return "", ""
-	}
-	if perms.All != nil && perms.All.Value == "write-all" {
-		return "everything", finding.High
-	}
-	name, most := "", finding.Severity("")
-	for _, s := range workflow.InOrder(perms.Scopes, func(s *actionlint.PermissionScope) *actionlint.Pos {
-		return s.Name.Pos
-	}) {
-		severity := write[s.Name.Value]
-		if s.Value != nil && s.Value.Value == "write" && severity.Rank() > most.Rank() {
-			name, most = s.Name.Value, severity
+// jobsWithScope returns how many jobs have the permissions of the workflow, and how many of these
+// seem to use the right to write the scope.
+func (p *Pass) jobsWithScope(scope string) (inheriting, needing int) {
+	for _, b := range p.File.Bodies() {
+		if b.Job == nil || b.Job.Permissions != nil {
+			continue
+		}
+		inheriting++
+		if b.Job.WorkflowCall != nil || usesScope(b, scope) {
+			needing++ // a called workflow has at most the rights of its caller
 		}
 	}
-	return name, most
+	return inheriting, needing
+}
+
+var (
+	// pushes matches commands and actions that change the repository or its releases, and asks
+	// those that speak to GitHub's API for anything else.
+	pushes = lazyregexp.New(`(?i)\bgit\s+(?:-\S+\s+)*push\b|\bgh\s+(?:release|pr\s+(?:merge|create)|api|repo|workflow)\b|semantic-release|changeset|goreleaser|release-please|auto-commit|add-and-commit|create-pull-request|gh-release|gh-pages|github-pages|release-(?:action|drafter)|git-push|github-push|backport|cherry|merge|github-script|crowdin|chart-releaser|create-release|upload-release`)
+	asks   = lazyregexp.New(`(?i)\bgh\s|api\.github\.com|github-script|GITHUB_TOKEN|GH_TOKEN|github\.token`)
+)
+
+// usesScope reports whether a step of the job seems to use the right to write the scope. An action
+// of somebody else takes the token by default, so that any may use the lesser scopes.
+func usesScope(b workflow.Body, scope string) bool {
+	for _, s := range b.Steps {
+		if r := workflow.RunOf(s); r != nil {
+			if pushes.MatchString(r.Run.Value) || scope != "contents" && asks.MatchString(r.Run.Value) {
+				return true
+			}
+		}
+		a := workflow.UsesOf(s)
+		if a == nil {
+			continue
+		}
+		name := actionSlug(a.Uses.Value)
+		if pushes.MatchString(name) || deliversByName(name) || scope != "contents" &&
+			!strings.HasPrefix(name, "actions/setup-") && name != "actions/checkout" && name != "actions/cache" {
+			return true
+		}
+	}
+	return false
 }
 
 // checkBroadPermissions reports permissions: write-all and read-all. Named scopes are
@@ -198,10 +238,11 @@ func (p *Pass) checkBroadPermissions(perms *actionlint.Permissions, where string
 		f.Severity = finding.High
 	case "read-all":
 		f.Severity, f.Confidence = finding.Low, finding.MediumConfidence
+		f.Terms = append(f.Terms, lowered("the token can only read"))
 	default:
 		return
 	}
-	p.Out(Rules.Get("excessive-permissions"), f)
+	p.emit("excessive-permissions", f)
 }
 
 // checkUndocumentedPermissions finds permissions without a comment that explains them. A reviewer cannot

@@ -14,7 +14,7 @@ jobs:
     runs-on: x
     steps:
       - run: make
-`, []string{"1 dangerous-trigger - uncertain"}},
+`, []string{"1 dangerous-trigger - uncertain -2"}},
 		{"privileged with the head of the pull request", `on:
   pull_request_target:
     types: [opened]
@@ -25,7 +25,7 @@ jobs:
       - uses: actions/checkout@v4
         with:
           ref: ${{ github.event.pull_request.head.sha }}
-`, []string{"2 dangerous-trigger - -"}},
+`, []string{"2 dangerous-trigger - - -2"}},
 		{"a called workflow may fetch it", `on: [push, workflow_run]
 jobs:
   a:
@@ -37,7 +37,7 @@ jobs:
     runs-on: x
     steps:
       - uses: dawidd6/action-download-artifact@v6
-`, []string{"1 dangerous-trigger - -"}},
+`, []string{"1 dangerous-trigger - - -2"}},
 		{"labels alone", `on: pull_request_target
 jobs:
   a:
@@ -67,7 +67,7 @@ jobs:
     runs-on: x
     permissions: {contents: read}
     steps: [{run: make}]
-`, []string{"1 missing-permissions - uncertain"}},
+`, []string{"1 missing-permissions - uncertain -1"}},
 		{"everything", `on: push
 permissions: write-all
 jobs:
@@ -75,7 +75,7 @@ jobs:
     runs-on: x
     permissions: read-all
     steps: [{run: make}]
-`, []string{"6 excessive-permissions low likely", "2 excessive-permissions high -"}},
+`, []string{"6 excessive-permissions low likely -1", "2 excessive-permissions high -"}},
 		{"writes in a workflow of one job", `on: push
 permissions:
   contents: write
@@ -83,7 +83,7 @@ jobs:
   a:
     runs-on: x
     steps: [{run: make}]
-`, []string{"3 excessive-permissions low uncertain"}},
+`, []string{"3 excessive-permissions low uncertain -1"}},
 		{"writes in a workflow of several jobs", `on: push
 permissions:
   contents: write
@@ -97,7 +97,7 @@ jobs:
   b:
     runs-on: x
     steps: [{run: make}]
-`, []string{"3 excessive-permissions high -", "4 excessive-permissions low -", "5 excessive-permissions medium -"}},
+`, []string{"3 excessive-permissions medium -", "4 excessive-permissions low - -1", "5 excessive-permissions low -"}},
 		{"none", "on: push\npermissions: {}\njobs:\n  a:\n    runs-on: x\n    steps: [{run: make}]\n", nil},
 		{"a reusable workflow has those of its caller",
 			"on: workflow_call\njobs:\n  a:\n    runs-on: x\n    steps: [{run: make}]\n", nil},
@@ -165,7 +165,8 @@ func TestCheckNames(t *testing.T) {
 func TestStartingEvents(t *testing.T) {
 	files := map[string]string{
 		".github/workflows/a.yml": "on: [push, issues]\njobs:\n  a:\n    runs-on: x\n    steps: [{uses: ./outer}]\n",
-		".github/workflows/b.yml": "on: {schedule: [{cron: '0 0 * * *'}]}\njobs:\n  a:\n    runs-on: x\n    steps: [{uses: ./inner}]\n",
+		".github/workflows/b.yml": "on: {schedule: [{cron: '0 0 * * *'}]}\njobs:\n  a:\n    runs-on: x\n    steps: " +
+			"[{uses: ./inner}]\n",
 		".github/workflows/c.yml": "on: workflow_call\njobs:\n  a:\n    uses: ./.github/workflows/c.yml\n",
 		"outer/action.yml":        "name: o\nruns:\n  using: composite\n  steps: [{uses: ./inner}]\n",
 		"inner/action.yml":        "name: i\nruns:\n  using: composite\n  steps: [{run: make, shell: bash}]\n",

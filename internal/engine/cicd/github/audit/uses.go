@@ -6,10 +6,12 @@ import (
 
 	"github.com/rhysd/actionlint"
 
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/github/expression"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
+	"merlon/internal/severity"
 )
 
 // This file looks at which actions are used, and how firmly they are named.
@@ -23,10 +25,10 @@ func checkUses(p *Pass, b workflow.Body) {
 			continue
 		}
 		if ref, ok := strings.CutPrefix(a.Uses.Value, "docker://"); ok {
-			p.checkImage(ref, p.File.Place(a.Uses), describeStep(b, i))
+			p.checkImage(b, ref, p.File.Place(a.Uses), describeStep(b, i))
 			continue
 		}
-		p.checkReference(a.Uses, describeStep(b, i))
+		p.checkReference(b, a.Uses, describeStep(b, i))
 		p.checkLocalAction(b, i, a)
 	}
 }
@@ -42,7 +44,7 @@ var (
 
 // checkReference reports what is wrong with the name of an action or a reusable
 // workflow of another repository.
-func (p *Pass) checkReference(u *actionlint.String, where string) {
+func (p *Pass) checkReference(b workflow.Body, u *actionlint.String, where string) {
 	text := u.Value
 	if isLocalReference(text) || strings.Contains(text, "${{") || text == "" {
 		return
@@ -57,18 +59,22 @@ func (p *Pass) checkReference(u *actionlint.String, where string) {
 	switch {
 	case !pinned || ref == "":
 		f.Message = shorten(name) + " is named without a version " + where
-		f.Severity, f.Confidence = finding.High, finding.HighConfidence
-		p.Out(Rules.Get("unpinned-uses"), f)
+		f.Severity, f.Confidence = finding.Medium, finding.HighConfidence
+		p.reportUnpinned(b, name, f)
 	case commit.MatchString(ref):
 	case abridged.MatchString(ref) && !digits.MatchString(ref):
 		f.Message = shorten(name) + " is named by a shortened commit, which a branch or tag of that name can " +
 			"take over, " + where
-		f.Severity = finding.Medium
-		p.Out(Rules.Get("unpinned-uses"), f)
+		p.reportUnpinned(b, name, f)
 	default:
-		p.reportSymbolicRef(f, name, ref)
+		if !version.MatchString(ref) {
+			f.Confidence = finding.MediumConfidence
+		} else {
+			f.Confidence = finding.LowConfidence
+		}
+		p.reportUnpinned(b, name, f)
 	}
-	p.checkKnownAction(u, actionSlug(text), ref, where)
+	p.checkKnownAction(b, u, actionSlug(text), ref, where)
 }
 
 // isLocalReference reports whether uses names a file of the workflow's own commit.
@@ -76,27 +82,43 @@ func isLocalReference(uses string) bool {
 	return strings.HasPrefix(uses, "./") || strings.HasPrefix(uses, "$/") || strings.HasPrefix(uses, "../")
 }
 
-// reportSymbolicRef reports an action named by a tag or a branch.
-func (p *Pass) reportSymbolicRef(f finding.Finding, name, ref string) {
+// platforms are owners of actions that also run the platforms which the actions speak to: who
+// controls them has the credentials that one hands over anyway.
+var platforms = wordSet(`docker aws-actions azure google-github-actions googleapis hashicorp microsoft dependabot astral-sh
+	pypa ruby pulumi cloudflare gradle sigstore`)
+
+// reportUnpinned reports an action by what its code can reach in the job. Actions of GitHub itself
+// are a decision of their own: who does not trust GitHub cannot use the runner either.
+func (p *Pass) reportUnpinned(b workflow.Body, name string, f finding.Finding) {
 	owner, _, _ := strings.Cut(strings.ToLower(name), "/")
-	switch {
-	case owner == "actions" || owner == "github":
-		f.Severity, f.Confidence = finding.Low, finding.LowConfidence
-	case !version.MatchString(ref):
-		f.Severity, f.Confidence = finding.Medium, finding.MediumConfidence
-	default:
-		f.Severity, f.Confidence = finding.Medium, finding.LowConfidence
+	if owner == "actions" || owner == "github" {
+		f.Confidence = finding.LowConfidence
+		f.Terms = append(f.Terms, lowered("the action is GitHub's own"))
+		f.Cause = "actions of GitHub"
+		p.emit("unpinned-uses", f)
+		return
 	}
-	p.Out(Rules.Get("unpinned-uses"), f)
+	terms := p.privilegeOf(b).terms()
+	if platforms[owner] {
+		terms = append(terms, lowered("the owner runs the platform that the action speaks to"))
+	}
+	if p.Tree.IsOwner(owner) {
+		terms = append(terms, lowered("the action is of the same owner"))
+	}
+	f.Terms = append(f.Terms, capTerms(terms, finding.High.Rank()-max(f.Severity.Rank(), finding.Low.Rank()))...)
+	f.Cause = "actions of others"
+	p.emit("unpinned-uses", f)
 }
 
 // checkKnownAction reports actions of which something is known: flaws, an end, a name that
 // is nearly another's, and being unneeded.
-func (p *Pass) checkKnownAction(u *actionlint.String, slug, ref, where string) {
+func (p *Pass) checkKnownAction(b workflow.Body, u *actionlint.String, slug, ref, where string) {
 	at := p.File.Place(u)
 	p.checkVulnerableAction(u, slug, ref, where)
 	if instead, ok := archived[slug]; ok {
-		p.report("archived-action", at, "", "%s is no longer maintained, %s%s", slug, where, instead)
+		f := p.newFinding(at, "", "%s is no longer maintained, %s%s", slug, where, instead)
+		f.Terms = capTerms(p.privilegeOf(b).terms(), severity.Raised)
+		p.emit("archived-action", f)
 	}
 	if like := similarAction(slug); like != "" {
 		p.report("typosquat-uses", at, "", "%s looks like %s and has another owner, %s", slug, like, where)
@@ -118,7 +140,7 @@ func (p *Pass) checkVulnerableAction(u *actionlint.String, slug, ref, where stri
 			f := p.newFinding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s; %s clears it", slug, v, k.id,
 				k.what, where, k.fixed)
 			f.Severity = k.severity
-			p.Out(Rules.Get("known-vulnerable-action"), f)
+			p.emit("known-vulnerable-action", f)
 		}
 	}
 }
@@ -153,7 +175,7 @@ func (p *Pass) reportAdvisories(u *actionlint.String, slug, v, where string) boo
 		if m.Upgrade != "" {
 			f.Message += "; " + m.Upgrade + " clears it"
 		}
-		p.Out(Rules.Get("known-vulnerable-action"), f)
+		p.emit("known-vulnerable-action", f)
 	}
 	return len(matches) > 0
 }
@@ -187,7 +209,7 @@ func (p *Pass) checkLocalAction(b workflow.Body, i int, a *actionlint.ExecAction
 	if !strings.HasPrefix(a.Uses.Value, "./") {
 		return
 	}
-	for n := 0; n < i; n++ {
+	for n := range i {
 		c := workflow.UsesOf(b.Steps[n])
 		if c == nil {
 			continue
@@ -197,8 +219,12 @@ func (p *Pass) checkLocalAction(b workflow.Body, i int, a *actionlint.ExecAction
 			inputText(c, "path") == "" || actionSlug(c.Uses.Value) == "actions/download-artifact" &&
 			inputText(c, "path") == ""
 		if other {
-			p.report("workspace-action", p.File.Place(a.Uses), "", "%s is taken from the folder that %s filled, not "+
+			f := p.newFinding(p.File.Place(a.Uses), "", "%s is taken from the folder that %s filled, not "+
 				"from the workflow's own commit, %s", shorten(a.Uses.Value), stepName(b, n), describeStep(b, i))
+			if p.startingEvent(public) == "" {
+				f.Terms = append(f.Terms, lowered("no event of untrusted users starts it"))
+			}
+			p.emit("workspace-action", f)
 			return
 		}
 	}
@@ -259,16 +285,23 @@ func checkToolVersions(p *Pass, b workflow.Body) {
 		in := a.Inputs[input]
 		switch {
 		case in == nil || in.Value == nil || in.Value.Value == "":
-			p.report("unpinned-tool", p.File.Place(a.Uses), "", "%s fetches the newest version of its "+
+			p.reportTool(b, p.File.Place(a.Uses), "", "%s fetches the newest version of its "+
 				"tool, %s", actionSlug(a.Uses.Value), describeStep(b, i))
 		case strings.EqualFold(in.Value.Value, "latest"):
-			p.report("unpinned-tool", p.File.Place(in.Name), "", "%s: latest fetches the newest version of the "+
+			p.reportTool(b, p.File.Place(in.Name), "", "%s: latest fetches the newest version of the "+
 				"tool, %s", input, describeStep(b, i))
 		case in.Value.ContainsExpression():
-			p.report("unpinned-tool", p.File.Place(in.Name), finding.LowConfidence, "%s is known only when the job "+
+			p.reportTool(b, p.File.Place(in.Name), finding.LowConfidence, "%s is known only when the job "+
 				"runs, %s", input, describeStep(b, i))
 		}
 	}
+}
+
+// reportTool reports a tool by what it can reach in the job.
+func (p *Pass) reportTool(b workflow.Body, at document.Place, c finding.Confidence, format string, args ...any) {
+	f := p.newFinding(at, c, format, args...)
+	f.Terms = capTerms(p.privilegeOf(b).terms(), severity.Raised)
+	p.emit("unpinned-tool", f)
 }
 
 // checkMisfeatures finds what the platform offers and nobody should use.
@@ -332,8 +365,11 @@ func (p *Pass) checkAppToken(a *actionlint.ExecAction, where string) {
 			"the owner, %s", where)
 	}
 	if len(a.Inputs) > 0 && !limitsPermissions(a) { // without any, with is an expression
-		p.report("github-app", p.File.Place(a.Uses), "", "The token of the app has every right that the app was "+
+		f := p.newFinding(p.File.Place(a.Uses), "", "The token of the app has every right that the app was "+
 			"given, %s", where)
+		f.Severity = finding.Low
+		f.Terms = append(f.Terms, lowered("what the app was given is not known"))
+		p.emit("github-app", f)
 	}
 }
 

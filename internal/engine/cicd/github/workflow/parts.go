@@ -8,6 +8,7 @@ import (
 	"github.com/rhysd/actionlint"
 
 	"merlon/internal/document"
+	"merlon/internal/lazyregexp"
 )
 
 // A Body is a list of steps that run one after another: a job's or an action's.
@@ -155,8 +156,9 @@ func EventPosition(e actionlint.Event) *actionlint.Pos {
 
 // A Tree holds the workflows and actions of a scan by path.
 type Tree struct {
-	Files map[string]*File
-	calls map[*File][]Call
+	Files  map[string]*File
+	calls  map[*File][]Call
+	owners map[string]bool // lower case; of the repositories that the workflows say they run in
 }
 
 // A Call is a place where a file of the tree is used.
@@ -169,7 +171,7 @@ type Call struct {
 
 // NewTree links the files.
 func NewTree(files []*File) *Tree {
-	t := &Tree{Files: map[string]*File{}, calls: map[*File][]Call{}}
+	t := &Tree{Files: map[string]*File{}, calls: map[*File][]Call{}, owners: map[string]bool{}}
 	var roots []string
 	for _, f := range files {
 		t.Files[f.Path] = f
@@ -186,9 +188,23 @@ func NewTree(files []*File) *Tree {
 		for _, b := range f.Bodies() {
 			t.linkCalls(f, b)
 		}
+		f.Doc.Walk(func(n *document.Node) bool {
+			for _, m := range ownRepository.FindAllStringSubmatch(n.Value, -1) {
+				t.owners[strings.ToLower(m[1])] = true
+			}
+			return true
+		})
 	}
 	return t
 }
+
+// ownRepository matches the condition that keeps the copies of forks from running: the repository
+// or its owner, compared with a fixed name.
+var ownRepository = lazyregexp.New(`github\.(?:repository|repository_owner)\s*==\s*["']([\w.-]+)`)
+
+// IsOwner reports whether the workflows of the tree say that their repository belongs to the owner,
+// in lower case.
+func (t *Tree) IsOwner(owner string) bool { return t.owners[owner] }
 
 // innermostRoot returns the innermost of the repositories that holds the path: a tree may
 // have others below it, such as submodules and copies.
