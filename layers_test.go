@@ -198,7 +198,7 @@ var mayImport = map[string]string{
 	iac + "analyzer": "internal/errs internal/finding internal/scan " + formats + iac + "kics " + iac +
 		"normalize " + iac + "remedy " + iac + "rules/cloud " + iac + "rules/workload",
 
-	"internal/engine/cicd": "internal/document internal/errs internal/finding internal/scan " +
+	"internal/engine/cicd": "internal/document internal/errs internal/finding internal/scan internal/severity " +
 		"internal/scan/scantest",
 	"internal/chromium": "internal/scan internal/sandbox",
 	// Dynamic analysis, from messages up to the analyzers. Rules are below activescan.Engine: see
@@ -232,8 +232,9 @@ var mayImport = map[string]string{
 	"internal/engine/api/requestgen": "internal/errs internal/engine/api/apispec " + dast + "formvalue " +
 		dast + "message " + dast + "sideeffect",
 	"internal/engine/api/conformance": "internal/engine/api/apispec internal/engine/api/requestgen " + dast + "message",
-	"internal/engine/api/lint":        "internal/finding internal/scan internal/engine/api/apispec internal/document",
-	"internal/engine/api/graphql":     "internal/finding internal/scan " + apiModel + rules,
+	"internal/engine/api/lint": "internal/finding internal/scan internal/engine/api/apispec internal/document " +
+		"internal/severity",
+	"internal/engine/api/graphql": "internal/finding internal/scan " + apiModel + rules,
 	"internal/engine/api/authz": "internal/errs internal/finding internal/scan " + apiModel + rules + dast + "check " +
 		dast + "session",
 	"internal/engine/api/operations": "internal/errs internal/finding internal/scan " + apiModel + rules +
