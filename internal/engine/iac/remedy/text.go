@@ -7,6 +7,8 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -169,8 +171,10 @@ var Fences = map[string]string{
 
 // codeBlock returns the code within its resource, so that a reader sees where it belongs.
 func (a Advice) codeBlock(platform string) string {
-	code := a.Code
+	code, fence := a.Code, Fences[platform]
 	switch {
+	case strings.HasPrefix(code, "["): // ansible.cfg
+		fence = "ini"
 	case a.Kind == "":
 	case platform == "terraform":
 		code = fmt.Sprintf("resource %q \"example\" {\n%s\n}", a.Kind, indentCode(code, "  "))
@@ -188,7 +192,7 @@ func (a Advice) codeBlock(platform string) string {
 	case a.Kind == "service":
 		code = "services:\n  example:\n" + indentCode(code, "    ")
 	}
-	return "```" + Fences[platform] + "\n" + code + "\n```"
+	return "```" + fence + "\n" + code + "\n```"
 }
 
 // indentCode puts the indent before each line that is not empty.
@@ -201,3 +205,6 @@ func indentCode(code, indent string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// Rules lists the rules that have a page, in order.
+func Rules() []string { return slices.Sorted(maps.Keys(advices())) }
