@@ -97,6 +97,7 @@ func analyzeTree(p *scan.ProjectPass, ask queryLibrary) error {
 			return err
 		}
 		for _, f := range found {
+			f.Finding.Fix = fixOfMatch(p.FS, f)
 			all = append(all, told{f.Rule, f.Finding, f.Address})
 		}
 	}
@@ -125,7 +126,7 @@ func newFinding(f kics.Flaw) finding.Finding {
 	return finding.Finding{
 		RuleID: f.Rule.ID, Message: message, Language: f.Rule.Language,
 		Location: finding.Location{Path: f.Path, StartLine: f.Line, EndLine: f.Line},
-		Severity: f.Severity, Terms: termsOf(f), Fix: f.Fix, Cause: causeOf(f),
+		Severity: f.Severity, Terms: termsOf(f), Fix: fixOf(f), Cause: causeOf(f),
 		Identity: strings.Join([]string{address, f.Key}, "\n"),
 	}
 }

@@ -18,6 +18,9 @@ type Flaw struct {
 	Rule    *finding.Rule
 	Finding finding.Finding
 	Address string
+
+	// Arguments is code to merge into the resource, as of a Match.
+	Arguments string
 }
 
 // Find runs the rules of the library on the project and returns what they find, without
@@ -41,7 +44,7 @@ func Find(p *scan.ProjectPass, project *terraform.Project, lib *Library,
 		if m.Module != nil {
 			f.Steps = append(m.Module.Steps(), m.Steps...)
 		}
-		out = append(out, Flaw{m.Rule, f, m.Address})
+		out = append(out, Flaw{m.Rule, f, m.Address, m.Arguments})
 	}
 	return out, nil
 }
