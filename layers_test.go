@@ -103,6 +103,7 @@ var mayImport = map[string]string{
 	"internal/license":  "internal/errs",
 	"internal/notice":   "",
 	"internal/upgrade":  "internal/errs internal/finding",
+	"internal/codefix":  "internal/errs internal/finding internal/scan",
 	"internal/outbound": "internal/errs",
 	"internal/verify":   "internal/finding internal/outbound",
 
@@ -307,7 +308,7 @@ var mayImport = map[string]string{
 		"internal/config internal/server client internal/scan internal/engine/all internal/engine/sast " +
 		sast("rule rules ruletest") + " internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image " +
-		"internal/outbound internal/registry internal/registry/credential internal/verify internal/upgrade" +
+		"internal/outbound internal/registry internal/registry/credential internal/verify internal/upgrade internal/codefix" +
 		" internal/store internal/store/sqlite internal/store/postgres",
 }
 

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 
+	"merlon/internal/codefix"
 	"merlon/internal/config"
 	"merlon/internal/engine/all"
 	"merlon/internal/errs"
@@ -17,67 +19,209 @@ import (
 	"merlon/internal/upgrade"
 )
 
-// fixCommand proposes or applies upgrades that fix vulnerable dependencies.
+// fixCommand proposes or applies changes that fix findings: upgrades of vulnerable dependencies,
+// and edits of infrastructure code and workflows.
 // It works without a registry, so it needs no network and no credentials.
 type fixCommand struct {
 	Path string `arg:"" type:"existingdir" help:"Folder to analyze."`
 
-	Advisories string   `required:"" type:"path" placeholder:"PATH" help:"Vulnerability records, as for scan."`
+	Advisories string   `type:"path" placeholder:"PATH" help:"Vulnerability records, as for scan. Without them no upgrades are proposed."`
 	Level      string   `enum:"patch,minor,major,auto" default:"auto" help:"Largest allowed upgrade: patch, minor or major; auto selects the smallest upgrade that fixes the most."`
 	Single     bool     `help:"Fix each vulnerability by its smallest upgrade, instead of all vulnerabilities of a package by one."`
-	Only       []string `placeholder:"NAME" help:"Package or vulnerability to fix. May be repeated. Default: all."`
-	Write      bool     `help:"Write the changes to the manifests. Without it they are only shown."`
+	Only       []string `placeholder:"NAME" help:"What to fix: a package, a vulnerability, a rule, a file or a folder. May be repeated. Default: all."`
+	Profile    string   `enum:"default,all" default:"default" help:"Findings of code to fix, as for scan."`
+	Write      bool     `help:"Write the changes to the files. Without it they are only shown."`
 }
 
 // Help is the manual of the command.
 func (fixCommand) Help() string {
-	return `Finds packages with known vulnerabilities and shows the changes to manifests that
-upgrade them to fixed versions. Lock files are not changed: run the printed commands
-of the package manager. No registry is contacted, so an upgrade may conflict with the
-requirements of other packages.
+	return `Shows changes that fix findings, and makes them with --write:
+
+* upgrades of packages with known vulnerabilities, in manifests. Lock files are not
+  changed: run the printed commands of the package manager. No registry is contacted,
+  so an upgrade may conflict with the requirements of other packages. Of the versions
+  that clear the most, the one with the smallest step is taken; a major upgrade is
+  marked.
+* edits of infrastructure code, API descriptions and workflows. Each edit is tried in
+  a temporary copy of the folder, which is scanned again. It is refused when the
+  finding is still there, when the file is not valid any more, or when a finding of
+  equal or higher severity is new.
+
+Symbolic links and files outside of the folder are never changed.
 
 Exit codes:
-  0  no vulnerable packages, or all of them can be upgraded
-  1  some vulnerabilities remain; the reasons are printed
+  0  all vulnerabilities can be upgraded, and all edits work; findings of code without
+     an edit are listed and do not count
+  1  some vulnerabilities remain, or edits were refused; the reasons are printed
   2  something could not be analyzed or changed
   3  wrong flags or arguments`
 }
 
-// Run looks for upgrades, and shows or writes them.
+// Run looks for changes, and shows or writes them.
 func (c *fixCommand) Run(ctx context.Context, host Host) error {
 	relaxCollector(host.Getenv)
-	advisories, err := openAdvisories(c.Advisories)
+	upgrades, err := c.planUpgrades(ctx, host)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = advisories.Close() }() // read only
-	list := &needs{only: c.Only, advisories: map[string]*finding.Rule{}}
-	// Only packages are analyzed: upgrades need no other findings.
-	options := scan.Options{Root: c.Path, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SCA},
-		Profile: finding.AllProfile, Advisories: advisories, Version: config.Version}
-	if err := scan.Run(ctx, options, scan.Tee(list, newProgressHandler(host.Stderr))); err != nil {
-		return fmt.Errorf("scan %s: %w", c.Path, err)
+	code, err := codefix.Plan(ctx, codefix.Options{Root: c.Path, Analyzers: all.Analyzers,
+		Analyses: []finding.Analysis{finding.IaC, finding.CICD, finding.API}, Profile: finding.Profile(c.Profile),
+		Version: config.Version, Changed: upgrades.texts, Select: c.selectsCode,
+		Watch: newProgressHandler(host.Stderr)})
+	if err != nil {
+		return err
 	}
-	// fixes has one entry for each of list.found, in the same order.
-	fixes := upgrade.Plan(list.found, upgrade.Policy{Level: upgrade.Level(c.Level), Single: c.Single})
-	// Edits of one file are next to each other, with lines as they were before any of them.
-	edits := upgrade.Edits(list.found, fixes)
 	// The files are written before the summary, so that an error is not printed below a list of
 	// changes.
 	if c.Write {
-		if err := writeEdits(c.Path, edits); err != nil {
+		if err := writeFiles(c.Path, joinTexts(upgrades, code)); err != nil {
 			return err
 		}
 	}
-	stay := explainFixes(host.Stdout, list.found, fixes, edits)
+	stay := 0
+	if c.Advisories == "" {
+		_, _ = io.WriteString(host.Stdout, "Without --advisories, only changes of infrastructure code and "+
+			"workflows are "+
+			"proposed.\n")
+	} else {
+		stay = explainFixes(host.Stdout, upgrades.list.found, upgrades.fixes, upgrades.edits)
+	}
+	explainCode(host.Stdout, code)
 	switch {
-	// Remaining vulnerabilities come before gaps, as for merlon scan.
-	case stay > 0:
+	// What remains comes before gaps, as for merlon scan.
+	case stay > 0 || len(code.Refused) > 0:
 		return exit{code: ExitFindings}
-	case !list.Complete():
-		return exitError(&list.Summary, "none")
+	case c.Advisories != "" && !upgrades.list.Complete():
+		return exitError(&upgrades.list.Summary, "none")
+	case !code.Summary.Complete():
+		return exitError(&code.Summary, "none")
 	}
 	return nil
+}
+
+// plannedUpgrades are the upgrades of the vulnerable packages of a tree.
+type plannedUpgrades struct {
+	list  *needs
+	fixes []upgrade.Fix     // one for each of list.found, in the same order
+	edits []upgrade.Edit    // by file, with lines as they were before any of them
+	texts map[string]string // of the changed manifests
+	read  map[string]string // their texts before
+}
+
+// planUpgrades finds the vulnerable packages and their upgrades; none without advisories.
+func (c *fixCommand) planUpgrades(ctx context.Context, host Host) (*plannedUpgrades, error) {
+	out := &plannedUpgrades{list: &needs{only: c.Only, advisories: map[string]*finding.Rule{}}}
+	if c.Advisories == "" {
+		return out, nil
+	}
+	advisories, err := openAdvisories(c.Advisories)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = advisories.Close() }() // read only
+	options := scan.Options{Root: c.Path, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SCA},
+		Profile: finding.AllProfile, Advisories: advisories, Version: config.Version}
+	if err := scan.Run(ctx, options, scan.Tee(out.list, newProgressHandler(host.Stderr))); err != nil {
+		return nil, fmt.Errorf("scan %s: %w", c.Path, err)
+	}
+	out.fixes = upgrade.Plan(out.list.found, upgrade.Policy{Level: upgrade.Level(c.Level), Single: c.Single})
+	out.edits = upgrade.Edits(out.list.found, out.fixes)
+	out.read, out.texts, err = applyUpgrades(c.Path, out.edits)
+	return out, err
+}
+
+// selectsCode reports whether the user selected a finding of code: by its rule, its file or a
+// folder. Without a selection, all are selected.
+func (c *fixCommand) selectsCode(f *finding.Finding) bool {
+	return len(c.Only) == 0 || slices.ContainsFunc(c.Only, func(want string) bool {
+		folder := strings.TrimSuffix(strings.TrimPrefix(want, "./"), "/")
+		return strings.EqualFold(want, f.RuleID) || folder == f.Location.Path ||
+			strings.HasPrefix(f.Location.Path, folder+"/")
+	})
+}
+
+// changedText is the text of a file before and after.
+type changedText struct{ name, before, after string }
+
+// joinTexts returns the changed files, each once: edits of code are on top of upgrades.
+func joinTexts(upgrades *plannedUpgrades, code *codefix.Result) []changedText {
+	index := map[string]int{}
+	var out []changedText
+	for _, name := range slices.Sorted(maps.Keys(upgrades.texts)) {
+		index[name] = len(out)
+		out = append(out, changedText{name, upgrades.read[name], upgrades.texts[name]})
+	}
+	for _, f := range code.Files {
+		if at, ok := index[f.Path]; ok {
+			out[at].after = f.After
+		} else {
+			out = append(out, changedText{f.Path, f.Before, f.After})
+		}
+	}
+	return out
+}
+
+// maxByHand bounds the findings that are listed to be fixed by a person.
+const maxByHand = 20
+
+// explainCode prints the changes of code, what they clear, and what stays.
+func explainCode(w io.Writer, r *codefix.Result) {
+	var out strings.Builder
+	for _, f := range r.Files {
+		fmt.Fprintf(&out, "\n%s", escapeLines(codefix.Diff(f.Path, f.Before, f.After)))
+	}
+	cleared := 0
+	section := func(title string, lines []string) {
+		if len(lines) > 0 {
+			fmt.Fprintf(&out, "\n%s\n  %s\n", title, strings.Join(lines, "\n  "))
+		}
+	}
+	var lines []string
+	for _, c := range r.Applied {
+		cleared += len(c.Findings)
+		for _, f := range c.Findings {
+			lines = append(lines, describeFix(f, c.Description))
+		}
+	}
+	section("Cleared:", lines)
+	lines = nil
+	refused := 0
+	for _, c := range r.Refused {
+		refused += len(c.Findings)
+		for _, f := range c.Findings {
+			lines = append(lines, describeFix(f, c.Description+": refused, because "+c.Reason))
+		}
+	}
+	section("Not cleared:", lines)
+	lines = nil
+	for i, f := range r.ByHand {
+		if i == maxByHand {
+			lines = append(lines, fmt.Sprintf("and %d more", len(r.ByHand)-i))
+			break
+		}
+		lines = append(lines, describeFix(f, ""))
+	}
+	section("By hand, because no edit is known:", lines)
+	fmt.Fprintf(&out, "\nEdits clear %d of %d findings of code.\n", cleared, cleared+refused+len(r.ByHand))
+	_, _ = io.WriteString(w, out.String()) // nobody is left to tell
+}
+
+// describeFix returns a line about a finding.
+func describeFix(f *finding.Finding, what string) string {
+	line := fmt.Sprintf("%s:%d %s (%s)", f.Location.Path, f.Location.StartLine, f.RuleID, f.Severity)
+	if what != "" {
+		line += ": " + what
+	}
+	return escapeControls(line)
+}
+
+// escapeLines makes a text of several lines safe for a terminal.
+func escapeLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = escapeControls(strings.TrimSuffix(lines[i], "\r"))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // needs is a handler that keeps vulnerable packages.
@@ -171,18 +315,15 @@ func escapeControls(text string) string {
 	}, strings.ToValidUTF8(text, "?"))
 }
 
-// writeEdits changes files below the folder: all of them are read and changed before
-// the first is written.
-func writeEdits(dir string, edits []upgrade.Edit) error {
-	// A root, so that a symbolic link in the code cannot lead a write outside of the folder
-	// (CWE-59).
+// applyUpgrades returns the texts of the manifests below the folder before and after the edits.
+func applyUpgrades(dir string, edits []upgrade.Edit) (before, after map[string]string, err error) {
+	// A root, so that a symbolic link in the code cannot lead outside of the folder (CWE-59).
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return errs.E(errs.Invalid, "cannot open %s: %v", dir, err)
+		return nil, nil, errs.E(errs.Invalid, "cannot open %s: %v", dir, err)
 	}
 	defer func() { _ = root.Close() }() // it was only looked up
-	changed := map[string]string{}
-	var order []string
+	before, after = map[string]string{}, map[string]string{}
 	// Edits of one path are applied together: applied one by one, lines would have moved.
 	for start := 0; start < len(edits); {
 		end := start
@@ -192,17 +333,41 @@ func writeEdits(dir string, edits []upgrade.Edit) error {
 		name := edits[start].Path
 		old, err := fs.ReadFile(root.FS(), name)
 		if err != nil {
-			return errs.E(errs.Invalid, "cannot read %s: %v", name, err)
+			return nil, nil, errs.E(errs.Invalid, "cannot read %s: %v", name, err)
 		}
-		if changed[name], err = upgrade.Apply(string(old), edits[start:end]); err != nil {
-			return err
+		before[name] = string(old)
+		if after[name], err = upgrade.Apply(string(old), edits[start:end]); err != nil {
+			return nil, nil, err
 		}
-		order, start = append(order, name), end
+		start = end
 	}
-	// All changes have succeeded in memory; only now files are written.
-	for _, name := range order {
-		if err := replaceFile(root, name, changed[name]); err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
+	return before, after, nil
+}
+
+// writeFiles writes changed files below the folder, after it has checked that none of them was
+// changed by others meanwhile.
+func writeFiles(dir string, files []changedText) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return errs.E(errs.Invalid, "cannot open %s: %v", dir, err)
+	}
+	defer func() { _ = root.Close() }() // it was only looked up
+	for _, f := range files {
+		info, err := root.Lstat(f.name)
+		if err == nil && !info.Mode().IsRegular() {
+			return errs.E(errs.Invalid, "%s is not a regular file: nothing was written", f.name)
+		}
+		text, err := fs.ReadFile(root.FS(), f.name)
+		if err != nil {
+			return errs.E(errs.Invalid, "cannot read %s: %v", f.name, err)
+		}
+		if string(text) != f.before {
+			return errs.E(errs.Invalid, "%s has changed since it was analyzed: nothing was written", f.name)
+		}
+	}
+	for _, f := range files {
+		if err := replaceFile(root, f.name, f.after); err != nil {
+			return fmt.Errorf("write %s: %w", f.name, err)
 		}
 	}
 	return nil

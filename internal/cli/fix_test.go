@@ -90,10 +90,93 @@ func TestFix(t *testing.T) {
 	if left, _ := filepath.Glob("shop/web/*.merlon"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	for _, args := range []string{"fix nowhere --advisories osv", "fix shop", "fix shop --advisories none",
+	for _, args := range []string{"fix nowhere --advisories osv", "fix shop --profile most",
+		"fix shop --advisories none",
 		"fix shop --advisories osv --level huge"} {
 		if code, _, _ := transcript(t, nil, strings.Fields(args)...); code != ExitUsage {
 			t.Errorf("%s: exit %d, want %d", args, code, ExitUsage)
 		}
+	}
+}
+
+// The edit of a real rule is shown, and written only with --write; the next scan does not report
+// the finding any more. Advisories are not needed.
+func TestFixCode(t *testing.T) {
+	plant(t)
+	before := "apiVersion: v1\r\nkind: Pod\r\nmetadata:\r\n  name: web\r\n  namespace: shop\r\nspec:\r\n  " +
+		"containers:\r\n" +
+		"    - name: web\r\n      image: registry.example.com/web:1.2.3"
+	if err := os.MkdirAll("deploy/k8s", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("deploy/k8s/web.yaml", []byte(before), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	read := func() string {
+		text, err := os.ReadFile("deploy/k8s/web.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	rule := "iac/kubernetes/pod-security-restricted"
+	for _, tt := range []struct {
+		only    string
+		changes bool
+	}{{"", true}, {"--only k8s/", true}, {"--only k8s/web.yaml", true}, {"--only " + rule, true}, {"--only k8", false},
+		{"--only left-pad", false}} {
+		code, out, errOut := transcript(t, nil, append([]string{"fix", "deploy"}, strings.Fields(tt.only)...)...)
+		if code != ExitOK || !strings.HasPrefix(out, "Without --advisories, only changes of infrastructure code and "+
+			"workflows are proposed.\n") {
+			t.Errorf("%s: exit %d: %s%s", tt.only, code, out, errOut)
+		}
+		for _, want := range []string{"--- a/k8s/web.yaml\n+++ b/k8s/web.yaml\n@@ ", "\n+    runAsNonRoot: true\n",
+			"Cleared:\n  k8s/web.yaml:4 " + rule + " (medium): ", "Edits clear 1 of 1 findings of code.\n"} {
+			if strings.Contains(out, want) != tt.changes {
+				t.Errorf("%s: %q is in the output: %v, want %v\n%s", tt.only, want, !tt.changes, tt.changes, out)
+			}
+		}
+	}
+	if read() != before {
+		t.Errorf("the file was changed without --write: %s", read())
+	}
+	if code, out, errOut := transcript(t, nil, "fix", "deploy", "--write"); code != ExitOK {
+		t.Fatalf("exit %d: %s%s", code, out, errOut)
+	}
+	after := read()
+	if strings.Count(after, "\r\n") != strings.Count(after, "\n") || strings.HasSuffix(after, "\n") ||
+		!strings.Contains(after, "\r\n    runAsNonRoot: true\r\n") {
+		t.Errorf("the line ends or the final newline are others: %q", after)
+	}
+	if info, err := os.Stat("deploy/k8s/web.yaml"); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the file has become %v, %v", info.Mode(), err)
+	}
+	if code, out, _ := transcript(t, nil, "fix", "deploy"); code != ExitOK ||
+		!strings.Contains(out, "0 of 0 findings") {
+		t.Errorf("after the fix: exit %d: %s", code, out)
+	}
+}
+
+// A file that became a link, or that somebody changed, after it was analyzed stays as it is.
+func TestWriteFilesRefuses(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("a", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for want, files := range map[string][]changedText{
+		"is not a regular file": {{"a", "text", "new"}, {"link", "text", "new"}},
+		"has changed since":     {{"a", "text", "new"}, {"a", "other", "new"}},
+		"cannot read none":      {{"a", "text", "new"}, {"none", "text", "new"}},
+		"cannot read ../x":      {{"a", "text", "new"}, {"../x", "text", "new"}},
+	} {
+		if err := writeFiles(dir, files); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "a")); err != nil || string(text) != "text" {
+		t.Errorf("the file was changed to %q, %v", text, err)
 	}
 }
