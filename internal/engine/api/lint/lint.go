@@ -17,6 +17,7 @@ import (
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
+	"merlon/internal/severity"
 )
 
 //go:embed doc.md
@@ -74,8 +75,10 @@ func analyzeFile(p *scan.FilePass) error {
 	if err != nil {
 		return err
 	}
-	d := &specification{pass: p, api: api, root: root, reported: map[string]bool{}}
+	d := &specification{pass: p, api: api, root: root, reported: map[string]bool{},
+		held: map[string][]finding.Finding{}}
 	d.checkSpecification()
+	d.reportHeld()
 	for _, f := range api.Defects {
 		if strings.Contains(f.Message, "out of the document") {
 			p.Degrade(scan.Reason{Code: "unavailable", Path: p.Path, Line: f.Line, Message: "the description refers " +
@@ -91,7 +94,8 @@ type specification struct {
 	pass     *scan.FilePass
 	api      *apispec.API
 	root     *document.Node
-	reported map[string]bool // parameters, which operations may share
+	reported map[string]bool              // parameters, which operations may share
+	held     map[string][]finding.Finding // by rule; see reportWeighed
 }
 
 // checkSpecification runs every check. The parts that operations share come first, so
@@ -120,13 +124,42 @@ type at struct {
 
 // report reports a vulnerability of the rule at the place.
 func (d *specification) report(id string, place at, format string, args ...any) {
+	d.reportWeighed(id, place, "", nil, format, args...)
+}
+
+// reportWeighed is report with an impact, which may be empty, and terms. The findings of a rule in
+// one document have one cause: they are held until all are known, so that their message can count
+// them.
+func (d *specification) reportWeighed(id string, place at, impact finding.Severity, terms []finding.SeverityTerm,
+	format string, args ...any) {
 	line, column := place.node.Place(place.key)
-	rule := texts.Get(id)
-	d.pass.Report(rule, finding.Finding{
+	cause := id + " " + d.pass.Path
+	if slices.ContainsFunc(terms, func(t finding.SeverityTerm) bool { return t.Points < severity.Harmless }) {
+		cause += " public" // by design, which is another decision
+	}
+	d.held[id] = append(d.held[id], finding.Finding{
+		Severity: impact, Terms: terms,
 		Message:  fmt.Sprintf(format, args...),
 		Location: finding.Location{Path: d.pass.Path, StartLine: line, EndLine: line, StartColumn: column},
-		Identity: id + " " + place.pointer, EquivalentRules: same[id],
+		Identity: id + " " + place.pointer, EquivalentRules: same[id], Cause: cause,
 	})
+}
+
+// reportHeld reports what was held, rule by rule.
+func (d *specification) reportHeld() {
+	for _, rule := range texts.All() {
+		id := path.Base(rule.ID)
+		of := map[string]int{}
+		for _, f := range d.held[id] {
+			of[f.Cause]++
+		}
+		for _, f := range d.held[id] {
+			if n := of[f.Cause]; n > 1 {
+				f.Message += fmt.Sprintf("; %d places of the document are like this", n)
+			}
+			d.pass.Report(rule, f)
+		}
+	}
 }
 
 // nameOperation names an operation for people.
@@ -385,10 +418,16 @@ func (d *specification) checkTransportSchemes(pointer string, n *document.Node) 
 	if localServer.MatchString("http://" + host) {
 		return
 	}
+	var terms []finding.SeverityTerm
+	if slices.ContainsFunc(n.Get("schemes").List(), func(s *document.Node) bool {
+		return strings.EqualFold(s.Text(), "https") || strings.EqualFold(s.Text(), "wss")
+	}) { // the server may only redirect to it
+		terms = []finding.SeverityTerm{{Points: severity.Lowered, Reason: "encryption is offered too"}}
+	}
 	for i, s := range n.Get("schemes").List() {
 		if v := strings.ToLower(s.Text()); v == "http" || v == "ws" {
-			d.report("security-hosts-https", at{fmt.Sprintf("%s/schemes/%d", pointer, i), s, ""}, "The API is offered "+
-				"by %s, without encryption", v)
+			d.reportWeighed("security-hosts-https", at{fmt.Sprintf("%s/schemes/%d", pointer, i), s, ""}, "", terms,
+				"The API is offered by %s, without encryption", v)
 		}
 	}
 }
@@ -408,17 +447,53 @@ func (d *specification) checkAuthentication(o *apispec.Operation, n *document.No
 	}
 	switch {
 	case explicit == nil && safe:
-		d.report("protection-global-safe", self, "%s needs no sign-in", nameOperation(o))
+		d.reportWeighed("protection-global-safe", self, "", publicTerms(o), "%s needs no sign-in", nameOperation(o))
 	case explicit == nil:
-		d.report("protection-global-unsafe", self, "%s changes something and needs no sign-in", nameOperation(o))
+		impact, terms := d.weighUnprotected(o)
+		d.reportWeighed("protection-global-unsafe", self, impact, terms, "%s changes something and needs no sign-in",
+			nameOperation(o))
 	case !safe && !o.RequiresAuthentication():
 		place := self
 		if own != nil {
 			place = at{o.Pointer, n, "security"}
 		}
-		d.report("protection-global-unsafe-strict", place, "%s changes something, and its sign-in is optional or "+
-			"switched off", nameOperation(o))
+		d.reportWeighed("protection-global-unsafe-strict", place, "", publicTerms(o), "%s changes something, and its "+
+			"sign-in is optional or switched off", nameOperation(o))
 	}
+}
+
+// publicTerms returns the terms of an operation that is public by its purpose, or that takes the
+// session as a parameter. Either weighs so much that no impact is left in the default profile.
+func publicTerms(o *apispec.Operation) []finding.SeverityTerm {
+	const nothing = 2 * severity.Harmless
+	switch {
+	case isPublicByPurpose(o):
+		return []finding.SeverityTerm{{Points: nothing, Reason: "the operation is public by its purpose"}}
+	case takesSession(o):
+		return []finding.SeverityTerm{{Points: nothing, Reason: "the operation takes a credential as a parameter"}}
+	}
+	return nil
+}
+
+// weighUnprotected returns the impact and the terms of an operation that changes something without
+// signing in. In a document whose other operations require it, one without it is probably forgotten.
+// A document that knows no security at all may leave that to a gateway.
+func (d *specification) weighUnprotected(o *apispec.Operation) (finding.Severity, []finding.SeverityTerm) {
+	terms := publicTerms(o)
+	secured := slices.ContainsFunc(d.api.Operations, (*apispec.Operation).RequiresAuthentication)
+	switch {
+	case !secured:
+		return finding.Low, terms
+	case isForAdministrators(o):
+		return finding.Medium, append(terms, finding.SeverityTerm{Points: severity.Raised,
+			Reason: "the operation is for administrators"})
+	case slices.ContainsFunc(d.api.Operations, func(other *apispec.Operation) bool {
+		return other.Path == o.Path && other.RequiresAuthentication()
+	}):
+		return finding.Medium, append(terms, finding.SeverityTerm{Points: severity.Raised,
+			Reason: "other operations of the path require to sign in"})
+	}
+	return finding.Medium, terms
 }
 
 // parentPointer returns a pointer without its last step.
@@ -452,8 +527,13 @@ func (d *specification) checkParameters(o *apispec.Operation) {
 		d.reported[p.Pointer] = true
 		n := d.root.Find(p.Pointer)
 		if credentialName.MatchString(p.Name) && !strings.HasSuffix(strings.ToLower(p.Name), "page_token") {
-			d.report("no-credentials-in-url", at{p.Pointer, n, "name"}, "The parameter %q of %s puts a credential into "+
-				"the address", shortenName(p.Name), nameOperation(o))
+			var terms []finding.SeverityTerm
+			if isPublicByPurpose(o) { // the link of a mail has no other place for a token that works once
+				terms = publicTerms(o)
+			}
+			d.reportWeighed("no-credentials-in-url", at{p.Pointer, n, "name"}, "", terms, "The parameter %q of %s "+
+				"puts a "+
+				"credential into the address", shortenName(p.Name), nameOperation(o))
 		}
 		if p.In == "path" && identifierName.MatchString(p.Name) && (p.Schema.Is("integer") || p.Schema.Is("number")) {
 			d.report("no-numeric-ids", at{p.Pointer, n, "name"}, "The parameter %q of %s is a number that can be "+

@@ -16,7 +16,10 @@ import (
 	"merlon/internal/scan/scantest"
 )
 
-func TestAnalyzer(t *testing.T) { scantest.Run(t, Analyzer) }
+// The test data holds findings of every profile.
+func TestAnalyzer(t *testing.T) {
+	scantest.Run(t, Analyzer, func(o *scan.Options) { o.Profile = finding.AllProfile })
+}
 
 func TestRulesAreWhole(t *testing.T) {
 	for _, r := range texts.All() {
@@ -268,7 +271,8 @@ func TestUnreadable(t *testing.T) {
 		if len(found) > 0 || (len(reasons) == 1) != (c.code != "") {
 			t.Errorf("%s: findings %q, reasons %+v", c.name, found, reasons)
 		}
-		if len(reasons) == 1 && (reasons[0].Code != c.code || reasons[0].Line < c.line || reasons[0].Path != "api.yaml") {
+		if len(reasons) == 1 && (reasons[0].Code != c.code || reasons[0].Line < c.line ||
+			reasons[0].Path != "api.yaml") {
 			t.Errorf("%s: reason %+v", c.name, reasons[0])
 		}
 	}
