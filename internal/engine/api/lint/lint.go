@@ -124,21 +124,26 @@ type at struct {
 
 // report reports a vulnerability of the rule at the place.
 func (d *specification) report(id string, place at, format string, args ...any) {
-	d.reportWeighed(id, place, "", nil, format, args...)
+	d.reportWeighed(id, place, weight{}, format, args...)
 }
 
-// reportWeighed is report with an impact, which may be empty, and terms. The findings of a rule in
+// A weight is how severe a finding is by itself; an empty impact is that of the rule.
+type weight struct {
+	impact finding.Severity
+	terms  []finding.SeverityTerm
+}
+
+// reportWeighed is report with a weight. The findings of a rule in
 // one document have one cause: they are held until all are known, so that their message can count
 // them.
-func (d *specification) reportWeighed(id string, place at, impact finding.Severity, terms []finding.SeverityTerm,
-	format string, args ...any) {
+func (d *specification) reportWeighed(id string, place at, w weight, format string, args ...any) {
 	line, column := place.node.Place(place.key)
 	cause := id + " " + d.pass.Path
-	if slices.ContainsFunc(terms, func(t finding.SeverityTerm) bool { return t.Points < severity.Harmless }) {
+	if slices.ContainsFunc(w.terms, func(t finding.SeverityTerm) bool { return t.Points < severity.Harmless }) {
 		cause += " public" // by design, which is another decision
 	}
 	d.held[id] = append(d.held[id], finding.Finding{
-		Severity: impact, Terms: terms,
+		Severity: w.impact, Terms: w.terms,
 		Message:  fmt.Sprintf(format, args...),
 		Location: finding.Location{Path: d.pass.Path, StartLine: line, EndLine: line, StartColumn: column},
 		Identity: id + " " + place.pointer, EquivalentRules: same[id], Cause: cause,
@@ -426,7 +431,8 @@ func (d *specification) checkTransportSchemes(pointer string, n *document.Node) 
 	}
 	for i, s := range n.Get("schemes").List() {
 		if v := strings.ToLower(s.Text()); v == "http" || v == "ws" {
-			d.reportWeighed("security-hosts-https", at{fmt.Sprintf("%s/schemes/%d", pointer, i), s, ""}, "", terms,
+			d.reportWeighed("security-hosts-https", at{fmt.Sprintf("%s/schemes/%d", pointer, i), s, ""},
+				weight{terms: terms},
 				"The API is offered by %s, without encryption", v)
 		}
 	}
@@ -447,17 +453,19 @@ func (d *specification) checkAuthentication(o *apispec.Operation, n *document.No
 	}
 	switch {
 	case explicit == nil && safe:
-		d.reportWeighed("protection-global-safe", self, "", publicTerms(o), "%s needs no sign-in", nameOperation(o))
+		d.reportWeighed("protection-global-safe", self, weight{terms: publicTerms(o)}, "%s needs no sign-in",
+			nameOperation(o))
 	case explicit == nil:
-		impact, terms := d.weighUnprotected(o)
-		d.reportWeighed("protection-global-unsafe", self, impact, terms, "%s changes something and needs no sign-in",
+		d.reportWeighed("protection-global-unsafe", self, d.weighUnprotected(o), "%s changes something and needs no "+
+			"sign-in",
 			nameOperation(o))
 	case !safe && !o.RequiresAuthentication():
 		place := self
 		if own != nil {
 			place = at{o.Pointer, n, "security"}
 		}
-		d.reportWeighed("protection-global-unsafe-strict", place, "", publicTerms(o), "%s changes something, and its "+
+		d.reportWeighed("protection-global-unsafe-strict", place, weight{terms: publicTerms(o)}, "%s changes "+
+			"something, and its "+
 			"sign-in is optional or switched off", nameOperation(o))
 	}
 }
@@ -478,22 +486,22 @@ func publicTerms(o *apispec.Operation) []finding.SeverityTerm {
 // weighUnprotected returns the impact and the terms of an operation that changes something without
 // signing in. In a document whose other operations require it, one without it is probably forgotten.
 // A document that knows no security at all may leave that to a gateway.
-func (d *specification) weighUnprotected(o *apispec.Operation) (finding.Severity, []finding.SeverityTerm) {
+func (d *specification) weighUnprotected(o *apispec.Operation) weight {
 	terms := publicTerms(o)
 	secured := slices.ContainsFunc(d.api.Operations, (*apispec.Operation).RequiresAuthentication)
 	switch {
 	case !secured:
-		return finding.Low, terms
+		return weight{finding.Low, terms}
 	case isForAdministrators(o):
-		return finding.Medium, append(terms, finding.SeverityTerm{Points: severity.Raised,
-			Reason: "the operation is for administrators"})
+		return weight{finding.Medium, append(terms, finding.SeverityTerm{Points: severity.Raised,
+			Reason: "the operation is for administrators"})}
 	case slices.ContainsFunc(d.api.Operations, func(other *apispec.Operation) bool {
 		return other.Path == o.Path && other.RequiresAuthentication()
 	}):
-		return finding.Medium, append(terms, finding.SeverityTerm{Points: severity.Raised,
-			Reason: "other operations of the path require to sign in"})
+		return weight{finding.Medium, append(terms, finding.SeverityTerm{Points: severity.Raised,
+			Reason: "other operations of the path require to sign in"})}
 	}
-	return finding.Medium, terms
+	return weight{finding.Medium, terms}
 }
 
 // parentPointer returns a pointer without its last step.
@@ -531,9 +539,10 @@ func (d *specification) checkParameters(o *apispec.Operation) {
 			if isPublicByPurpose(o) { // the link of a mail has no other place for a token that works once
 				terms = publicTerms(o)
 			}
-			d.reportWeighed("no-credentials-in-url", at{p.Pointer, n, "name"}, "", terms, "The parameter %q of %s "+
-				"puts a "+
-				"credential into the address", shortenName(p.Name), nameOperation(o))
+			d.reportWeighed("no-credentials-in-url", at{p.Pointer, n, "name"}, weight{terms: terms},
+				"The parameter %q of %s "+
+					"puts a "+
+					"credential into the address", shortenName(p.Name), nameOperation(o))
 		}
 		if p.In == "path" && identifierName.MatchString(p.Name) && (p.Schema.Is("integer") || p.Schema.Is("number")) {
 			d.report("no-numeric-ids", at{p.Pointer, n, "name"}, "The parameter %q of %s is a number that can be "+
