@@ -248,7 +248,7 @@ var mayImport = map[string]string{
 	"internal/vex":    "internal/errs internal/finding internal/scan",
 	"internal/report": "internal/errs internal/finding internal/scan internal/sbom internal/severity internal/upgrade",
 
-	"internal/engine/container": "internal/errs internal/finding internal/scan internal/image " +
+	"internal/engine/container": "internal/errs internal/finding internal/scan internal/image internal/severity " +
 		"internal/engine/secrets internal/engine/sca",
 
 	"internal/audit":       "internal/errs internal/tenant",

@@ -21,8 +21,9 @@
 //	What to change, with code.
 //
 // The first paragraph is the short description; all up to "How to fix" is the description.
-// The list may also have OWASP (categories that do not follow from the CWE), Language and
-// Link. It may be missing where an analyzer keeps this data elsewhere.
+// The list may also have OWASP (categories that do not follow from the CWE), Language, Link and
+// Profile (all: the rule is a checklist or form, which the default profile leaves out). It may
+// be missing where an analyzer keeps this data elsewhere.
 package ruletext
 
 import (
@@ -219,8 +220,12 @@ func setField(r *finding.Rule, name, value string) error {
 		r.Language = value
 	case "Link":
 		r.Link = value
+	case "Profile":
+		if r.Profile = finding.Profile(value); !slices.Contains(finding.Profiles, r.Profile) {
+			return fmt.Errorf("profile %q is not default or all", value)
+		}
 	default:
-		return fmt.Errorf("unknown field %q; want Rule, Severity, Confidence, CWE, OWASP, Language or Link", name)
+		return fmt.Errorf("unknown field %q; want Rule, Severity, Confidence, CWE, OWASP, Language, Link or Profile", name)
 	}
 	return nil
 }

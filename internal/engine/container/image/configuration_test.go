@@ -81,7 +81,7 @@ func TestConfiguration(t *testing.T) {
 			"777 /tmp", Files: []imagetest.File{{Name: "b", Content: "b"}}}, {Step: "CMD [\"sh\"]"}, copied}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := examine(t, scan.Options{}, c.config, c.layers...)
+			r := examine(t, scan.Options{Profile: finding.AllProfile}, c.config, c.layers...)
 			var got []string
 			for _, f := range r.findings {
 				got = append(got, strings.TrimPrefix(f.RuleID, "container/image/")+" "+

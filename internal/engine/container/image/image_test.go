@@ -602,3 +602,23 @@ func FuzzReaders(f *testing.F) {
 		}
 	})
 }
+
+// An image's package without a fix weighs less, one that is attacked most.
+func TestWeigh(t *testing.T) {
+	for name, c := range map[string]struct {
+		advisory finding.Advisory
+		upgrade  string
+		want     finding.Severity
+		terms    int
+	}{
+		"fixed":     {finding.Advisory{Severity: finding.Medium}, "2.0", finding.Medium, 0},
+		"unfixed":   {finding.Advisory{Severity: finding.Medium}, "", finding.Medium, 1},
+		"exploited": {finding.Advisory{Severity: finding.Medium, KEV: &finding.KEV{}}, "", finding.Critical, 0},
+		"malicious": {finding.Advisory{Severity: finding.High, Malicious: true}, "", finding.Critical, 0},
+	} {
+		m := packageMatch{AdvisoryMatch: scan.AdvisoryMatch{Advisory: &c.advisory, Upgrade: c.upgrade}}
+		if got, terms := m.weigh(); got != c.want || len(terms) != c.terms {
+			t.Errorf("%s: %s with the terms %v, want %s with %d", name, got, terms, c.want, c.terms)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"merlon/internal/engine/sca/inventory"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
+	"merlon/internal/severity"
 )
 
 // This file looks the packages up and reports what is known of them.
@@ -209,13 +210,27 @@ func (m *packageMatch) toFinding() finding.Finding {
 	if len(m.also) > 0 {
 		what += " (also " + inventory.List(m.also) + ")"
 	}
+	impact, terms := m.weigh()
 	return finding.Finding{
-		Severity: m.Advisory.Severity, Message: m.Advisory.Message(what, m.Upgrade),
+		Severity: impact, Terms: terms, Message: m.Advisory.Message(what, m.Upgrade),
 		Location: finding.Location{Path: m.Path, StartLine: m.Line, EndLine: m.Line}, Layer: m.Layer, Also: m.copies,
 		Package: &finding.PackageMatch{Package: m.Package, Introduced: m.Introduced, Fixed: m.Fixed,
 			Upgrade: m.Upgrade},
 		Identity: m.Advisory.ID + " " + ecosystemFamily(m.Ecosystem) + " " + cmp.Or(m.Source, m.Name),
 	}
+}
+
+// weigh returns the impact of the match and what its context changes. A package that is an attack
+// or that is known to be exploited is critical. Without a fixed version nobody can act but by
+// removing the package, so others come first.
+func (m *packageMatch) weigh() (finding.Severity, []finding.SeverityTerm) {
+	switch {
+	case m.Advisory.Malicious || m.Advisory.KEV != nil:
+		return finding.Critical, nil
+	case m.Upgrade == "":
+		return m.Advisory.Severity, []finding.SeverityTerm{{Points: severity.Lowered, Reason: "no fixed version"}}
+	}
+	return m.Advisory.Severity, nil
 }
 
 // ecosystemFamily cuts the release off an ecosystem: an image that moves to the next

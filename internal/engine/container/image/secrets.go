@@ -129,6 +129,7 @@ func (e *examination) reportSecrets() {
 				f := h.Finding
 				f.Layer = e.describeLayer(v.layer)
 				f.Layer.Deleted = !shown[at]
+				f.Cause = "" // every layer has to be built anew: places stay apart
 				f.Message = withLayer(cmp.Or(f.Message, h.rule.Name), f.Layer)
 				e.Report(h.rule, f)
 			}
