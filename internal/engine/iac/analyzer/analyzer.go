@@ -110,21 +110,8 @@ func analyzeTree(p *scan.ProjectPass, ask queryLibrary) error {
 // newFinding makes the finding of a flaw.
 func newFinding(f kics.Flaw) finding.Finding {
 	address := resourceAddress(f)
-	message := f.Rule.Name
-	if f.Actual != "" {
-		message = sam.Written(cleanText(f.Actual))
-	}
-	if address != "" {
-		message = address + ": " + message
-	}
-	if f.Expected != "" {
-		message += ". Expected: " + sam.Written(cleanText(f.Expected))
-	}
-	if f.Document.Variant != "" {
-		message += " (with " + f.Document.Variant + ")"
-	}
 	return finding.Finding{
-		RuleID: f.Rule.ID, Message: message, Language: f.Rule.Language,
+		RuleID: f.Rule.ID, Message: messageOf(f, address), Language: f.Rule.Language,
 		Location: finding.Location{Path: f.Path, StartLine: f.Line, EndLine: f.Line},
 		Severity: f.Severity, Terms: termsOf(f), Fix: fixOf(f), Cause: causeOf(f),
 		Identity: strings.Join([]string{address, f.Key}, "\n"),

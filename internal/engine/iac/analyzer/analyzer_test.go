@@ -64,7 +64,7 @@ func TestDescribe(t *testing.T) {
 	})
 	want := finding.Finding{
 		RuleID: "iac/kubernetes/x", Language: "Kubernetes",
-		Message:  "Pod/web: metadata.name=web is undefined. Expected: it should be defined",
+		Message:  "Pod/web: it is not set",
 		Location: finding.Location{Path: "pod.yaml", StartLine: 3, EndLine: 3},
 		Identity: "Pod/web\nmetadata.name={{web}}",
 	}
