@@ -137,7 +137,7 @@ func TestHostileTargets(t *testing.T) {
 				}
 				return dial(ctx, network, address)
 			}
-			o.Live.Target.Requests = 400
+			o.Live.Target.Requests = 150
 			o.Limits.LiveTime = time.Minute
 		})
 		if len(got.Statuses) != 1 {
