@@ -214,6 +214,8 @@ type Reach struct {
 	Verdict ReachVerdict `json:"verdict"`
 	Reason  string       `json:"reason"`          // for people
 	Steps   []Step       `json:"steps,omitempty"` // a way to the call, or the imports
+	// TestsOnly says that the program imports the package in its tests only.
+	TestsOnly bool `json:"testsOnly,omitempty"`
 }
 
 // A ReachVerdict says how far a program uses the flawed code of a package.

@@ -135,6 +135,7 @@ func TestContextTerms(t *testing.T) {
 		{"nothing known", match{}, 0},
 		{"development", match{pkg: finding.Package{Dev: true}}, -1},
 		{"called", match{reach: &finding.Reach{Verdict: finding.Reachable}}, 1},
+		{"by tests", match{reach: &finding.Reach{Verdict: finding.Imported, TestsOnly: true}}, -1},
 		{"imported", match{reach: &finding.Reach{Verdict: finding.Imported}}, 0},
 		{"not imported", match{pkg: finding.Package{Dev: true}, reach: &finding.Reach{Verdict: finding.NotFound}}, -2},
 	} {

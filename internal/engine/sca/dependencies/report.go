@@ -234,10 +234,12 @@ func (m *match) contextTerms() []finding.SeverityTerm {
 	if m.reach == nil {
 		return out
 	}
-	switch m.reach.Verdict {
-	case finding.Reachable:
+	switch {
+	case m.reach.TestsOnly && !m.pkg.Dev:
+		out = append(out, finding.SeverityTerm{Points: severity.Lowered, Reason: "imported by tests only"})
+	case m.reach.Verdict == finding.Reachable:
 		out = append(out, finding.SeverityTerm{Points: severity.Raised, Reason: "vulnerable function called"})
-	case finding.NotFound:
+	case m.reach.Verdict == finding.NotFound:
 		out = append(out, finding.SeverityTerm{Points: severity.Lowered, Reason: "package not imported"})
 	}
 	return out

@@ -48,8 +48,11 @@ var stdlib = func() map[string]bool {
 
 // importNames returns the names under which a package is imported, whether they are
 // certain, and whether it is used without any.
-func importNames(pkg *finding.Package) (names []string, certain, silent bool) {
+func (p *Program) importNames(pkg *finding.Package) (names []string, certain, silent bool) {
 	switch pkg.Ecosystem {
+	case "Packagist":
+		known := p.composer[strings.ToLower(pkg.Name)]
+		return known.namespaces, len(known.namespaces) > 0, known.silent
 	case "npm", "Go":
 		return []string{pkg.Name}, true, false
 	case "PyPI":
@@ -136,7 +139,7 @@ func (p *Program) findUnexplained() {
 	for i := range p.tree.Packages {
 		pkg := &p.tree.Packages[i]
 		if language := ecosystems[pkg.Ecosystem]; p.read[language] {
-			names, _, _ := importNames(pkg)
+			names, _, _ := p.importNames(pkg)
 			claimed[language] = append(claimed[language], names...)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package reach answers whether a program uses the flawed code of its dependencies:
-// it reads the program's own sources in Java, JavaScript, TypeScript, Python and Go,
+// it reads the program's own sources in Java, JavaScript, TypeScript, Python, Go and PHP,
 // joins them to a call graph (package callgraph), and looks for imports of a dependency
 // and for calls into it from code that can run.
 //
@@ -60,6 +60,7 @@ type Program struct {
 	unexplained map[string]string            // by language: an import of nobody knows what
 	texts       map[string]map[string]string // by language: files that name modules in texts
 	packages    map[string][]use             // uses by language and package, of those that were asked for
+	composer    map[string]composerPackage   // by name
 }
 
 // A use is an import of something that the program does not declare, or a call of it.
@@ -75,7 +76,8 @@ type use struct {
 }
 
 // ecosystems gives the language whose programs import the packages of an ecosystem.
-var ecosystems = map[string]string{"npm": "javascript", "PyPI": "python", "Maven": "java", "Go": "go"}
+var ecosystems = map[string]string{"npm": "javascript", "PyPI": "python", "Maven": "java", "Go": "go",
+	"Packagist": "php"}
 
 // Supported reports whether packages of the ecosystem can be looked for.
 func Supported(ecosystem string) bool { return ecosystems[ecosystem] != "" }
@@ -85,7 +87,7 @@ func languageFamily(l *lang.Language) string {
 	switch l.Name {
 	case "javascript", "typescript", "tsx", "component":
 		return "javascript"
-	case "java", "python", "go":
+	case "java", "python", "go", "php":
 		return l.Name
 	}
 	return ""
@@ -101,6 +103,9 @@ func Read(t Tree, asked []string) (*Program, error) {
 		wanted[ecosystems[ecosystem]] = true
 	}
 	delete(wanted, "")
+	if wanted["php"] {
+		p.readComposer()
+	}
 	files, err := p.lowerSources(wanted)
 	if err != nil {
 		return nil, err
@@ -401,6 +406,8 @@ func (p *Program) isVisible(fn *ir.Function) bool {
 		return !hasModifier(fn, "private")
 	case "python":
 		return fn.Class != nil && !strings.HasPrefix(fn.Name, "_") || strings.HasPrefix(fn.Name, "__")
+	case "php":
+		return !hasModifier(fn, "private")
 	case "javascript":
 		return fn.Class != nil || hasModifier(fn, "export") || slices.Contains(p.graph.Exposed(fn.File.Module), fn)
 	}

@@ -41,7 +41,7 @@ func (p *Program) Verdict(pkg *finding.Package, flaw Flaw) *finding.Reach {
 	case !p.read[language]:
 		return unknownReach("there are no sources of the program in the language of its packages")
 	}
-	names, certain, silent := importNames(pkg)
+	names, certain, silent := p.importNames(pkg)
 	uses := p.usesOf(language, pkg.Name, names)
 	if language == "go" && (pkg.Name == "stdlib" || pkg.Name == "toolchain") {
 		uses, silent = p.findUses(language, flaw.importPaths()), true // its dependencies use it as well
@@ -49,6 +49,9 @@ func (p *Program) Verdict(pkg *finding.Package, flaw Flaw) *finding.Reach {
 	// The cases go from evidence to doubt: a use decides, and "not found" needs that nothing speaks
 	// against it.
 	if len(uses) > 0 {
+		if others := flaw.otherPackages(language, uses); others != "" {
+			return &finding.Reach{Verdict: finding.NotFound, Reason: others}
+		}
 		return p.judgeUses(uses, flaw)
 	}
 	if pkg.Scope == finding.Transitive || pkg.Scope == finding.UnknownDependency && pkg.Ecosystem != "Go" {
@@ -59,6 +62,11 @@ func (p *Program) Verdict(pkg *finding.Package, flaw Flaw) *finding.Reach {
 	}
 	if r := p.doubtNotFound(language, certain); r != nil {
 		return r
+	}
+	if language == "php" {
+		if file := p.namespaceInText(names); file != "" || len(names) == 0 {
+			return unknownReach("nothing imports it, but its namespace may stand in a text")
+		}
 	}
 	if file := p.settingNaming(pkg.Name); file != "" {
 		return unknownReach("nothing imports it, but %s names it", file)
@@ -125,6 +133,12 @@ func (p *Program) judgeUses(uses []use, flaw Flaw) *finding.Reach {
 	if flaw.namesFunctions() {
 		r.Reason = "it is imported, but no call of the flawed functions was found in code that can run"
 	}
+	// Imports of the program itself come first: those of its tests say less.
+	uses = slices.Clone(uses)
+	slices.SortStableFunc(uses, func(a, b use) int { return boolRank(a.inTest()) - boolRank(b.inTest()) })
+	if uses[0].inTest() {
+		r.TestsOnly, r.Reason = true, "only tests import it"
+	}
 	for _, u := range uses {
 		if !u.call && len(r.Steps) < maxSteps {
 			r.Steps = append(r.Steps, finding.Step{Kind: finding.Source, Message: "imports " + u.name,
@@ -132,6 +146,34 @@ func (p *Program) judgeUses(uses []use, flaw Flaw) *finding.Reach {
 		}
 	}
 	return r
+}
+
+// inTest reports whether the use is in a test.
+func (u use) inTest() bool { return lang.Test(u.function.File.Tree.Path) }
+
+// boolRank orders false before true.
+func boolRank(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// otherPackages returns why a used module is not affected: of a module of Go the advisory names
+// the packages, and the program imports others only. Empty otherwise.
+func (f Flaw) otherPackages(language string, uses []use) string {
+	if language != "go" || len(f.Symbols) == 0 {
+		return ""
+	}
+	for _, s := range f.Symbols {
+		if s.Path == "" || slices.ContainsFunc(uses, func(u use) bool {
+			rest, ok := strings.CutPrefix(u.name, s.Path)
+			return ok && (rest == "" || rest[0] == '.')
+		}) {
+			return ""
+		}
+	}
+	return "the program imports other packages of the module, and not " + f.Symbols[0].Path
 }
 
 // judgeTransitive says of a package that nothing imports and that others brought in: it is
@@ -142,7 +184,7 @@ func (p *Program) judgeTransitive(language string, pkg *finding.Package) *findin
 	}
 	name, _ := cutVersion(pkg.Via[0])
 	parent := finding.Package{Ecosystem: pkg.Ecosystem, Name: name}
-	names, _, _ := importNames(&parent)
+	names, _, _ := p.importNames(&parent)
 	uses := p.usesOf(language, name, names)
 	if len(uses) == 0 {
 		return unknownReach("nothing imports it, nor %s, which brought it in", name)
