@@ -306,7 +306,7 @@ var mayImport = map[string]string{
 		"internal/registry/catalog internal/registry/credential internal/livetarget internal/livetarget/ownership",
 	"internal/cli": "internal/connbroker internal/notice internal/oast internal/chromium examples internal/vex internal/errs " +
 		"internal/config internal/server client internal/scan internal/engine/all internal/engine/sast " +
-		sast("rule rules ruletest") + " internal/report" +
+		sast("rule rules ruletest") + " internal/engine/sca internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image " +
 		"internal/outbound internal/registry internal/registry/credential internal/verify internal/upgrade internal/codefix" +
 		" internal/store internal/store/sqlite internal/store/postgres",

@@ -33,6 +33,7 @@ type Meta struct {
 	Newest     time.Time        `json:"newest"`  // the latest modification of a record
 	Records    int              `json:"records"` // that are in force and name a package
 	Ecosystems map[string]Count `json:"ecosystems"`
+	Licenses   int              `json:"licenses,omitempty"` // packages whose licences were imported
 
 	EPSS *Feed `json:"epss,omitempty"` // nil when none was imported
 	KEV  *Feed `json:"kev,omitempty"`

@@ -175,7 +175,8 @@ func (b *builder) importSources(ctx context.Context, o BuildOptions) error {
 		}
 		// A wrong path, such as the folder above, would otherwise succeed with nothing imported.
 		if b.report.Read+b.report.Feeds == before && len(b.report.Malformed) == 0 {
-			return errs.E(errs.Invalid, "%s contains no OSV records, EPSS scores or KEV catalogue", source)
+			return errs.E(errs.Invalid, "%s contains no OSV records, EPSS scores, KEV catalogue or table of licences",
+				source)
 		}
 	}
 	for i := range b.held {
@@ -246,6 +247,9 @@ func (b *builder) takeInput(in input) error {
 		b.takeFeed(in.name, in.feed)
 		return nil
 	}
+	if in.licenses != nil {
+		return b.takeLicenses(in.name, in.licenses)
+	}
 	b.report.Read++
 	if in.err != nil {
 		b.reportMalformed(in)
@@ -253,9 +257,31 @@ func (b *builder) takeInput(in input) error {
 	if in.record == nil {
 		return nil
 	}
-	r := in.record
+	return b.takeRecord(in.name, in.record)
+}
+
+// takeLicenses takes the licences of a table: those of a package replace what was known of it.
+func (b *builder) takeLicenses(name string, t *licenseTable) error {
+	for _, text := range t.bad {
+		b.addMalformed(Malformed{name, text})
+	}
+	b.report.MalformedMore += t.more
+	before := b.report
+	b.report.Feeds++
+	for _, r := range t.records {
+		if err := b.takeRecord(name, r); err != nil {
+			return err
+		}
+	}
+	// The counts of the report are those of vulnerability records.
+	b.report.Added, b.report.Updated, b.report.Unchanged = before.Added, before.Updated, before.Unchanged
+	return nil
+}
+
+// takeRecord takes a record that takes the place of what is known of it.
+func (b *builder) takeRecord(name string, r *record) error {
 	modified := toMillis(r.modified)
-	if !b.countChange(in.name, r, modified) {
+	if !b.countChange(name, r, modified) {
 		return nil
 	}
 	if !r.salvaged {
@@ -401,7 +427,7 @@ func (b *builder) writeIndex(now time.Time) error {
 		rest = rest[n:]
 	}
 	b.report.Imported = now.UTC().Truncate(time.Millisecond)
-	b.report.Ecosystems, b.report.Records = c.countByEcosystem(), c.all.n
+	b.report.Ecosystems, b.report.Records, b.report.Licenses = c.countByEcosystem(), c.all.n, c.licenses
 	for _, name := range b.unreadable {
 		b.report.Unreadable = append(b.report.Unreadable, name)
 	}

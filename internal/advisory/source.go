@@ -40,6 +40,8 @@ type input struct {
 	// nil for a record or an error
 	feed   *feed
 	isFeed bool // or should be one
+	// of a table of licences; nil for anything else
+	licenses *licenseTable
 	// why the file cannot be used; the import continues with the next one
 	err error
 }
@@ -122,6 +124,11 @@ func (b *batch) parseFiles() {
 // parseFile parses the file as what it is.
 func (in *input) parseFile(f rawFile) {
 	if f.csv {
+		if text, err := gunzip(f.data); err == nil && isLicenseTable(text) {
+			in.isFeed = true
+			in.licenses, in.err = parseLicenses(text)
+			return
+		}
 		in.feed, in.err = parseCSV(f.name, f.data)
 		in.isFeed = true
 		return

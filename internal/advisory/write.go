@@ -87,6 +87,7 @@ func (o *output) syncFile() error {
 type counter struct {
 	by       map[string]*tally
 	all      tally
+	licenses int     // packages of which they are known
 	modified []int64 // of each record, in milliseconds
 }
 
@@ -117,8 +118,12 @@ func (t *tally) addRecord(number uint32) {
 
 // addBlock counts the records of a package.
 func (c *counter) addBlock(b *block) {
-	if b.key.base == scoreEcosystem {
+	switch b.key.base {
+	case scoreEcosystem:
 		return // no package
+	case licenseEcosystem:
+		c.licenses++
+		return
 	}
 	t := c.by[b.key.base]
 	if t == nil {

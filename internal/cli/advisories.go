@@ -36,7 +36,7 @@ type advisoriesCommand struct {
 type importCommand struct {
 	config.Store `embed:""`
 	// Source may mix folders, archives and bundles; of two records with one id the newer is kept.
-	Source []string `arg:"" name:"path" type:"path" help:"Folder, zip or file of OSV records, EPSS scores, a KEV catalogue, or a bundle (merlon advisories export). Records are added; the newer version of a record wins."`
+	Source []string `arg:"" name:"path" type:"path" help:"Folder, zip or file of OSV records, EPSS scores, a KEV catalogue, a table of licences, or a bundle (merlon advisories export). Records are added; the newer version of a record wins."`
 	Output string   `type:"path" placeholder:"FILE" help:"Write a data file for merlon scan --advisories instead of the database. Records in an existing file are kept."`
 }
 
@@ -115,6 +115,9 @@ func (p *printer) printFeeds(m advisory.Meta, now time.Time) {
 			p.printf("%s: %d %s of %s (%s), imported %s.\n", f.name, f.feed.Entries, f.what, formatDay(f.feed.Date),
 				describeAge(f.feed.Date, now), formatDay(f.feed.Imported))
 		}
+	}
+	if m.Licenses > 0 {
+		p.printf("Licences of %s.\n", countNoun(m.Licenses, "package"))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"merlon/internal/advisory"
 	"merlon/internal/config"
 	"merlon/internal/engine/all"
+	"merlon/internal/engine/sca/inventory"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
 	"merlon/internal/outbound"
@@ -45,6 +46,8 @@ type scanCommand struct {
 	Advisories string `type:"path" placeholder:"PATH" help:"Vulnerability records: a data file (merlon advisories import --output), or a folder or zip in the OSV format."`
 
 	VEX []string `name:"vex" type:"path" placeholder:"FILE" help:"VEX document in OpenVEX or CycloneDX. Vulnerabilities stated as not affected or fixed stay in reports but do not count for --fail-on. May be repeated."`
+
+	LicenseCaches bool `default:"true" negatable:"" help:"Read licences that the tree does not name from the caches of package managers on this machine: the module cache of Go, Maven, Gradle, Cargo, NuGet, RubyGems, and the active Python environment."`
 
 	Rules     []string      `type:"path" placeholder:"PATH" help:"File or folder with additional rules in the Semgrep format. May be repeated."`
 	OnlyRules bool          `help:"Use only the rules of --rules, and analyze only source code."`
@@ -191,11 +194,21 @@ func (c *scanCommand) runLocal(ctx context.Context, host Host, analyses []findin
 	return c.writeReport(host, c.Format, func(h scan.Handler) error {
 		// statements marks findings before the report sees them; the progress line needs no
 		// marks.
-		if err := scan.Run(ctx, options, scan.Tee(statements.Mark(h), newProgressHandler(host.Stderr))); err != nil {
+		h = c.withLicenseCaches(host, statements.Mark(h))
+		if err := scan.Run(ctx, options, scan.Tee(h, newProgressHandler(host.Stderr))); err != nil {
 			return fmt.Errorf("scan %s: %w", cmp.Or(c.Path, c.Image), err)
 		}
 		return nil
 	})
+}
+
+// withLicenseCaches returns a handler that completes licences from the caches of the user. A
+// worker has none of the project, and an image has what is in it.
+func (c *scanCommand) withLicenseCaches(host Host, next scan.Handler) scan.Handler {
+	if !c.LicenseCaches || c.Format == "stream" || c.Image != "" {
+		return next
+	}
+	return inventory.FillLicenses(next, host.Getenv)
 }
 
 // newVerifier asks issuers through the guarded client, and logs to standard error.

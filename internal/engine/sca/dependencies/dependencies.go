@@ -28,7 +28,10 @@ var Analyzer = &scan.Analyzer{
 
 // findVulnerable takes the inventory, looks every package up and reports both.
 func findVulnerable(p *scan.ProjectPass) error {
-	packages, err := inventory.Take(inventory.Tree{Context: p.Context, FS: p.FS, Files: p.Files, Degrade: p.Degrade})
+	// The data file has licences where a table of them was imported.
+	licenses, _ := p.Advisories.(inventory.LicenseSource)
+	packages, err := inventory.Take(inventory.Tree{Context: p.Context, FS: p.FS, Files: p.Files, Degrade: p.Degrade,
+		Licenses: licenses})
 	if err != nil {
 		return err
 	}

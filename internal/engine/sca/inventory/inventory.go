@@ -41,6 +41,14 @@ type Tree struct {
 	FS      fs.FS
 	Files   []scan.File       // sorted by path
 	Degrade func(scan.Reason) // takes what could not be looked at
+
+	Licenses LicenseSource // what was imported; nil for nothing
+}
+
+// A LicenseSource knows licences of packages that the tree says nothing of.
+type LicenseSource interface {
+	// License returns the licence of a version of a package, or "".
+	License(ecosystem, name, version string) string
 }
 
 // Take returns the packages of all files, sorted, each once per file and version.

@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -58,6 +59,36 @@ func (inv *inventory) addLicenses(packages []finding.Package) {
 			if e := in.findLicense(p); e != "" {
 				p.Licenses = []string{e}
 			}
+		}
+	}
+	inv.completeLicenses(packages)
+}
+
+// completeLicenses sets licences from what stands elsewhere: in another manifest of the tree
+// that names the same version, in the imported table, and in the rules of the publisher. Nothing
+// of it takes the place of what a package itself says.
+func (inv *inventory) completeLicenses(packages []finding.Package) {
+	key := func(p *finding.Package) string { return p.Ecosystem + " " + p.Name + " " + p.Version }
+	known := map[string][]string{}
+	for i := range packages {
+		if p := &packages[i]; len(p.Licenses) > 0 {
+			known[key(p)] = p.Licenses
+		}
+	}
+	for i := range packages {
+		p := &packages[i]
+		if len(p.Licenses) > 0 {
+			continue
+		}
+		if p.Licenses = slices.Clone(known[key(p)]); len(p.Licenses) > 0 {
+			continue
+		}
+		e := ""
+		if inv.Licenses != nil {
+			e = license.Expression(inv.Licenses.License(p.Ecosystem, p.Name, p.Version))
+		}
+		if e = cmp.Or(e, license.OfPublisher(p.Ecosystem, p.Name, p.Version)); e != "" {
+			p.Licenses = []string{e}
 		}
 	}
 }
@@ -318,10 +349,7 @@ func (in *installedPackages) moduleLicense(name string) string {
 func (in *installedPackages) textLicense(dir string) string {
 	for _, folder := range []string{dir, path.Join(dir, "licenses")} {
 		for _, name := range in.inv.folders[folder] {
-			// LICENSE, License.txt, LICENSE-MIT, COPYING.LESSER
-			upper := strings.ToUpper(name)
-			if !strings.HasPrefix(upper, "LICENSE") && !strings.HasPrefix(upper, "LICENCE") &&
-				!strings.HasPrefix(upper, "COPYING") {
+			if !isLicenseFile(name) {
 				continue
 			}
 			if in.texts++; in.texts > maxTexts {

@@ -96,7 +96,7 @@ func TestLicenses(t *testing.T) {
 		"x/y": "MIT OR GPL-3.0-or-later", "x/z": "LGPL-3.0-only",
 		"Py_One": "Apache-2.0", "two": "MIT AND ISC", "py-one": "Apache-2.0", "rack": "MIT OR Ruby",
 		"time": "MIT OR Apache-2.0", "example.com/m": "ISC",
-		"g:p": "Apache-2.0 OR EPL-2.0", "g:j": "Apache-2.0 OR EPL-2.0", "N.One": "MIT",
+		"stdlib": "BSD-3-Clause", "g:p": "Apache-2.0 OR EPL-2.0", "g:j": "Apache-2.0 OR EPL-2.0", "N.One": "MIT",
 	}
 	for name := range want {
 		if got[name] != want[name] {

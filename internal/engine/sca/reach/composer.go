@@ -54,7 +54,8 @@ func (p *Program) readComposer() {
 // readComposerPackage reads an entry of a composer.lock.
 func readComposerPackage(pkg *document.Node) composerPackage {
 	load := pkg.Get("autoload")
-	out := composerPackage{silent: slices.Contains(discovered, pkg.TextOf("type")) || pkg.At("extra", "laravel") != nil ||
+	out := composerPackage{silent: slices.Contains(discovered, pkg.TextOf("type")) ||
+		pkg.At("extra", "laravel") != nil ||
 		len(load.Get("files").List()) > 0 || len(load.Get("classmap").List()) > 0}
 	for _, kind := range []string{"psr-4", "psr-0"} {
 		for _, e := range load.Get(kind).Pairs() {
@@ -72,7 +73,8 @@ func readComposerPackage(pkg *document.Node) composerPackage {
 
 // phpTexts are the forms of files in which a PHP program names classes of packages without an
 // import: fully, or in settings of a framework.
-var phpTexts = []string{".php", ".phtml", ".inc", ".module", ".yaml", ".yml", ".xml", ".neon", ".twig", ".json", ".latte"}
+var phpTexts = []string{".php", ".phtml", ".inc", ".module", ".yaml", ".yml", ".xml", ".neon", ".twig", ".json",
+	".latte"}
 
 // namespaceInText returns a file that has one of the namespaces in any form, or "".
 func (p *Program) namespaceInText(namespaces []string) string {
