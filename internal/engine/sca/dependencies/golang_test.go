@@ -44,7 +44,7 @@ func goRecords(t *testing.T) *advisory.File {
 func TestStandardLibrary(t *testing.T) {
 	const module = "module m\n\ngo 1.26.1\n"
 	hidden := []string{
-		"high-3 go.mod:3 stdlib 1.26.1 is affected by GO-1 (fixed in 1.26.3)",
+		"high-4 go.mod:3 stdlib 1.26.1 is affected by GO-1 (fixed in 1.26.3)",
 		"high-4 go.mod:3 stdlib 1.26.1 is affected by GO-2 (fixed in 1.26.5)",
 	}
 	main := "package main\n\nimport \"net/http\"\n\nfunc main() { http.Get(\"\") }\n"

@@ -214,11 +214,20 @@ func makeFinding(m *match) finding.Finding {
 		Language: languageOf[m.pkg.Ecosystem],
 		Location: finding.Location{Path: m.pkg.Path, StartLine: m.pkg.Line, EndLine: m.pkg.Line},
 		Package:  &pkg,
-		Terms:    append(m.terms, m.contextTerms()...),
+		Terms:    m.severityTerms(),
 		// Neither line nor version: the finding stays the same until the advisory no longer
 		// applies.
 		Identity: a.ID + " " + m.pkg.Ecosystem + " " + m.pkg.Name,
 	}
+}
+
+// severityTerms returns the terms of the match. What is told as one finding elsewhere stays below
+// it, whatever its use.
+func (m *match) severityTerms() []finding.SeverityTerm {
+	if len(m.terms) > 0 {
+		return m.terms
+	}
+	return m.contextTerms()
 }
 
 // contextTerms returns how the use of the package changes the severity. Nothing lowers a package
