@@ -108,6 +108,7 @@ type Advisories struct {
 	AdvisoriesEcosystem []string      `placeholder:"NAME" group:"Advisories" help:"Ecosystems to take from the mirror. Default: all that it lists."`
 	AdvisoriesEPSS      string        `name:"advisories-epss" placeholder:"URL" group:"Advisories" secret:"" help:"URL of the EPSS scores, such as https://epss.empiricalsecurity.com/epss_scores-current.csv.gz."`
 	AdvisoriesKEV       string        `name:"advisories-kev" placeholder:"URL" group:"Advisories" secret:"" help:"URL of the catalogue of known exploited vulnerabilities (KEV), such as https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json."`
+	AdvisoriesLicenses  string        `name:"advisories-licenses" placeholder:"URL" group:"Advisories" secret:"" help:"URL of a table of licences by package (docs/licences.md). Default: none; a table is imported by hand."`
 	AdvisoriesKeyFile   string        `type:"path" placeholder:"FILE" group:"Advisories" help:"Public key (minisign) of the mirror. With one, each file must have a valid signature beside it (.minisig)."`
 	AdvisoriesDigest    bool          `group:"Advisories" help:"Require a SHA-256 digest beside each file of the mirror (.sha256). Without this setting, a digest is verified only where there is one."`
 	AdvisoriesInterval  time.Duration `default:"24h" group:"Advisories" help:"Update interval of merlon serve; 0 disables updates."`
@@ -127,7 +128,7 @@ func (a Advisories) Key() (string, error) {
 
 // Updates reports whether the data is to be updated now and then.
 func (a Advisories) Updates() bool {
-	return a.AdvisoriesInterval > 0 && a.AdvisoriesMirror+a.AdvisoriesEPSS+a.AdvisoriesKEV != ""
+	return a.AdvisoriesInterval > 0 && a.AdvisoriesMirror+a.AdvisoriesEPSS+a.AdvisoriesKEV+a.AdvisoriesLicenses != ""
 }
 
 // Limits bound what one user or organization makes others receive, or the service

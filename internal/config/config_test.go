@@ -154,6 +154,7 @@ func TestUpdates(t *testing.T) {
 		{Advisories{AdvisoriesInterval: time.Hour}, false},
 		{Advisories{AdvisoriesInterval: time.Hour, AdvisoriesMirror: "https://osv.example"}, true},
 		{Advisories{AdvisoriesInterval: time.Hour, AdvisoriesKEV: "https://kev.example"}, true},
+		{Advisories{AdvisoriesInterval: time.Hour, AdvisoriesLicenses: "https://licences.example/all.csv.gz"}, true},
 		{Advisories{AdvisoriesMirror: "https://osv.example"}, false},
 	} {
 		if got := c.a.Updates(); got != c.want {

@@ -155,7 +155,8 @@ func fetchAdvisories(ctx context.Context, c config.Advisories, client mirror.Cli
 	}
 	return mirror.Fetch(ctx, mirror.Options{
 		Base: c.AdvisoriesMirror, Ecosystems: c.AdvisoriesEcosystem, EPSS: c.AdvisoriesEPSS, KEV: c.AdvisoriesKEV,
-		Key: key, Digest: c.AdvisoriesDigest, Client: client, Dir: filepath.Join(to.dir, "fetched"), Now: to.now,
+		Licenses: c.AdvisoriesLicenses,
+		Key:      key, Digest: c.AdvisoriesDigest, Client: client, Dir: filepath.Join(to.dir, "fetched"), Now: to.now,
 	}, mirror.Known{Mirror: to.known, Modified: func() (map[string]int64, error) {
 		if to.previous == "" {
 			return nil, nil

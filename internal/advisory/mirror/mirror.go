@@ -36,6 +36,7 @@ type Options struct {
 	Ecosystems []string // empty: those that the mirror lists
 	EPSS       string   // address of the scores; empty: none
 	KEV        string   // address of the catalogue; empty: none
+	Licenses   string   // address of a table of licences; empty: none
 
 	Key    *Key // what is below the base must be signed with it; nil: need not be
 	Digest bool // what is below the base must have a digest beside it
@@ -88,7 +89,8 @@ func Fetch(ctx context.Context, o Options, known Known) (*Fetched, error) {
 			f.addProblem(name, err)
 		}
 	}
-	for _, part := range []struct{ name, address string }{{"EPSS", o.EPSS}, {"KEV", o.KEV}} {
+	for _, part := range []struct{ name, address string }{{"EPSS", o.EPSS}, {"KEV", o.KEV},
+		{"licences", o.Licenses}} {
 		if part.address == "" {
 			continue
 		}
@@ -125,12 +127,12 @@ type fetch struct {
 func newFetch(o Options, known Known) (*fetch, error) {
 	f := &fetch{Options: o, known: known,
 		out: &Fetched{Mirror: &advisory.Mirror{Files: map[string]advisory.MirroredFile{}}}}
-	if o.Base == "" && o.EPSS == "" && o.KEV == "" {
-		return nil, errs.E(errs.Invalid, "there is nothing to update from: set advisories-mirror, advisories-epss or "+
-			"advisories-kev")
+	if o.Base+o.EPSS+o.KEV+o.Licenses == "" {
+		return nil, errs.E(errs.Invalid, "there is nothing to update from: set advisories-mirror, advisories-epss, "+
+			"advisories-kev or advisories-licenses")
 	}
 	for name, text := range map[string]string{"advisories-mirror": o.Base, "advisories-epss": o.EPSS,
-		"advisories-kev": o.KEV} {
+		"advisories-kev": o.KEV, "advisories-licenses": o.Licenses} {
 		u, err := parseAddress(name, text)
 		if err != nil {
 			return nil, err
@@ -286,7 +288,7 @@ func (f *fetch) ecosystemFiles(ctx context.Context, name string) error {
 	return nil
 }
 
-// fetchFeed fetches EPSS or KEV.
+// fetchFeed fetches EPSS, KEV or a table of licences.
 func (f *fetch) fetchFeed(ctx context.Context, name, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {

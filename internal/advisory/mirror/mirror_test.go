@@ -406,3 +406,28 @@ func FuzzChanges(f *testing.F) {
 		}
 	})
 }
+
+// A table of licences follows its address as the feeds do.
+func TestLicenses(t *testing.T) {
+	s := newSite(t)
+	s.publish("npm", map[string]time.Time{"A": time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)})
+	s.put("ecosystems.txt", "npm\n")
+	s.put("licences.csv", "ecosystem,name,version,license\nnpm,a,1.0.0,MIT\n")
+	s.options.Licenses = s.server.URL + "/osv/licences.csv"
+	_, report, _, err := s.update()
+	if err != nil || report.Licenses != 1 || report.Records != 1 {
+		t.Fatalf("got %+v, %v", report, err)
+	}
+	fetched, _, _, err := s.update()
+	if err != nil || !slices.Contains(fetched.Unchanged, "licences") {
+		t.Errorf("again: got %+v, %v", fetched, err)
+	}
+	f, err := advisory.Open(s.data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }() // read only
+	if got := f.License("npm", "a", "1.0.0"); got != "MIT" {
+		t.Errorf("got %q", got)
+	}
+}
