@@ -131,8 +131,10 @@ func (e *engine) findSecrets(ctx context.Context, path, text string) ([]secret, 
 func findByFormat(path, text string) (out []secret, whole bool) {
 	matches, whole := credfile.Find(path, text)
 	for _, m := range matches {
-		out = append(out, secret{rule: shortID(m.Rule), value: text[m.Start:m.End], at: span{m.Start, m.End},
-			note: m.Note, unsure: m.Confidence == finding.LowConfidence, terms: m.Terms})
+		s := secret{rule: shortID(m.Rule), value: text[m.Start:m.End], at: span{m.Start, m.End},
+			note: m.Note, unsure: m.Confidence == finding.LowConfidence, terms: m.Terms}
+		judgePlace(text, &s)
+		out = append(out, s)
 	}
 	return out, whole
 }
@@ -296,10 +298,9 @@ func (e *engine) searchPart(ctx context.Context, path, text string, part span) [
 	out = append(out, findTokens(piece)...)
 	if x := assignmentLines(piece); x.text != "" {
 		out = append(out, applyRules(ctx, e.generic, path, x)...)
-		for _, at := range credfile.FindAssigned(path, x.text) {
-			out = append(out, secret{rule: genericRule, value: x.text[at.Start:at.End],
-				at: x.originalSpan(span{at.Start, at.End})})
-		}
+	}
+	for _, at := range credfile.FindAssigned(path, piece) {
+		out = append(out, secret{rule: genericRule, value: piece[at.Start:at.End], at: span{at.Start, at.End}})
 	}
 	if hasStorageKey(piece) {
 		out = append(out, applyRules(ctx, e.storage, path, wholeExcerpt(piece))...)

@@ -75,6 +75,9 @@ func TestForms(t *testing.T) {
 		"psexec-password":             `psexec \\10.0.9.1 -u Administrator -p braksha4 cmd`,
 		"vmware-password":             "Connect-VIServer -Server 192.168.1.51 -User root -Password VMware9!",
 		"powershell-password":         `ConvertTo-SecureString "Kx7-frost" -AsPlainText -Force`,
+		"netrc-password":              "machine api.corp.net login joe password m0nkey-77",
+		"npm-registry-token":          "//registry.corp.net/:_authToken=" + b64(36),
+		"network-credential-password": `new NetworkCredential("joe", "m0nkey-77")`,
 		"sshpass-password":            "sshpass -p 'Kx7frost' ssh root@10.0.0.1",
 		"directory-password":          `new DirectoryEntry("LDAP://corp", "admin", "Rrhh1234")`,
 	}

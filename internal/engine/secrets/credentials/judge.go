@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"encoding/base64"
 	"strings"
 	"time"
 
@@ -28,8 +29,18 @@ func judgeSecret(text string, s *secret) bool {
 		if !credfile.MayBeSecret(text, s.at.start, s.at.end) {
 			return false
 		}
+		switch {
+		case credfile.IsUUID(s.value):
+			s.addTerm(severity.Harmless, "UUID, which identifies more often than it protects")
+		case len(s.value) < 12:
+			s.addTerm(severity.Lowered, "short value")
+		}
 	case keyRule:
 		if !keyBody.MatchString(s.value) {
+			return false
+		}
+	case "private-key-base64":
+		if !isEncodedKey(s.value) {
 			return false
 		}
 	case "jwt":
@@ -46,10 +57,27 @@ func judgeSecret(text string, s *secret) bool {
 	if reason := exampleReason(s.rule, s.value); reason != "" {
 		s.addTerm(example, reason)
 	}
-	if s.at != (span{}) && credfile.IsExampleContext(text, s.at.start) {
-		s.addTerm(severity.Harmless, "example of a description or a form")
-	}
+	judgePlace(text, s)
 	return true
+}
+
+// judgePlace adds what the lines around a secret say about it.
+func judgePlace(text string, s *secret) {
+	if s.at == (span{}) || !credfile.IsExampleContext(text, s.at.start) {
+		return
+	}
+	points := example + 1
+	if s.rule == keyRule {
+		points = example
+	}
+	s.addTerm(points, "example of a description or a form")
+}
+
+// isEncodedKey reports whether the text is that of a private key in PEM, and not of a certificate,
+// which begins with the same dashes.
+func isEncodedKey(value string) bool {
+	b, err := base64.StdEncoding.DecodeString(value[:60])
+	return err == nil && strings.Contains(string(b), "PRIVATE KEY") && !strings.Contains(string(b), "ENCRYPTED")
 }
 
 // isCurlCredential reports whether the argument of curl is a credential: a token, or a user with a
@@ -132,15 +160,58 @@ var keyBody = lazyregexp.New(`[A-Za-z0-9+/]{30}`)
 // driver adds for every finding: most secrets of tests and manuals were made for them.
 func placeTerms(path string, rule *finding.Rule) []finding.SeverityTerm {
 	context := severity.ContextOf(path)
+	key := rule.CWE[0] == "CWE-321" || strings.HasPrefix(rule.ID, prefix+"gcp-service-account")
 	switch {
-	case context.Harmless() && context != severity.Example && rule.CWE[0] == "CWE-321":
+	case context.Harmless() && context != severity.Example && key:
 		return []finding.SeverityTerm{{Points: severity.Harmless, Reason: "key without a deployment"}}
 	case context.Harmless():
 		return []finding.SeverityTerm{{Points: severity.Lowered, Reason: "made-up secrets are usual there"}}
+	case isTemplate(path) && key:
+		return []finding.SeverityTerm{{Points: 2 * severity.Harmless, Reason: "key of a template or stand-in"}}
+	case isTemplate(path):
+		return []finding.SeverityTerm{{Points: severity.Harmless, Reason: "template or stand-in"}}
+	case isBuildSetup(path):
+		return []finding.SeverityTerm{{Points: severity.Lowered, Reason: "set-up of a build"}}
 	case rule.ID == prefix+"gcp-api-key" && isClientFile(strings.ToLower(path)):
 		return []finding.SeverityTerm{{Points: severity.Harmless, Reason: "key that every browser or app gets"}}
 	}
 	return nil
+}
+
+// isTemplate reports whether the file is copied and filled in, or stands in for something in
+// tests: .env.template, config.template.yml, pkg/fake/client.go.
+func isTemplate(path string) bool {
+	dir, base, _ := cutLast(strings.ToLower(path), "/")
+	if strings.HasSuffix(dir, "/ci") && strings.HasSuffix(base, "-values.yaml") {
+		return true // values with which a chart is tested
+	}
+	for _, mark := range []string{".template.", "env.template", "-template.", "_template.", ".sample", ".tpl"} {
+		if strings.Contains(base, mark) {
+			return true
+		}
+	}
+	for _, folder := range strings.Split(dir, "/") {
+		switch folder {
+		case "fake", "fakes", "stub", "stubs", "dummy", "test_resources", "test-resources":
+			return true
+		}
+	}
+	return false
+}
+
+// isBuildSetup reports whether the file is in a folder with the set-up of a build server.
+func isBuildSetup(path string) bool {
+	lower := "/" + strings.ToLower(path)
+	return strings.Contains(lower, "/.ci/") || strings.Contains(lower, "/ci/")
+}
+
+// cutLast cuts the text around the last separator. Without one, all is behind it.
+func cutLast(text, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(text, separator)
+	if i < 0 {
+		return "", text, false
+	}
+	return text[:i], text[i+len(separator):], true
 }
 
 // clientFiles are ends of names of files that run in browsers or apps, or configure them. Google

@@ -49,11 +49,12 @@ func TestJudgeSecret(t *testing.T) {
 			"jwt:0"},
 		{"the token of manuals", `t = "` + jwt(`{"sub":"1234567890","name":"John Doe","iat":1516239022}`) + `"`,
 			"jwt:-2"},
-		{"a key for browsers", `t = "` + jwt(`{"iss":"supabase","ref":"kqzwvrmt","role":"anon","exp":4102444800}`) + `"`,
+		{"a key for browsers", `t = "` + jwt(`{"iss":"supabase","ref":"kqzwvrmt","role":"anon","exp":4102444800}`) +
+			`"`,
 			"jwt:-2"},
 		{"a webhook", hook + mixed(letters, 24), "slack-webhook-url:2"},
 		{"the webhook of manuals", hook + strings.Repeat("X", 24), "slack-webhook-url:-2"},
-		{"an example of an API", "token:\n  type: string\n  example: " + github + "\n", "github-pat:2"},
+		{"an example of an API", "token:\n  type: string\n  example: " + github + "\n", "github-pat:1"},
 		{"a header of a manual", `curl https://api.corp.net -H "Authorization: Bearer strong-password"`, ""},
 		{"a name without a password", `curl --user "argo-cd-cli:" https://api.corp.net/token`, ""},
 		{"a Secret that hides a word", "kind: Secret\napiVersion: v1\nmetadata:\n  name: a\ndata:\n  password: " +
@@ -105,6 +106,12 @@ func TestPlaceTerms(t *testing.T) {
 		{"app/src/main/google-services.json", "gcp-api-key", severity.Harmless},
 		{"web/src/map.ts", "gcp-api-key", severity.Harmless},
 		{"server/maps.py", "gcp-api-key", 0},
+		{".env.template", "stripe-access-token", severity.Harmless},
+		{"pkg/fake/client.go", "stripe-access-token", severity.Harmless},
+		{"charts/pay/ci/tls-values.yaml", "stripe-access-token", severity.Harmless},
+		{"charts/pay/ci/tls-values.yaml", keyRule, 2 * severity.Harmless},
+		{"templates/pay.yaml", "stripe-access-token", 0},
+		{".ci/compose.yml", "stripe-access-token", severity.Lowered},
 	} {
 		got := 0
 		for _, term := range placeTerms(c.path, e.rules[c.rule]) {

@@ -29,16 +29,17 @@ func TestKeyBehindPlaceholder(t *testing.T) {
 		text string
 		want []string
 	}{
-		"dots with a last line":       {begin + "...\n" + end + "\n" + one, []string{one}},
-		"cut key with a last line":    {begin + "MIIEpAIBAAKCAQEA...\n" + end + "\n" + one, []string{one}},
-		"no last line":                {begin + "<your key>\n\n" + one, []string{one}},
-		"first line in a sentence":    {"It begins with -----BEGIN PRIVATE KEY----- and so on.\n" + one, []string{one}},
-		"between two keys":            {one + begin + "...\n" + end + two, []string{one, two}},
-		"behind a key":                {one + "\n" + begin + "...\n" + end, []string{one}},
-		"two keys":                    {one + two, []string{one, two}},
-		"placeholders alone":          {begin + "...\n" + end + "\n" + begin + "YOUR KEY HERE\n" + end, nil},
-		"code that looks for both":    {`if strings.Contains(s, "-----BEGIN PRIVATE KEY-----") || strings.Contains(s, "-----BEGIN EC PRIVATE KEY-----") { return }`, nil},
-		"indented, as in YAML values": {"a: |\n  " + begin + "  PASTE\nb: |\n  " + strings.ReplaceAll(one, "\n", "\n  "), []string{strings.ReplaceAll(one, "\n", "\n  ")}},
+		"dots with a last line":    {begin + "...\n" + end + "\n" + one, []string{one}},
+		"cut key with a last line": {begin + "MIIEpAIBAAKCAQEA...\n" + end + "\n" + one, []string{one}},
+		"no last line":             {begin + "<your key>\n\n" + one, []string{one}},
+		"first line in a sentence": {"It begins with -----BEGIN PRIVATE KEY----- and so on.\n" + one, []string{one}},
+		"between two keys":         {one + begin + "...\n" + end + two, []string{one, two}},
+		"behind a key":             {one + "\n" + begin + "...\n" + end, []string{one}},
+		"two keys":                 {one + two, []string{one, two}},
+		"placeholders alone":       {begin + "...\n" + end + "\n" + begin + "YOUR KEY HERE\n" + end, nil},
+		"code that looks for both": {`if strings.Contains(s, "-----BEGIN PRIVATE KEY-----") || strings.Contains(s, "-----BEGIN EC PRIVATE KEY-----") { return }`, nil},
+		"indented, as in YAML values": {"a: |\n  " + begin + "  PASTE\nb: |\n  " +
+			strings.ReplaceAll(one, "\n", "\n  "), []string{strings.ReplaceAll(one, "\n", "\n  ")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, err := load()

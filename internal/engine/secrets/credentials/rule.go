@@ -25,11 +25,11 @@ type credentialClass struct {
 
 // classes are tried in order; the last one matches every rule.
 var classes = []credentialClass{
-	{lazyregexp.New(`^(private-key|age-secret-key|pkcs12-file|polymarket-private-key)$`),
+	{lazyregexp.New(`^(private-key|private-key-base64|age-secret-key|pkcs12-file|polymarket-private-key)$`),
 		texts.Get("private-key")},
 	{lazyregexp.New(`-hash$`),
 		texts.Get("hash")},
-	{lazyregexp.New(`^(azure-sas-url|azure-workflow-url|discord-webhook-url|thingsboard-device-token|blynk-device-token|gcp-oauth-access-token|aws-session-token|new-relic-license-key|kubernetes-bootstrap-token)$`),
+	{lazyregexp.New(`^(azure-sas-url|azure-workflow-url|discord-webhook-url|thingsboard-device-token|blynk-device-token|gcp-api-key|gcp-oauth-access-token|aws-session-token|new-relic-license-key|kubernetes-bootstrap-token)$`),
 		texts.Get("limited")},
 	{lazyregexp.New(`^(generic-api-key|curl-auth-header|curl-auth-user)$`),
 		texts.Get("generic")},

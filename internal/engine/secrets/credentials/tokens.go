@@ -67,6 +67,7 @@ var tokenForms = []tokenForm{
 	{"percy-token", "Percy project token", "web_{h64}", ""},
 	{"kong-access-token", "Kong access token", "kpat_{A52}", ""},
 	{"kong-system-access-token", "Kong system account token", "spat_{A52}", ""},
+	{"private-key-base64", "Private key in Base64", "LS0tLS1CRUdJTi{B100-12000}", ""},
 	// Clouds and hosting.
 	{"alibaba-access-key", "Alibaba Cloud access key ID", "LTAI{A20}", ""},
 	{"tencent-secret-key-id", "Tencent Cloud secret ID", "AKID{A32}", ""},

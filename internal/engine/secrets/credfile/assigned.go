@@ -2,6 +2,7 @@ package credfile
 
 import (
 	"encoding/base64"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,12 +18,12 @@ import (
 type Span struct{ Start, End int }
 
 // FindAssigned returns the places of the secrets that are known by their name alone.
-func FindAssigned(path, text string) []Span {
-	f := newFile(path, text)
+func FindAssigned(name, text string) []Span {
+	f := newFile(name, text)
 	var out []Span
 	for at := 0; at < len(text); at++ {
 		switch text[at] {
-		case '=', ':', ',':
+		case '=', ':', ',', '>', '-':
 			if s, ok := f.findAssigned(at); ok {
 				out = append(out, s)
 				at = s.End - 1
@@ -35,32 +36,108 @@ func FindAssigned(path, text string) []Span {
 // findAssigned returns the value behind the sign, when the name before it and the value are those
 // of a secret.
 func (f *file) findAssigned(sign int) (Span, bool) {
+	switch f.text[sign] {
+	case '>':
+		return f.findElement(sign)
+	case '-':
+		if !isDashBeforeText(f.text, sign) {
+			return Span{}, false
+		}
+	}
 	name := assignedName(f.text, sign)
-	header := strings.EqualFold(name, "authorization") || strings.EqualFold(name, "proxy-authorization")
-	if name == "" || !header && !isSecretName(name) {
+	use := nameUse(name)
+	if use == noUse {
 		return Span{}, false
 	}
 	start, end, quoted := assignedValue(f.text, sign+1)
-	if start == end || f.text[sign] == ',' && !quoted {
+	if start == end || !quoted && (f.text[sign] == ',' || f.isExpression(end)) {
 		return Span{}, false
 	}
 	start, scheme := skipScheme(f.text, start, end)
 	value := f.text[start:end]
-	if header && (scheme == "" || !isHeaderCredential(scheme, value)) ||
-		!header && !isAssignedSecret(name, value, quoted) {
-		return Span{}, false
+	ok := false
+	switch use {
+	case headerUse:
+		ok = scheme != "" && isHeaderCredential(scheme, value)
+	case vagueUse:
+		ok = IsRandom(value) && isAssignedSecret(name, value, quoted)
+	default:
+		ok = isAssignedSecret(name, value, quoted)
 	}
-	if !f.spendWork(longLine) || f.words || IsExampleContext(f.text, start) || IsMinified(f.text, start, end) {
+	if !ok || !f.spendWork(longLine) || f.words || IsMinified(f.text, start, end) {
 		return Span{}, false
 	}
 	return Span{start, end}, true
+}
+
+// isDashBeforeText reports whether the dash separates a name and a text in quotes, as in a list:
+// api key - "value".
+func isDashBeforeText(text string, at int) bool {
+	return at > 0 && text[at-1] == ' ' && at+2 < len(text) && text[at+1] == ' ' && isQuote(text[at+2])
+}
+
+// use is what a name says about its value.
+type use int
+
+const (
+	noUse     use = iota
+	secretUse     // the name is that of a secret
+	headerUse     // a header with credentials
+	vagueUse      // a key, perhaps of a service
+)
+
+// nameUse returns what the name says about its value.
+func nameUse(name string) use {
+	switch {
+	case strings.EqualFold(name, "authorization"), strings.EqualFold(name, "proxy-authorization"):
+		return headerUse
+	case isSecretName(name), isTokenName(name):
+		return secretUse
+	case namesKey(name) && !isPublicName(name):
+		return vagueUse
+	}
+	return noUse
+}
+
+// findElement returns the text of an XML element whose name is that of a secret. Jenkins puts what
+// it has encrypted into braces; of several words, the longest counts.
+func (f *file) findElement(sign int) (Span, bool) {
+	open := sign
+	for open > 0 && sign-open < 60 && isNameByte(f.text[open-1]) {
+		open--
+	}
+	if open == 0 || f.text[open-1] != '<' || open == sign || !isSecretName(f.text[open:sign]) {
+		return Span{}, false
+	}
+	end := strings.IndexByte(f.text[sign+1:min(sign+2000, len(f.text))], '<')
+	if end < 0 {
+		return Span{}, false
+	}
+	name, start := f.text[open:sign], sign+1
+	at, best := start, Span{}
+	for word := range strings.FieldsFuncSeq(f.text[start:start+end], func(r rune) bool {
+		return strings.ContainsRune(" \t\r\n{}", r)
+	}) {
+		at += strings.Index(f.text[at:], word)
+		if len(word) > best.End-best.Start {
+			best = Span{at, at + len(word)}
+		}
+		at += len(word)
+	}
+	value := f.text[best.Start:best.End]
+	if !isAssignedSecret(name, value, false) || !f.spendWork(longLine) || f.words ||
+		IsMinified(f.text, best.Start, best.End) {
+		return Span{}, false
+	}
+	return best, true
 }
 
 // MayBeSecret reports whether a value that a rule found by the words around it can be a secret:
 // it is no identifier, digest, phrase or address, and its name does not say that it is public.
 func MayBeSecret(text string, start, end int) bool {
 	value := text[start:end]
-	if isWording(value) || IsPublicValue(value) || isAddress(value) || isPathLike(value) || isCode(value) {
+	if isWording(value) || IsPublicValue(value) || isAddress(value) || isPathLike(value) || isCode(value) ||
+		strings.Count(value, ",") > 1 {
 		return false
 	}
 	sign := start - 1
@@ -74,7 +151,8 @@ func MayBeSecret(text string, start, end int) bool {
 	if name == "" {
 		return !IsUUID(value)
 	}
-	return !isPublicName(name) && (isSecretName(name) || mayNameKey(name, value)) &&
+	return !isPublicName(name) && (isSecretName(name) || isTokenName(name) ||
+		len(splitName(name)) == 0 || namesKey(name) && IsRandom(value)) &&
 		(!IsUUID(value) || isKeyName(assignedName(text, sign)))
 }
 
@@ -85,16 +163,16 @@ var publicWords = wordSet(`id ids uuid guid uid ref reference name names hash ha
 	map object lookup event query field item data message group json cache locale label gpg pgp resource entity asset
 	node record document page`)
 
-// mayNameKey reports whether a name that is not that of a secret may be one: "key" and the like
-// alone, or behind the name of a service, and then the value must be long and irregular.
-func mayNameKey(name, value string) bool {
+// namesKey reports whether a name that is not that of a secret may be one: "key" and the like
+// alone, or behind the name of a service. The value must be long and irregular then.
+func namesKey(name string) bool {
 	words := splitName(name)
-	if len(words) == 0 {
-		return true
+	if len(words) == 0 || len(words) > 3 {
+		return false
 	}
 	switch words[len(words)-1] {
 	case "key", "auth", "creds", "credentials", "credential", "api", "access":
-		return len(words) < 4 && IsRandom(value)
+		return true
 	}
 	return false
 }
@@ -109,6 +187,22 @@ func isPublicName(name string) bool {
 		}
 	}
 	return false
+}
+
+// codeFiles are ends of names of programs, in which a value without quotes is an expression.
+var codeFiles = wordSet(`.go .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .groovy .cs .vb .fs .rs .c .cc .cpp .h .hpp
+	.m .mm .swift .dart .php .rb .py .pl .lua .ex .exs .erl .clj .r .jl`)
+
+// isExpression reports whether a value without quotes that ends at the offset is an expression of
+// a program: in code, one that is not part of a text, such as a header or an address.
+func (f *file) isExpression(end int) bool {
+	return codeFiles[path.Ext(f.base)] && (end == len(f.text) || !isQuote(f.text[end]) && f.text[end] != '&')
+}
+
+// isTokenName reports whether the name is that of a personal access token: ado_pat, GITHUB_PAT.
+func isTokenName(name string) bool {
+	words := splitName(name)
+	return len(words) > 1 && words[len(words)-1] == "pat"
 }
 
 // typeName matches the type between a name and its value: "key: string = …", "KEY: &str = …".
@@ -248,7 +342,8 @@ const shortSecret = 16
 // regularity, and no expression, address, identifier or example.
 func isAssignedSecret(name, value string, quoted bool) bool {
 	if len(value) < 8 || len(value) > 2000 || strings.HasPrefix(value, "eyJ") || !isASCIIWord(value) ||
-		isWording(value) || IsPublicValue(value) || isAddress(value) || isCode(value) || isPathLike(value) {
+		isWording(value) || IsPublicValue(value) || isAddress(value) || isCode(value) || isPathLike(value) ||
+		strings.Count(value, ",") > 1 {
 		return false
 	}
 	password := quoted && isPasswordName(name)
@@ -256,7 +351,9 @@ func isAssignedSecret(name, value string, quoted bool) bool {
 	case IsUUID(value):
 		return isKeyName(name)
 	case password && len(value) < shortSecret:
-		return kindsOfCharacters(value) >= 3 && !isTrivial(value)
+		return kindsOfCharacters(value) >= 2 && strings.ContainsAny(value, "0123456789!#$%&*+?@^~") &&
+			!isTrivial(value) &&
+			!strings.ContainsAny(value, `\/`) && !encodings[strings.ToLower(value)]
 	case len(value) < shortSecret || !password && strings.ContainsAny(value, "$(){}[]<>*\"'`\\ "):
 		return false
 	}
@@ -284,6 +381,9 @@ func countDigits(value string) int {
 // digits without a regularity.
 const minAssignedBits = 48
 
+// encodings are texts that code passes as arguments of this name.
+var encodings = wordSet("utf-8-sig utf-16le utf-16be iso-8859-1 iso-8859-15 windows-1252 us-ascii cp1252")
+
 // isKeyName reports whether the name says that a UUID is a key: api_key, access token, secret.
 func isKeyName(name string) bool {
 	words := splitName(name)
@@ -291,8 +391,8 @@ func isKeyName(name string) bool {
 		return false
 	}
 	switch last := words[len(words)-1]; last {
-	case "apikey", "secret", "token", "password":
-		return len(words) > 1 || last == "apikey"
+	case "apikey", "secret", "token", "password", "pat":
+		return true
 	case "key":
 		return len(words) > 1 && keyWords[words[len(words)-2]]
 	}

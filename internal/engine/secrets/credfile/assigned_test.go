@@ -30,6 +30,12 @@ func TestFindAssigned(t *testing.T) {
 		{"a header of a service", `X-Api-Key: ` + irregular, irregular},
 		{"a name and a password", "Authorization: Basic " + basic, basic},
 		{"a password with three kinds of characters", `password: "Tr0ub4dor&3"`, "Tr0ub4dor&3"},
+		{"an element of XML", "<apiToken>" + irregular + "</apiToken>", irregular},
+		{"an encrypted secret of Jenkins", "<secret>{AQAAABAAAA " + irregular + "}</secret>", irregular},
+		{"a list", `api token - "` + irregular + `"`, irregular},
+		{"a simple password", `:password => '4ian1937'`, "4ian1937"},
+		{"a key of a service", `adobeKey = ` + irregular, irregular},
+		{"a UUID of a token", `shortcut token = '` + id + `'`, id},
 		{"a UUID of a key", `api_key = "` + id + `"`, id},
 
 		{"a UUID", `session_key_id = "` + id + `"`, ""},
@@ -40,6 +46,10 @@ func TestFindAssigned(t *testing.T) {
 		{"a variable", `api_key = "${API_KEY_OF_2024_PAYMENT}"`, ""},
 		{"a name of a secret", `secretKey: "payment-gateway-credentials-v2"`, ""},
 		{"a placeholder", `api_key = "your-api-key-goes-here-123"`, ""},
+		{"an element that is no secret", "<title>" + irregular + "</title>", ""},
+		{"a key of a table", `rowKey = ` + irregular, ""},
+		{"a bullet", "- token - see the manual of 2024", ""},
+		{"an encoding", `pass = "utf-8-sig"`, ""},
 		{"a path", `token: /var/run/secrets/9f8e7d6c5b4a/token2`, ""},
 		{"an image", `token_image: ghcr.io/acme/tokens/9f8e7d6c5b4a`, ""},
 		{"a digest", `token = "sha256:9f8e7d6c5b4a39281706f5e4d3c2b1a0"`, ""},
@@ -47,11 +57,9 @@ func TestFindAssigned(t *testing.T) {
 		{"a header without a credential", `Authorization: Bearer $TOKEN`, ""},
 		{"a word", `password: "Kennwort"`, ""},
 		{"a text for people", `password: "Enter 3 words, please!"`, ""},
-		{"a hint", `<input placeholder="api_key=` + irregular + `">`, ""},
-		{"an example of an API", "properties:\n  token:\n    example:\n      api_key: " + irregular + "\n", ""},
 	} {
 		var got []string
-		for _, s := range FindAssigned("src/main.go", c.text) {
+		for _, s := range FindAssigned("src/notes.txt", c.text) {
 			got = append(got, c.text[s.Start:s.End])
 		}
 		if strings.Join(got, " ") != c.want {
@@ -61,6 +69,21 @@ func TestFindAssigned(t *testing.T) {
 	for _, path := range []string{"locale/de.json", "src/i18n/messages.yml"} {
 		if got := FindAssigned(path, `api_key = "`+irregular+`"`); len(got) > 0 {
 			t.Errorf("%s: found %d secrets among words of a user interface", path, len(got))
+		}
+	}
+}
+
+// In a program, a value without quotes is an expression.
+func TestFindAssignedInCode(t *testing.T) {
+	for text, want := range map[string]int{
+		"apiKey := cfg9Key8FromVault7X2": 0, `"keyPass": toPkcs12Pass99Key8,`: 0,
+		"`protobuf_key:\"bytes,1,opt,name=key7,proto3\"`": 0,
+		`apiKey := "` + irregular + `"`:                   1,
+		`curl := "X-Api-Key: ` + irregular + `"`:          1,
+		`get("https://x/?api_key=` + irregular + `&a=1")`: 1,
+	} {
+		if got := FindAssigned("src/main.go", text); len(got) != want {
+			t.Errorf("%s: got %d, want %d", text, len(got), want)
 		}
 	}
 }

@@ -47,6 +47,8 @@ var (
 	signingClass = &secretClass{texts.Get("signing")}
 	// Settings of unknown meaning that look like secrets.
 	settingClass = &secretClass{texts.Get("setting")}
+	// Passwords that are a word of examples or the name of the account.
+	weakClass = &secretClass{texts.Get("weak")}
 	// Addresses with a user name and a password (RFC 3986, section 3.2.1).
 	addressClass = &secretClass{texts.Get("address")}
 	// Secrets that are literals of program code.

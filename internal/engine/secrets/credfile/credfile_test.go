@@ -101,6 +101,11 @@ func TestFind(t *testing.T) {
 			"<%= ENV['P'] %>\n", []string{"database-config=l3opard"}},
 		{"values.yaml", "env:\n  - name: DB_PASSWORD\n    value: c0yote-1\n  - name: LEVEL\n    value: info-1\ntext: " +
 			"|\n  password: notmeatall1\n", []string{"application-yaml=c0yote-1"}},
+		{"compose.prod.yaml", "services:\n  db:\n    environment:\n      POSTGRES_USER: app\n      " +
+			"POSTGRES_PASSWORD: app\n" +
+			"      MYSQL_ROOT_PASSWORD: ${ROOT}\n      OTHER_PASSWORD: changeme\n      - REDIS_PASSWORD=secret\n",
+			[]string{"weak-password=app", "weak-password=secret"}},
+		{"notes.yaml", "app: app\npassword: secret\n", nil},
 		{"docker-compose.yml", "services:\n  db:\n    environment:\n      - POSTGRES_PASSWORD=b4dger-5\n      - " +
 			"\"ADMIN_PASS=b4dger-6\"\n      POSTGRES_USER: joe\n",
 			[]string{"application-yaml=b4dger-5", "application-yaml=b4dger-6"}},
@@ -125,7 +130,8 @@ func TestFind(t *testing.T) {
 			"'text')\n", []string{"login-call=her0n-99"}},
 		{"login.test.js", "conn.login('joe@corp.net', 'her0n-99', cb)\n", nil},
 		{"a.txt", "see postgres://joe:sw4n-99@db.corp.net/x and http://user:pass@example.com/ and " +
-			"https://h.corp.net/a@b:c\n", []string{"address-with-password=sw4n-99"}},
+			"https://h.corp.net/a@b:c\n", []string{"address-with-password=sw4n-99",
+			"address-with-password=pass"}},
 		{"a.go", `dsn := "joe:e4gle-99@tcp(db.corp.net:3306)/x"; local := "joe:e4gle-99@tcp(localhost:3306)/x"`,
 			[]string{"connection-string=e4gle-99"}},
 		{"a.java", `String u = "jdbc:sqlserver://h;databaseName=x;user=joe;password=r4ven-99";`,

@@ -5,18 +5,19 @@ import (
 
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
+	"merlon/internal/severity"
 )
 
 // This file reads formats that are neither lists of assignments nor documents.
 
 // reportValue reports the bounds as a secret of the format, unless the value is none.
 func (f *file) reportValue(x *format, start, end int) {
-	if start >= end || isPlaceholder(f.text[start:end]) {
+	if start >= end || isPlaceholder(f.text[start:end]) || f.repeatsName(start, end) {
 		return
 	}
 	m := Match{Rule: x.rule, Start: start, End: end}
 	if isTrivial(f.text[start:end]) {
-		m.Confidence = finding.LowConfidence
+		m.Confidence, m.Terms = finding.LowConfidence, weakTerms
 	}
 	// Calls and rows are guesses: the value may be a test or an example. All other formats are
 	// files that programs really read.
@@ -25,6 +26,18 @@ func (f *file) reportValue(x *format, start, end int) {
 		return
 	}
 	f.addMatch(m)
+}
+
+// weakTerms are for words that stand in many examples. Who takes one as password does so where it
+// matters little, or has a worse flaw than its place in a file.
+var weakTerms = []finding.SeverityTerm{{Points: severity.Lowered, Reason: "word of examples"}}
+
+// repeatsName reports whether the value is a name of several words that stands before it too:
+// db_user_password: db_user_password.
+func (f *file) repeatsName(start, end int) bool {
+	value := f.text[start:end]
+	before := strings.TrimRight(f.text[max(start-len(value)-8, 0):start], " \t=:\"'")
+	return len(splitName(value)) > 1 && strings.HasSuffix(before, value)
 }
 
 // readWhole returns the first line of a file that is nothing but a secret.

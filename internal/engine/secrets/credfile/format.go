@@ -166,7 +166,7 @@ func findEntries(f *file, x *format) {
 		// A trivial value such as "admin" is reported with low confidence: it may be real, but is
 		// rarely worth protecting.
 		if isTrivial(value) {
-			m.Confidence = finding.LowConfidence
+			m.Confidence, m.Terms = finding.LowConfidence, weakTerms
 		}
 		// Guesses are dropped in minified code, in texts of a user interface, and in tests and
 		// examples unless they are random.
@@ -175,6 +175,23 @@ func findEntries(f *file, x *format) {
 			continue
 		}
 		f.addMatch(m)
+	}
+}
+
+// findWeakPasswords reports passwords of deployment files that are no secret to an attacker: words
+// of examples, and the name of the account itself.
+func findWeakPasswords(f *file, x *format) {
+	entries := readYAML(f)
+	names := accountNames(f, entries)
+	for _, e := range append(entries, pairedEntries(f, entries)...) {
+		value := f.text[e.start:e.end]
+		if !isPasswordName(e.key) || !isSecretName(e.key) || isPlaceholder(value) || len(value) < 3 ||
+			!isTrivial(value) && !names[value] || IsExampleContext(f.text, e.start) {
+			continue
+		}
+		if !f.shown && !f.words {
+			f.addMatch(Match{Rule: x.rule, Start: e.start, End: e.end})
+		}
 	}
 }
 

@@ -76,6 +76,12 @@ var applicationFormats = []format{
 			"homeserver.yaml synapse.yaml authelia*.yml dex.yaml registry.yml traefik.yml",
 		words: "pass secret key token pwd credential",
 		what:  "The configuration of an application or server contains a secret."},
+	{id: "weak-password", name: "Weak password in a deployment file", class: weakClass, find: findWeakPasswords,
+		files: "docker-compose*.yml docker-compose*.yaml compose*.yml compose*.yaml *-compose.yml *-compose.yaml " +
+			"docker-stack*.yml stack*.yml values*.yaml values*.yml deployment*.yaml deployment*.yml " +
+			"statefulset*.yaml configmap*.yaml",
+		words: "pass pwd",
+		what:  "A deployment file sets a password that attackers try first."},
 	{id: "yaml-login", name: "Password with a host name", class: settingClass, read: readYAML, keys: "* password",
 		loose: true, near: true, files: "*.yml *.yaml", words: "pass pwd secret token",
 		what: "The file contains a host name and the password for it."},

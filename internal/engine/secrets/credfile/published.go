@@ -12,6 +12,9 @@ import (
 
 // published are the SHA-256 digests of published values, and who published them where.
 var published = map[string]string{
+	"797c0ce414586cc8eb6929afe947c720e3e4d351dd070a6fe39f630beaab3054": "GitHub documentation",
+	"82e74299544e00738f9c0acb69b1eb348b3e20ffcfabcb34779bd37590fead6c": "GitHub documentation",
+	"bc3ae723f57c6b9e3fd80b699fcc420f6074b0b1718039669d22631d508ac0a7": "GitHub documentation",
 	"1a5d44a2dca19669d72edf4c4f1c27c4c1ca4b4408fbb17f6ce4ad452d78ddb3": "AWS documentation, access key ID",
 	"c6ea27c534f993d31f0aef882e3d200e7b87470c379ae79c8f9b19d3bd363dc9": "AWS documentation, access key ID",
 	"78314b11be2e581549ac1c4f616563fad3fdf0c3b71678f6e2299182080e0598": "AWS documentation, secret access key",

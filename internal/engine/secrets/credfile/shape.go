@@ -57,7 +57,19 @@ func isPhrase(value string) bool {
 		covered += n
 		at += max(n, 1)
 	}
-	return float64(covered) >= phraseCover*float64(letters) || isListOfWords(value)
+	return float64(covered) >= phraseCover*float64(letters) || isListOfWords(value) || hasWords(lower)
+}
+
+// hasWords reports whether two of the parts between low lines and dashes are words, as in
+// this_is_a_secret_abc123.
+func hasWords(lower string) bool {
+	n := 0
+	for _, part := range strings.FieldsFunc(lower, func(r rune) bool { return r == '_' || r == '-' }) {
+		if len(part) > 3 && longestWord(part) == len(part) {
+			n++
+		}
+	}
+	return n >= 2
 }
 
 // longestWord returns the length of the longest word that the text begins with.

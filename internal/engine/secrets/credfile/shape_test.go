@@ -14,7 +14,7 @@ func TestIsPhrase(t *testing.T) {
 	for value, want := range map[string]bool{
 		"this_is_a_secret_value": true, "a_not_so_secure_encryption_key": true, "SomeRandomStringForExample": true,
 		"enterprise-metrics": true, "hosted-grafana-id": true, "k8s_etcd": true, "WOODPECKER_GITEA_CLIENT": true,
-		"secret_from_config": true, "my.module.name": true,
+		"secret_from_config": true, "this_is_a_secret_abc123abc123abc": true, "my.module.name": true,
 		"": false, "1234": false, "Tr0ub4dor&3": false, "q8Zk2LwTv91mNc": false,
 		words("IVPWBkAdJHje3u", "z7LtFTDU2pFUfh39Xm"): false, words("2H9gNG9obnAQ9qn", "R9BDTQUph6CbXKCzF"): false,
 		words("nvropikx1e0vzx", "pad8upkf8696icmidx"): false, "a+token=": false,

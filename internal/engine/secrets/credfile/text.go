@@ -91,14 +91,24 @@ func (f *file) findURLs() {
 		}
 		user, password := f.text[a.user.start:a.user.end], f.text[a.password.start:a.password.end]
 		scheme := f.text[schemeStart(f.text, colon):colon]
-		if scheme == "" || len(password) > 200 || !isRealAccount(user, password, a.host) ||
-			isLocalHost(a.host) && !f.isConfiguration() {
+		m := Match{Rule: textRules["address"], Start: a.password.start, End: a.password.end,
+			Confidence: hostConfidence(a.host), Terms: hostTerms(a.host), Note: protocolName(scheme)}
+		switch {
+		case scheme == "" || len(password) > 200 || len(password) < 3 || isPlaceholder(password) ||
+			isTemplateText(user) || isTemplateText(password):
 			continue
+		case !isRealAccount(user, password, a.host) || isLocalHost(a.host) && !f.isConfiguration():
+			m.Confidence, m.Terms = finding.LowConfidence, exampleTerms
 		}
-		f.addGuess(Match{Rule: textRules["address"], Start: a.password.start, End: a.password.end,
-			Confidence: hostConfidence(a.host), Terms: hostTerms(a.host), Note: protocolName(scheme)})
+		f.addGuess(m)
 	}
 }
+
+// exampleTerms take the account of an example out of the default profile.
+var exampleTerms = []finding.SeverityTerm{{Points: 2 * severity.Harmless, Reason: "account of an example"}}
+
+// isTemplateText reports whether the text has an expression of a template or a shell.
+func isTemplateText(text string) bool { return strings.ContainsAny(text, "${}<>()[]") }
 
 // protocolName names the scheme in a message; one that nobody knows is not repeated.
 func protocolName(scheme string) string {
