@@ -201,11 +201,16 @@ func (r *treeReading) renderChart(dir string) {
 	r.addDocuments("\x00helm "+dir, docs)
 }
 
-// reportProblem reports a problem, once: a kustomization may render the chart again.
+// reportProblem reports a problem, once: a kustomization may render the chart again, and a subchart
+// that is missing is the same for all charts.
 func (r *treeReading) reportProblem(p helm.Problem) {
+	key := p
+	if p.Code == "unavailable" && strings.HasPrefix(p.Message, "the subchart ") {
+		key.Path, key.Line = "", 0
+	}
 	r.mu.Lock()
-	told := r.told[p]
-	r.told[p] = true
+	told := r.told[key]
+	r.told[key] = true
 	r.mu.Unlock()
 	if !told {
 		r.pass.Degrade(gapReason(cmp.Or(p.Code, "malformed"), p.Path, p.Line, p.Message))

@@ -41,6 +41,7 @@ type Chart struct {
 	present  []*Chart       // what charts/ holds
 	children []child        // the subcharts as they are named
 	archive  string         // the .tgz that holds the chart, when one does
+	lacks    bool           // an enabled subchart is missing, here or in a subchart
 }
 
 // A child is a subchart with what the parent says of it.
@@ -296,6 +297,7 @@ func (l *loader) nameSubcharts(c *Chart, files []file, depth int) {
 			if err != nil {
 				// What the chart's own values switch off is not missed.
 				if (child{ask: d}).isEnabled(c.values) {
+					c.lacks = true
 					l.problems = append(l.problems, Problem{Code: "unavailable", Path: f.path, Line: d.line,
 						Message: err.Error()})
 				}
@@ -303,6 +305,7 @@ func (l *loader) nameSubcharts(c *Chart, files []file, depth int) {
 			}
 			// A copy: one chart can be a dependency several times, under different aliases.
 			named := *sub
+			c.lacks = c.lacks || sub.lacks
 			if d.Alias != "" {
 				named.name = d.Alias
 			}
@@ -313,6 +316,7 @@ func (l *loader) nameSubcharts(c *Chart, files []file, depth int) {
 		}
 	}
 	for _, sub := range c.present {
+		c.lacks = c.lacks || sub.lacks
 		if !asked[sub.name] {
 			c.children = append(c.children, child{chart: sub})
 		}
@@ -320,7 +324,8 @@ func (l *loader) nameSubcharts(c *Chart, files []file, depth int) {
 }
 
 // findSubchart returns the subchart for a dependency: from charts/, else from a folder of
-// the tree that the dependency names.
+// the tree that the dependency names, else a chart of the tree with the name: a repository of many
+// charts publishes them where the dependency points.
 func (l *loader) findSubchart(c *Chart, d dependency, depth int) (*Chart, error) {
 	for _, sub := range c.present {
 		if sub.name == d.Name {
@@ -337,7 +342,44 @@ func (l *loader) findSubchart(c *Chart, d dependency, depth int) (*Chart, error)
 			return sub, nil
 		}
 	}
+	if dir := l.siblingChart(c, d.Name); dir != "" {
+		sub, err := l.readChart(dir, depth+1)
+		if err != nil {
+			return nil, fmt.Errorf("dependency %s: %w", d.Name, err)
+		}
+		return sub, nil
+	}
 	return nil, fmt.Errorf("the subchart %s is not in charts/ and is not fetched", d.Name)
+}
+
+// siblingChart returns the folder of a chart of the tree that is called so by its folder and by its
+// Chart.yaml, the nearest to the chart first, or "".
+func (l *loader) siblingChart(c *Chart, name string) string {
+	if c.archive != "" || name == "" || strings.ContainsAny(name, "/\\") {
+		return ""
+	}
+	candidates := []string{path.Join(path.Dir(c.Dir), name)}
+	for _, p := range l.paths {
+		if dir := path.Dir(p); path.Base(p) == "Chart.yaml" && path.Base(dir) == name {
+			candidates = append(candidates, dir)
+		}
+	}
+	for _, dir := range candidates {
+		if dir == c.Dir || Within(dir, c.Dir) || Within(c.Dir, dir) {
+			continue
+		}
+		data, err := fs.ReadFile(l.tree, chartFile(dir))
+		if err != nil {
+			continue
+		}
+		var about struct {
+			Name string `yaml:"name"`
+		}
+		if yaml.Unmarshal(data, &about) == nil && about.Name == name {
+			return dir
+		}
+	}
+	return ""
 }
 
 // sortedKeys returns the keys of a map in order.

@@ -58,9 +58,15 @@ func equalDocuments(a, b *document.Document) bool {
 	return a.Path == b.Path && a.Index == b.Index && reflect.DeepEqual(a.Root, b.Root)
 }
 
-// Documents renders the chart and returns the objects that it becomes.
+// Documents renders the chart and returns the objects that it becomes. If a subchart is missing, which
+// is a reason of its own, templates that need what it defines are no further reasons.
 func (c *Chart) Documents(given Given) ([]*document.Document, []Problem) {
 	manifests, problems := c.Render(given)
+	if c.lacks {
+		problems = slices.DeleteFunc(problems, func(p Problem) bool {
+			return p.Code == "" && strings.HasPrefix(p.Message, "template: ")
+		})
+	}
 	var docs []*document.Document
 	for _, m := range manifests {
 		trees, err := document.DecodeYAML(m.Text)

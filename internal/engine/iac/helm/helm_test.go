@@ -413,3 +413,38 @@ func TestMissingSubcharts(t *testing.T) {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
+
+// TestSiblingCharts finds the subcharts of a repository of many charts by their names, and says once what
+// is missing: templates that need it are no further problems.
+func TestSiblingCharts(t *testing.T) {
+	files := fstest.MapFS{
+		"charts/app/Chart.yaml": {Data: []byte("name: app\nversion: 1.0.0\ndependencies:\n" +
+			"- {name: common, version: 1.x.x, repository: 'https://charts.example'}\n")},
+		"charts/app/templates/a.yaml": {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " +
+			"{{ include \"common.name\" . }}\n")},
+		"charts/common/Chart.yaml":            {Data: []byte("name: common\ntype: library\nversion: 1.2.0\n")},
+		"charts/common/templates/_names.tpl":  {Data: []byte("{{ define \"common.name\" }}from-common{{ end }}\n")},
+		"charts/other/Chart.yaml":             {Data: []byte("name: other\nversion: 1.0.0\ndependencies: [{name: absent}]\n")},
+		"charts/other/templates/b.yaml":       {Data: []byte("kind: ConfigMap\nname: {{ include \"absent.name\" . }}\n")},
+		"mirror/absent/Chart.yaml":            {Data: []byte("name: something-else\nversion: 1.0.0\n")},
+		"charts/off/Chart.yaml":               {Data: []byte("name: off\nversion: 1.0.0\n")},
+		"charts/off/templates/malformed.yaml": {Data: []byte("kind: ConfigMap\nname: {{ include \"absent.name\" . }}\n")},
+	}
+	var paths []string
+	for name := range files {
+		paths = append(paths, name)
+	}
+	slices.Sort(paths)
+	docs, problems := Documents(files, "charts/app", paths)
+	if len(problems) != 0 || len(docs) != 1 || docs[0].Root["metadata"].(map[string]any)["name"] != "from-common" {
+		t.Errorf("a chart with a sibling: %v, %v", docs, problems)
+	}
+	_, problems = Documents(files, "charts/other", paths)
+	if len(problems) != 1 || problems[0].Code != "unavailable" || !strings.Contains(problems[0].Message, "absent") {
+		t.Errorf("a chart without its subchart: %v", problems)
+	}
+	_, problems = Documents(files, "charts/off", paths)
+	if len(problems) != 1 || problems[0].Code != "" {
+		t.Errorf("a chart with a fault of its own: %v", problems)
+	}
+}
