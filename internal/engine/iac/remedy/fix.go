@@ -40,7 +40,7 @@ func Propose(t Target, d *document.Document) *finding.Fix {
 	case !a.mergeable:
 		return nil
 	case d.Platform == document.Terraform && d.Format == document.HCL:
-		edits = mergeHCL(d.Text, place{line: t.Line, kind: a.Kind, name: t.Name}, a.Code)
+		edits = mergeHCL(d.Text, place{line: t.Line, kinds: []string{a.Kind, a.More}, name: t.Name}, a.Code)
 	case d.Format == document.YAML && (d.Platform == document.Kubernetes || d.Platform == document.Compose):
 		edits = mergeYAML(d, t, a)
 	}

@@ -17,9 +17,9 @@ import (
 
 // A place says which resource of a file is edited.
 type place struct {
-	line int
-	kind string // empty: any
-	name string // "aws_s3_bucket.logs"; empty: any
+	line  int
+	kinds []string // none: any
+	name  string   // "aws_s3_bucket.logs"; empty: any
 }
 
 // hclMerge is one edit of a file. It fails where the file and the arguments cannot be joined
@@ -59,7 +59,7 @@ func findResource(text []byte, at place) *hclsyntax.Block {
 			at.line > b.CloseBraceRange.End.Line {
 			continue
 		}
-		if at.kind != "" && at.kind != b.Labels[0] || at.name != "" && at.name != b.Labels[0]+"."+b.Labels[1] {
+		if len(at.kinds) > 0 && !slices.Contains(at.kinds, b.Labels[0]) || at.name != "" && at.name != b.Labels[0]+"."+b.Labels[1] {
 			return nil
 		}
 		return b

@@ -20,6 +20,7 @@ var pages embed.FS
 type Advice struct {
 	Text string // Markdown without the code: what to do and why
 	Kind string // of the resource that the code belongs to: "aws_ebs_volume", "container"; may be empty
+	More string // another kind that takes the same code
 	Code string // attributes of the resource, in the format of the platform
 
 	// mergeable says that the code holds for each resource as it is, without names to replace,
@@ -58,8 +59,8 @@ var advices = sync.OnceValue(func() map[string]Advice {
 //	    encrypted = true
 //
 // A heading of the second level names rules (without "iac/") and, behind "=" or ":", the kind of
-// the resource that the indented code belongs to. With "=" the code can be merged into any such
-// resource. A paragraph before the code replaces that of the section.
+// the resource that the indented code belongs to, or two of them ("a or b"). With "=" the code can be
+// merged into any such resource. A paragraph before the code replaces that of the section.
 func parsePage(page string, out map[string]Advice) error {
 	var section string
 	var rules []string
@@ -95,6 +96,7 @@ func parsePage(page string, out map[string]Advice) error {
 				continue
 			}
 			rules, at.Kind, at.mergeable = parseHeading(heading)
+			at.Kind, at.More, _ = strings.Cut(at.Kind, " or ")
 		case isCode && len(rules) > 0:
 			at.Code += code + "\n"
 		case line == "" && at.Code != "":
