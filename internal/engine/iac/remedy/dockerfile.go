@@ -32,8 +32,10 @@ var rewrites = map[string]rewrite{
 	"apk-add-using-local-cache-path": {regexp.MustCompile(`\b(apk(?:\s+-\S+)*\s+add)\b`), "$1 --no-cache"},
 	"pip-install-keeping-cached-packages": {
 		regexp.MustCompile(`\b(pip[0-9.]*(?:\s+-\S+)*\s+install)\b`), "$1 --no-cache-dir"},
-	"yum-install-allows-manual-input": {regexp.MustCompile(`\b(yum(?:\s+-\S+)*\s+(?:install|groupinstall|localinstall))\b`), "$1 -y"},
-	"missing-flag-from-dnf-install":   {regexp.MustCompile(`\b(dnf(?:\s+-\S+)*\s+(?:install|groupinstall|localinstall))\b`), "$1 -y"},
+	"yum-install-allows-manual-input": {
+		regexp.MustCompile(`\b(yum(?:\s+-\S+)*\s+(?:install|groupinstall|localinstall))\b`), "$1 -y"},
+	"missing-flag-from-dnf-install": {
+		regexp.MustCompile(`\b(dnf(?:\s+-\S+)*\s+(?:install|groupinstall|localinstall))\b`), "$1 -y"},
 	"missing-zypper-non-interactive-switch": {
 		regexp.MustCompile(`\bzypper(\s+(?:install|in|remove|rm|patch|update|up))\b`), "zypper --non-interactive$1"},
 	"run-using-apt": {
@@ -142,6 +144,9 @@ func isListForm(line string) bool {
 func (d *dockerfile) appendCommand(i instruction, command string) []finding.Edit {
 	last := d.lines[i.last-1]
 	end := strings.TrimSpace(last)
+	if strings.Contains(strings.Join(d.lines[i.first-1:i.last], "\n"), strings.TrimSuffix(command, "*")) {
+		return nil // with other arguments
+	}
 	if i.name != "RUN" || isListForm(d.lines[i.first-1]) || end == "" || end[0] == '#' ||
 		strings.HasSuffix(end, ";") || strings.HasSuffix(end, "&") || strings.HasSuffix(end, "\\") {
 		return nil
@@ -198,8 +203,9 @@ func (d *dockerfile) listInstead(i instruction) []finding.Edit {
 // createdUser is a command that makes a user; its name is the last word of the command.
 var createdUser = regexp.MustCompile(`\b(?:useradd|adduser)((?:\s+[^\s;&|\\]+)+)`)
 
-// imageUsers are users that images bring along, by the last part of the image's name.
-var imageUsers = map[string]string{"node": "node"}
+// imageUsers are users that images bring along and whose programs do not need root, by the last part of
+// the image's name.
+var imageUsers = map[string]string{"node": "node", "gradle": "gradle", "jenkins": "jenkins"}
 
 // addUser switches to the user that the last stage creates or that its image brings along: before
 // the program is named, or at the end.

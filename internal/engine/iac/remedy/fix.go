@@ -48,12 +48,14 @@ func Propose(t Target, d *document.Document) *finding.Fix {
 }
 
 // MergeTerraform returns the edit that puts arguments into the resource at the line of a file; nil
-// where an argument is there and depends on something else.
+// where an argument is there and depends on something else, or would need a new block: the arguments
+// come from the conditions of a rule, which do not say what else such a block requires.
 func MergeTerraform(file finding.Location, text []byte, address, arguments string) *finding.Fix {
 	if arguments == "" || !isEditable(text) {
 		return nil
 	}
-	edits := mergeHCL(text, place{line: file.StartLine, name: resourceName(address)}, arguments)
+	edits := mergeHCL(text, place{line: file.StartLine, name: resourceName(address), keepBlocks: true},
+		arguments)
 	return newFix(file.Path, "Set the arguments that the rule asks for", edits)
 }
 

@@ -20,6 +20,8 @@ type place struct {
 	line  int
 	kinds []string // none: any
 	name  string   // "aws_s3_bucket.logs"; empty: any
+
+	keepBlocks bool // add no nested block
 }
 
 // hclMerge is one edit of a file. It fails where the file and the arguments cannot be joined
@@ -30,6 +32,9 @@ type hclMerge struct {
 	code   []byte // the arguments
 	edits  []finding.Edit
 	failed bool
+
+	// keepBlocks says that no block is added: what else a new one needs is not known.
+	keepBlocks bool
 }
 
 // mergeHCL returns the edits that put the arguments into the resource; nil where that is not
@@ -40,7 +45,7 @@ func mergeHCL(text []byte, at place, code string) []finding.Edit {
 	if block == nil || problems.HasErrors() {
 		return nil
 	}
-	m := &hclMerge{text: text, lines: splitLines(text), code: []byte(code + "\n")}
+	m := &hclMerge{text: text, lines: splitLines(text), code: []byte(code + "\n"), keepBlocks: at.keepBlocks}
 	m.merge(block, wanted.Body.(*hclsyntax.Body))
 	if m.failed {
 		return nil
@@ -59,7 +64,8 @@ func findResource(text []byte, at place) *hclsyntax.Block {
 			at.line > b.CloseBraceRange.End.Line {
 			continue
 		}
-		if len(at.kinds) > 0 && !slices.Contains(at.kinds, b.Labels[0]) || at.name != "" && at.name != b.Labels[0]+"."+b.Labels[1] {
+		if len(at.kinds) > 0 && !slices.Contains(at.kinds, b.Labels[0]) || at.name != "" && at.name != b.Labels[0]+"."+
+			b.Labels[1] {
 			return nil
 		}
 		return b
@@ -184,7 +190,7 @@ func (m *hclMerge) mergeBlock(b, want *hclsyntax.Block, indent string) {
 			m.failed = true
 		}
 	}
-	if b.Body.Attributes[want.Type] != nil || len(have) > 1 {
+	if b.Body.Attributes[want.Type] != nil || len(have) > 1 || len(have) == 0 && m.keepBlocks {
 		m.failed = true
 		return
 	}

@@ -54,11 +54,13 @@ func TestText(t *testing.T) {
 		{"a resource of Terraform", "iac/terraform/aws-ebs-volume-encryption-disabled", "",
 			"```hcl\nresource \"aws_ebs_volume\" \"example\" {\n  encrypted = true\n}\n```"},
 		{"a container", "iac/kubernetes/privilege-escalation-allowed", "",
-			"```yaml\ncontainers:\n  - name: example\n    securityContext:\n      allowPrivilegeEscalation: false\n```"},
+			"```yaml\ncontainers:\n  - name: example\n    securityContext:\n      allowPrivilegeEscalation: " +
+				"false\n```"},
 		{"a service", "iac/compose/security-opt-not-set", "",
 			"```yaml\nservices:\n  example:\n    security_opt:\n      - no-new-privileges:true\n```"},
 		{"a version of a format", "iac/openapi/general-array-without-maximum-number-items-v2", "", "maxItems: 100"},
-		{"a link", "iac/dockerfile/run-using-apt", "https://example.org", "See the [documentation](https://example.org)."},
+		{"a link", "iac/dockerfile/run-using-apt", "https://example.org",
+			"See the [documentation](https://example.org)."},
 	} {
 		if got := Text(test.rule, test.link); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q is missing in\n%s", test.name, test.want, got)

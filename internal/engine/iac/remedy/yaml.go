@@ -79,11 +79,17 @@ func (m mapping) child(key string) mapping {
 	return mapping{value, m.node.Fields[key]}
 }
 
-// keys returns the keys of the map in the order of their lines.
+// isOwn reports whether the field is written in the map itself. What an alias or a merge key brings in
+// is written above it.
+func (m mapping) isOwn(key string) bool {
+	return m.node != nil && m.node.Fields[key] != nil && m.node.Fields[key].Line >= m.node.Line
+}
+
+// keys returns the own keys of the map in the order of their lines.
 func (m mapping) keys() []string {
 	var out []string
 	for key := range m.value {
-		if m.node != nil && m.node.Fields[key] != nil {
+		if m.isOwn(key) {
 			out = append(out, key)
 		}
 	}
@@ -176,9 +182,13 @@ func lineRange(n *document.Node, first, last *int) {
 	}
 }
 
+// anchored is the line of a value that is used elsewhere by an alias.
+var anchored = regexp.MustCompile(`[:-]\s+&\S`)
+
 // merge puts the wanted fields into the map.
 func (m *yamlMerge) merge(at mapping, wanted *yaml.Node) {
-	if wanted.Kind != yaml.MappingNode {
+	// A map with an anchor is part of others, too.
+	if wanted.Kind != yaml.MappingNode || at.node.Line > 0 && anchored.MatchString(m.lines[at.node.Line-1]) {
 		m.failed = true
 		return
 	}
@@ -189,6 +199,10 @@ func (m *yamlMerge) merge(at mapping, wanted *yaml.Node) {
 		if !ok {
 			added = append(added, writeField(key, want)...)
 			continue
+		}
+		if !at.isOwn(key) {
+			m.failed = true
+			return
 		}
 		node := at.node.Fields[key]
 		switch below := have.(type) {

@@ -208,7 +208,8 @@ func (c *condition) sampleValue(d dialect) (*sample, bool) {
 
 // isBlockName reports whether arguments of such names are blocks.
 func isBlockName(name string) bool {
-	for _, end := range []string{"configuration", "config", "options", "settings", "_info", "_logs", "_rule", "_block"} {
+	for _, end := range []string{"configuration", "config", "options", "settings", "_info", "_logs", "_rule",
+		"_block"} {
 		if strings.HasSuffix(strings.ToLower(name), end) {
 			return true
 		}

@@ -62,7 +62,8 @@ func TestSnippet(t *testing.T) {
 		{name: "two members of a list", kind: "aws_x", must: []string{"logs has audit", "logs has api"},
 			want: "```hcl\nresource \"aws_x\" \"example\" {\n  logs = [\"audit\", \"api\"]\n}\n```"},
 		{name: "one block of many", kind: "aws_x", must: []string{"flag{name=log}.value == on"},
-			want: "```hcl\nresource \"aws_x\" \"example\" {\n  flag {\n    name = \"log\"\n    value = \"on\"\n  }\n}\n```"},
+			want: "```hcl\nresource \"aws_x\" \"example\" {\n  flag {\n    name = \"log\"\n    value = \"on\"\n  " +
+				"}\n}\n```"},
 		{name: "each block", kind: "aws_x", each: "ingress", must: []string{"port <= 1"},
 			want: "```hcl\nresource \"aws_x\" \"example\" {\n  ingress {\n    port = 1\n  }\n}\n```"},
 		{name: "another resource", kind: "aws_x", with: []related{{kind: "aws_y", by: "x.id"}},
@@ -71,7 +72,8 @@ func TestSnippet(t *testing.T) {
 			want: "```yaml\nExample:\n  Type: AWS::X::Y\n  Properties:\n    A:\n      B: true\n```"},
 		{name: "Bicep", kind: "Microsoft.X/y", language: "Azure Resource Manager",
 			must: []string{"properties.a == Enabled"},
-			want: "```bicep\nresource example 'Microsoft.X/y@<version>' = {\n  properties: {\n    a: 'Enabled'\n  }\n}\n```"},
+			want: "```bicep\nresource example 'Microsoft.X/y@<version>' = {\n  properties: {\n    a: 'Enabled'\n  " +
+				"}\n}\n```"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
