@@ -88,7 +88,9 @@ func analyzeTree(p *scan.ProjectPass, ask queryLibrary) error {
 	flaws = dedupe(append(decided(flaws, p.Degrade), workload.Run(docs)...))
 	flaws = dropFalsePositives(flaws, docs, p.FS, p.Files)
 	var all []told
+	fixes := &fixer{files: p.FS}
 	for _, f := range flaws {
+		f.Fix = fixes.fixOf(f)
 		all = append(all, told{f.Rule, newFinding(f), resourceAddress(f)})
 	}
 	for _, one := range projects {
@@ -97,7 +99,7 @@ func analyzeTree(p *scan.ProjectPass, ask queryLibrary) error {
 			return err
 		}
 		for _, f := range found {
-			f.Finding.Fix = fixOfMatch(p.FS, f)
+			f.Finding.Fix = fixes.fixOfMatch(f)
 			all = append(all, told{f.Rule, f.Finding, f.Address})
 		}
 	}
@@ -113,7 +115,7 @@ func newFinding(f kics.Flaw) finding.Finding {
 	return finding.Finding{
 		RuleID: f.Rule.ID, Message: messageOf(f, address), Language: f.Rule.Language,
 		Location: finding.Location{Path: f.Path, StartLine: f.Line, EndLine: f.Line},
-		Severity: f.Severity, Terms: termsOf(f), Fix: fixOf(f), Cause: causeOf(f),
+		Severity: f.Severity, Terms: termsOf(f), Fix: f.Fix, Cause: causeOf(f),
 		Identity: strings.Join([]string{address, f.Key}, "\n"),
 	}
 }

@@ -12,12 +12,19 @@ import (
 // This file says what to type for a flaw: what the rule itself knows, else what its remedy merges
 // into the resource.
 
+// A fixer says what to type for the flaws of one tree.
+type fixer struct {
+	files  fs.FS
+	editor remedy.Editor
+}
+
 // fixOf returns the edit that removes the flaw, or nil.
-func fixOf(f kics.Flaw) *finding.Fix {
+func (x *fixer) fixOf(f kics.Flaw) *finding.Fix {
 	if f.Fix != nil || f.Unknown {
 		return f.Fix
 	}
-	return remedy.Propose(remedy.Target{Rule: f.Rule.ID, Path: f.Path, Line: f.Line, Name: writtenName(f), Key: f.Key},
+	return x.editor.Propose(remedy.Target{Rule: f.Rule.ID, Path: f.Path, Line: f.Line, Name: writtenName(f),
+		Key: f.Key},
 		f.Document)
 }
 
@@ -30,13 +37,7 @@ func writtenName(f kics.Flaw) string {
 }
 
 // fixOfMatch returns the edit that sets the arguments of a declarative rule, or nil.
-func fixOfMatch(files fs.FS, f cloud.Flaw) *finding.Fix {
-	if f.Arguments == "" {
-		return nil
-	}
-	text, err := fs.ReadFile(files, f.Finding.Location.Path)
-	if err != nil {
-		return nil // a plan, or a file that is gone: there is nothing to edit
-	}
-	return remedy.MergeTerraform(f.Finding.Location, text, f.Address, f.Arguments)
+func (x *fixer) fixOfMatch(f cloud.Flaw) *finding.Fix {
+	read := func(name string) ([]byte, error) { return fs.ReadFile(x.files, name) }
+	return x.editor.MergeTerraform(f.Finding.Location, read, f.Address, f.Arguments)
 }

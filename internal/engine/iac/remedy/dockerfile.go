@@ -53,8 +53,8 @@ var cleanups = map[string]string{
 }
 
 // editDockerfile returns the edits for a rule, or nil.
-func editDockerfile(t Target, text []byte) []finding.Edit {
-	d := &dockerfile{lines: splitLines(text)}
+func editDockerfile(t Target, lines []string) []finding.Edit {
+	d := &dockerfile{lines: lines}
 	if !d.readInstructions() {
 		return nil
 	}

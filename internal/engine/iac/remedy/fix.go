@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/finding"
 )
@@ -19,44 +21,92 @@ type Target struct {
 	Key  string // the words of the query for the place
 }
 
-// maxEdited bounds the files for which edits are computed: each finding reads its file again.
+// maxEdited bounds the files for which edits are computed: larger ones are generated.
 const maxEdited = 256 << 10
 
 // maxLine bounds the lines of such a file: one with longer lines is generated.
 const maxLine = 1000
 
+// An Editor proposes edits of the files of one tree. It reads each file once.
+type Editor struct {
+	files map[string]*source
+}
+
+// A source is a file as far as it was read.
+type source struct {
+	text     []byte
+	editable bool
+	lines    []string
+	// templated says that statements put the file together: its lines are not what is deployed.
+	templated bool
+
+	resources []*hclsyntax.Block // of Terraform
+	parsed    bool
+}
+
+// sourceOf returns the file; it is read when it is asked for the first time.
+func (e *Editor) sourceOf(path string, text []byte) *source {
+	if s := e.files[path]; s != nil {
+		return s
+	}
+	s := &source{text: text, editable: isEditable(text)}
+	if s.editable {
+		s.lines, s.templated = splitLines(text), bytes.Contains(text, []byte("{%"))
+	}
+	if e.files == nil {
+		e.files = map[string]*source{}
+	}
+	e.files[path] = s
+	return s
+}
+
 // Propose returns the edit of the document's file after which the rule is met, or nil where it
 // depends on something that the file does not show. Only the written form of a document is
 // edited: what Helm or Kustomize rendered has no lines of its own.
-func Propose(t Target, d *document.Document) *finding.Fix {
+func (e *Editor) Propose(t Target, d *document.Document) *finding.Fix {
 	a, ok := adviceOf(t.Rule)
-	if d == nil || d.Text == nil || t.Path != d.Path || !ok || !isEditable(d.Text) {
+	isDockerfile := d != nil && d.Platform == document.Dockerfile && d.Format == document.Containers
+	if d == nil || d.Text == nil || t.Path != d.Path || !ok || !isDockerfile && !a.mergeable {
+		return nil
+	}
+	s := e.sourceOf(d.Path, d.Text)
+	if !s.editable {
 		return nil
 	}
 	var edits []finding.Edit
 	switch {
-	case d.Platform == document.Dockerfile && d.Format == document.Containers:
-		edits = editDockerfile(t, d.Text)
-	case !a.mergeable:
-		return nil
+	case isDockerfile:
+		edits = editDockerfile(t, s.lines)
 	case d.Platform == document.Terraform && d.Format == document.HCL:
-		edits = mergeHCL(d.Text, place{line: t.Line, kinds: []string{a.Kind, a.More}, name: t.Name}, a.Code)
+		edits = mergeHCL(s, place{line: t.Line, kinds: []string{a.Kind, a.More}, name: t.Name}, a.Code)
 	case d.Format == document.YAML && (d.Platform == document.Kubernetes || d.Platform == document.Compose):
-		edits = mergeYAML(d, t, a)
+		edits = mergeYAML(s, d, t, a)
 	}
 	return newFix(t.Path, describeFix(a.Text), edits)
 }
 
-// MergeTerraform returns the edit that puts arguments into the resource at the line of a file; nil
-// where an argument is there and depends on something else, or would need a new block: the arguments
-// come from the conditions of a rule, which do not say what else such a block requires.
-func MergeTerraform(file finding.Location, text []byte, address, arguments string) *finding.Fix {
-	if arguments == "" || !isEditable(text) {
+// MergeTerraform returns the edit that puts arguments into the resource at the place; nil where an
+// argument is there and depends on something else, or would need a new block: the arguments come from
+// the conditions of a rule, which do not say what else such a block requires. The file is read where it
+// was not yet.
+func (e *Editor) MergeTerraform(at finding.Location, read func(string) ([]byte, error), address,
+	arguments string) *finding.Fix {
+	if arguments == "" {
 		return nil
 	}
-	edits := mergeHCL(text, place{line: file.StartLine, name: resourceName(address), keepBlocks: true},
-		arguments)
-	return newFix(file.Path, "Set the arguments that the rule asks for", edits)
+	if e.files[at.Path] == nil {
+		text, err := read(at.Path)
+		if err != nil {
+			return nil // a plan, or a file that is gone: there is nothing to edit
+		}
+		e.sourceOf(at.Path, text)
+	}
+	s := e.files[at.Path]
+	if !s.editable {
+		return nil
+	}
+	edits := mergeHCL(s, place{line: at.StartLine, name: resourceName(address), keepBlocks: true}, arguments)
+	return newFix(at.Path, "Set the arguments that the rule asks for", edits)
 }
 
 // resourceName returns type and name of an address, without modules and the key of an instance.

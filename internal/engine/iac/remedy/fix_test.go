@@ -21,6 +21,11 @@ func applyEdits(text string, fix *finding.Fix) string {
 	return strings.Join(lines, "\n")
 }
 
+// readText returns the reader of a tree whose files have the text.
+func readText(text string) func(string) ([]byte, error) {
+	return func(string) ([]byte, error) { return []byte(text), nil }
+}
+
 // TestMergeTerraform merges arguments, and refuses where a person has to decide.
 func TestMergeTerraform(t *testing.T) {
 	const head, tail = "resource \"a_b\" \"c\" {\n", "}\n"
@@ -53,20 +58,22 @@ func TestMergeTerraform(t *testing.T) {
 			if test.want != "" {
 				want = head + test.want + tail
 			}
-			if got := applyEdits(text, MergeTerraform(at, []byte(text), "module.m.a_b.c[0]",
+			if got := applyEdits(text, new(Editor).MergeTerraform(at, readText(text), "module.m.a_b.c[0]",
 				test.arguments)); got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 		})
 	}
-	text := []byte(head + tail)
+	text := readText(head + tail)
 	for name, fix := range map[string]*finding.Fix{
-		"another resource": MergeTerraform(finding.Location{StartLine: 1}, text, "a_b.d", "x = 1"),
-		"another line":     MergeTerraform(finding.Location{StartLine: 9}, text, "a_b.c", "x = 1"),
-		"no arguments":     MergeTerraform(finding.Location{StartLine: 1}, text, "a_b.c", ""),
-		"Windows lines": MergeTerraform(finding.Location{StartLine: 1}, []byte("resource \"a_b\" \"c\" {\r\n}\r\n"),
+		"another resource": new(Editor).MergeTerraform(finding.Location{StartLine: 1}, text, "a_b.d", "x = 1"),
+		"another line":     new(Editor).MergeTerraform(finding.Location{StartLine: 9}, text, "a_b.c", "x = 1"),
+		"no arguments":     new(Editor).MergeTerraform(finding.Location{StartLine: 1}, text, "a_b.c", ""),
+		"Windows lines": new(Editor).MergeTerraform(finding.Location{StartLine: 1}, readText("resource \"a_b\" \"c\" "+
+			"{\r\n}\r\n"),
 			"a_b.c", "x = 1"),
-		"no Terraform": MergeTerraform(finding.Location{StartLine: 1}, []byte("a: b\n"), "a_b.c", "x = 1"),
+		"no Terraform": new(Editor).MergeTerraform(finding.Location{StartLine: 1}, readText("a: b\n"), "a_b.c",
+			"x = 1"),
 	} {
 		if fix != nil {
 			t.Errorf("%s: %v", name, fix)
@@ -130,7 +137,8 @@ func TestProposeYAML(t *testing.T) {
 			if test.want != "" {
 				want = head + test.want
 			}
-			if got := applyEdits(text, Propose(target, readDocument(t, document.Kubernetes, text))); got != want {
+			if got := applyEdits(text,
+				new(Editor).Propose(target, readDocument(t, document.Kubernetes, text))); got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 		})
@@ -139,12 +147,12 @@ func TestProposeYAML(t *testing.T) {
 	for _, format := range []document.Format{document.Helm, document.Kustomize, document.JSON} {
 		d := readDocument(t, document.Kubernetes, text)
 		d.Format = format
-		if fix := Propose(Target{Rule: escalation, Path: "x.yaml", Line: 7}, d); fix != nil {
+		if fix := new(Editor).Propose(Target{Rule: escalation, Path: "x.yaml", Line: 7}, d); fix != nil {
 			t.Errorf("an edit of %s: %v", format, fix)
 		}
 	}
 	d := readDocument(t, document.Kubernetes, text)
-	if fix := Propose(Target{Rule: escalation, Path: "other.yaml", Line: 7}, d); fix != nil {
+	if fix := new(Editor).Propose(Target{Rule: escalation, Path: "other.yaml", Line: 7}, d); fix != nil {
 		t.Errorf("an edit of a file that brought in the value: %v", fix)
 	}
 }
@@ -188,7 +196,8 @@ func TestProposeDockerfile(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			d := &document.Document{Platform: document.Dockerfile, Format: document.Containers, Path: "Dockerfile",
 				Text: []byte(test.text)}
-			fix := Propose(Target{Rule: "iac/dockerfile/" + test.rule, Path: "Dockerfile", Line: test.line}, d)
+			fix := new(Editor).Propose(Target{Rule: "iac/dockerfile/" + test.rule, Path: "Dockerfile", Line: test.line},
+				d)
 			if got := applyEdits(test.text, fix); got != test.want {
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)
 			}

@@ -39,13 +39,16 @@ type hclMerge struct {
 
 // mergeHCL returns the edits that put the arguments into the resource; nil where that is not
 // possible or changes nothing.
-func mergeHCL(text []byte, at place, code string) []finding.Edit {
-	block := findResource(text, at)
-	wanted, problems := hclsyntax.ParseConfig([]byte(code+"\n"), "", hcl.InitialPos)
-	if block == nil || problems.HasErrors() {
+func mergeHCL(file *source, at place, code string) []finding.Edit {
+	block := file.findResource(at)
+	if block == nil {
 		return nil
 	}
-	m := &hclMerge{text: text, lines: splitLines(text), code: []byte(code + "\n"), keepBlocks: at.keepBlocks}
+	wanted, problems := hclsyntax.ParseConfig([]byte(code+"\n"), "", hcl.InitialPos)
+	if problems.HasErrors() {
+		return nil
+	}
+	m := &hclMerge{text: file.text, lines: file.lines, code: []byte(code + "\n"), keepBlocks: at.keepBlocks}
 	m.merge(block, wanted.Body.(*hclsyntax.Body))
 	if m.failed {
 		return nil
@@ -53,19 +56,32 @@ func mergeHCL(text []byte, at place, code string) []finding.Edit {
 	return m.edits
 }
 
-// findResource returns the resource at the line.
-func findResource(text []byte, at place) *hclsyntax.Block {
-	file, problems := hclsyntax.ParseConfig(text, "", hcl.InitialPos)
+// listResources parses the file and returns its resources; none of a file that is not Terraform.
+func (s *source) listResources() []*hclsyntax.Block {
+	if s.parsed {
+		return s.resources
+	}
+	s.parsed = true
+	file, problems := hclsyntax.ParseConfig(s.text, "", hcl.InitialPos)
 	if problems.HasErrors() {
 		return nil
 	}
 	for _, b := range file.Body.(*hclsyntax.Body).Blocks {
-		if b.Type != "resource" || len(b.Labels) != 2 || at.line < b.TypeRange.Start.Line ||
-			at.line > b.CloseBraceRange.End.Line {
+		if b.Type == "resource" && len(b.Labels) == 2 {
+			s.resources = append(s.resources, b)
+		}
+	}
+	return s.resources
+}
+
+// findResource returns the resource at the line.
+func (s *source) findResource(at place) *hclsyntax.Block {
+	for _, b := range s.listResources() {
+		if at.line < b.TypeRange.Start.Line || at.line > b.CloseBraceRange.End.Line {
 			continue
 		}
-		if len(at.kinds) > 0 && !slices.Contains(at.kinds, b.Labels[0]) || at.name != "" && at.name != b.Labels[0]+"."+
-			b.Labels[1] {
+		if len(at.kinds) > 0 && !slices.Contains(at.kinds, b.Labels[0]) ||
+			at.name != "" && at.name != b.Labels[0]+"."+b.Labels[1] {
 			return nil
 		}
 		return b

@@ -30,7 +30,10 @@ type yamlMerge struct {
 
 // mergeYAML returns the edits that put the code of the advice into the container, pod, service or
 // object of the target; nil where that is not possible or changes nothing.
-func mergeYAML(d *document.Document, t Target, a Advice) []finding.Edit {
+func mergeYAML(file *source, d *document.Document, t Target, a Advice) []finding.Edit {
+	if file.templated {
+		return nil
+	}
 	at, ok := findMapping(d, t, a.Kind)
 	if !ok {
 		return nil
@@ -39,11 +42,7 @@ func mergeYAML(d *document.Document, t Target, a Advice) []finding.Edit {
 	if err := yaml.Unmarshal([]byte(a.Code), &wanted); err != nil || len(wanted.Content) != 1 {
 		return nil
 	}
-	m := &yamlMerge{lines: splitLines(d.Text)}
-	// Statements of a template put the file together: its lines are not what is deployed.
-	if slices.ContainsFunc(m.lines, func(line string) bool { return strings.Contains(line, "{%") }) {
-		return nil
-	}
+	m := &yamlMerge{lines: file.lines}
 	m.merge(at, wanted.Content[0])
 	if m.failed {
 		return nil
