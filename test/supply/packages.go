@@ -123,6 +123,9 @@ func (b *bench) collectInventories(ctx context.Context, dir string) ([]packageCa
 	// without one.
 	ours, asked := map[pkg]bool{}, map[pkg]bool{}
 	for _, p := range r.Packages {
+		if p.Ecosystem == "Docker" {
+			continue // the other scanners list no images of deployment files
+		}
 		n := normalizePackage(p.Ecosystem, p.Name, p.Version)
 		if p.Version == "" {
 			asked[n] = true

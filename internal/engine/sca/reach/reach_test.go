@@ -125,7 +125,7 @@ var cases = []struct {
 		"\"golang.org/x/net/idna\"\nfunc main() { idna.ToASCII(\"\") }\n",
 		direct("Go", "golang.org/x/net"),
 		reach.Flaw{Symbols: []finding.Symbols{{Path: "golang.org/x/net/html", Names: []string{"Parse"}}}},
-		finding.NotFound},
+		finding.UnknownReach},
 	{"go: a callback", "-- go.mod --\nmodule example.org/app\n-- main.go --\npackage main\nimport " +
 		"(\n\"net/http\"\n\"golang.org/x/net/html\"\n)\nfunc main() { http.HandleFunc(\"/\", page) }\nfunc page(w " +
 		"http.ResponseWriter, r *http.Request) { html.Parse(r.Body) }\n",

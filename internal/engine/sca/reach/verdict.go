@@ -50,7 +50,7 @@ func (p *Program) Verdict(pkg *finding.Package, flaw Flaw) *finding.Reach {
 	// against it.
 	if len(uses) > 0 {
 		if others := flaw.otherPackages(language, uses); others != "" {
-			return &finding.Reach{Verdict: finding.NotFound, Reason: others}
+			return unknownReach("%s", others)
 		}
 		return p.judgeUses(uses, flaw)
 	}
@@ -159,8 +159,8 @@ func boolRank(b bool) int {
 	return 0
 }
 
-// otherPackages returns why a used module is not affected: of a module of Go the advisory names
-// the packages, and the program imports others only. Empty otherwise.
+// otherPackages says that the program imports other packages of a module of Go than the advisory
+// names; empty when it imports one of these. Dependencies may import them, so it is not unused.
 func (f Flaw) otherPackages(language string, uses []use) string {
 	if language != "go" || len(f.Symbols) == 0 {
 		return ""
@@ -173,7 +173,8 @@ func (f Flaw) otherPackages(language string, uses []use) string {
 			return ""
 		}
 	}
-	return "the program imports other packages of the module, and not " + f.Symbols[0].Path
+	return "the program imports other packages of the module, and whether a dependency imports " + f.Symbols[0].Path +
+		" is not known"
 }
 
 // judgeTransitive says of a package that nothing imports and that others brought in: it is
