@@ -106,6 +106,9 @@ func TestRules(t *testing.T) {
 			r.Confidence == "" || !strings.HasPrefix(r.CWE[0], "CWE-") || !strings.HasPrefix(r.OWASP[0], "CICD-SEC-") {
 			t.Errorf("rule %s is not whole: %+v", r.ID, r)
 		}
+		if !strings.Contains(r.HowToPrevent, "```") {
+			t.Errorf("the remedy of %s does not show what to type", r.ID)
+		}
 		if !strings.Contains(string(page), "`"+path.Base(r.ID)+"`") {
 			t.Errorf("docs/pipelines.md does not name %s", r.ID)
 		}

@@ -152,6 +152,7 @@ func checkCaches(p *Pass, b workflow.Body) {
 			f.Confidence = finding.LowConfidence
 			f.Terms = append(f.Terms, lowered("an expression may switch the cache off"))
 		}
+		f.Fix = p.fixCache(s, a, c)
 		p.emit("cache-poisoning", f)
 	}
 }

@@ -42,6 +42,9 @@ func checkCheckouts(p *Pass, b workflow.Body) {
 			}
 			f.Terms = p.persistedTerms(b, i, a)
 		}
+		if !pushesLater(b, i) { // which would fail without it
+			f.Fix = p.fixPersisted(s, a)
+		}
 		p.emit("persisted-credentials", f)
 	}
 }
@@ -242,7 +245,7 @@ func checkUntrustedCheckout(p *Pass, b workflow.Body) {
 	for i, s := range runnableSteps(b) {
 		what, ok := p.Flow.FetchesUntrusted(taint.Site{Body: b, Step: i})
 		what = shorten(what)
-		if !ok || p.runsOnMerged(b, s, 0) {
+		if !ok || p.runsOnMerged(b, s, map[*workflow.File]bool{}) {
 			continue
 		}
 		f := p.newFinding(p.stepPlace(s), "", "%s checks out %s, which is untrusted code, %s", event, what,
@@ -272,13 +275,13 @@ func checkUntrustedCheckout(p *Pass, b workflow.Body) {
 // isGuarded reports whether a condition, an environment, or a check of permissions
 // lets somebody decide: of the step, its job, a job that it waits for, or of every job that uses
 // the file.
-func isGuarded(p *Pass, b workflow.Body, s *actionlint.Step) bool { return p.isGuardedWithin(b, s, 0) }
+func isGuarded(p *Pass, b workflow.Body, s *actionlint.Step) bool {
+	return p.isGuardedWithin(b, s, map[*workflow.File]bool{})
+}
 
-// maxCallers bounds how far the callers of reusable workflows are followed. GitHub nests ten.
-const maxCallers = 10
-
-// isGuardedWithin is isGuarded at a depth of callers.
-func (p *Pass) isGuardedWithin(b workflow.Body, s *actionlint.Step, depth int) bool {
+// isGuardedWithin is isGuarded for a caller. The files that were followed are seen: workflows may
+// call each other in a circle.
+func (p *Pass) isGuardedWithin(b workflow.Body, s *actionlint.Step, seen map[*workflow.File]bool) bool {
 	if s != nil && asksWho(s.If) {
 		return true
 	}
@@ -296,17 +299,21 @@ func (p *Pass) isGuardedWithin(b workflow.Body, s *actionlint.Step, depth int) b
 			}
 		} // else it runs although the job before it failed
 	}
-	return depth < maxCallers && p.everyCaller(b, func(c workflow.Call) bool {
+	return p.everyCaller(b, seen, func(c workflow.Call) bool {
 		if c.Step != nil {
-			return p.isGuardedWithin(c.Body, c.Step, depth+1)
+			return p.isGuardedWithin(c.Body, c.Step, seen)
 		}
-		return p.isGuardedWithin(workflow.Body{File: c.From, Job: c.Job, Steps: c.Job.Steps}, nil, depth+1)
+		return p.isGuardedWithin(workflow.Body{File: c.From, Job: c.Job, Steps: c.Job.Steps}, nil, seen)
 	})
 }
 
 // everyCaller reports whether the file is only used by other files of the tree, and the condition
 // holds for each use that untrusted users can start.
-func (p *Pass) everyCaller(b workflow.Body, holds func(workflow.Call) bool) bool {
+func (p *Pass) everyCaller(b workflow.Body, seen map[*workflow.File]bool, holds func(workflow.Call) bool) bool {
+	if seen[b.File] {
+		return false
+	}
+	seen[b.File] = true
 	if b.File.Workflow != nil && b.File.StartsOn(privileged...) {
 		return false // it also starts by itself
 	}
@@ -327,7 +334,7 @@ var merged = lazyregexp.New(`(?:^|[^!\w.])\s*github\.event\.pull_request\.merged
 
 // runsOnMerged reports whether the step runs for merged pull requests only: somebody with the right
 // to write has accepted the code. A condition with || may hold without it.
-func (p *Pass) runsOnMerged(b workflow.Body, s *actionlint.Step, depth int) bool {
+func (p *Pass) runsOnMerged(b workflow.Body, s *actionlint.Step, seen map[*workflow.File]bool) bool {
 	asks := func(cond *actionlint.String) bool {
 		return cond != nil && merged.MatchString(cond.Value) && !strings.Contains(cond.Value, "||") &&
 			!strings.Contains(cond.Value, "merged == false") && !strings.Contains(cond.Value, "merged != true")
@@ -335,11 +342,11 @@ func (p *Pass) runsOnMerged(b workflow.Body, s *actionlint.Step, depth int) bool
 	if s != nil && asks(s.If) || b.Job != nil && asks(b.Job.If) {
 		return true
 	}
-	return depth < maxCallers && p.everyCaller(b, func(c workflow.Call) bool {
+	return p.everyCaller(b, seen, func(c workflow.Call) bool {
 		if c.Step != nil {
-			return p.runsOnMerged(c.Body, c.Step, depth+1)
+			return p.runsOnMerged(c.Body, c.Step, seen)
 		}
-		return p.runsOnMerged(workflow.Body{File: c.From, Job: c.Job}, nil, depth+1)
+		return p.runsOnMerged(workflow.Body{File: c.From, Job: c.Job}, nil, seen)
 	})
 }
 

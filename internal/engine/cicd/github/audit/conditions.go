@@ -38,8 +38,10 @@ func checkConditions(p *Pass, b workflow.Body) {
 func (p *Pass) checkCondition(s, outer *actionlint.String, where string) {
 	all := expression.FindAll(s.Value)
 	if len(all) > 0 && (len(all) > 1 || all[0].Length != len(s.Value)) {
-		p.report("unsound-condition", p.File.Place(s), "", "The condition is always true: there is text around the "+
-			"expression, %s", where)
+		f := p.newFinding(p.File.Place(s), "", "The condition is always true: there is text around the expression, %s",
+			where)
+		f.Fix = p.fixCondition(s, s.Value[all[0].Offset:all[0].Offset+all[0].Length])
+		p.emit("unsound-condition", f)
 	}
 	if len(all) == 0 {
 		root := expression.ParseCondition(s.Value)
@@ -79,7 +81,7 @@ func (p *Pass) checkConditionParts(root actionlint.ExprNode, s, outer *actionlin
 		}
 	})
 	if spoofed {
-		p.reportSpoofableActor(root, at, asksAuthor(s) || asksAuthor(outer), where)
+		p.reportSpoofableActor(root, s, at, asksAuthor(s) || asksAuthor(outer), where)
 	}
 	if loose != "" {
 		f := p.newFinding(at, "", "contains looks for %s within a text, so that a part of a listed name passes "+
@@ -115,8 +117,10 @@ func looseContains(c *actionlint.FuncCallNode) string {
 // reportSpoofableActor grades by what an attacker gains: github.actor is whoever caused
 // the last event, so an attacker's pull request passes once the bot touches it. Without
 // a privileged event there is little to gain.
-func (p *Pass) reportSpoofableActor(root actionlint.ExprNode, at document.Place, checked bool, where string) {
+func (p *Pass) reportSpoofableActor(root actionlint.ExprNode, s *actionlint.String, at document.Place, checked bool,
+	where string) {
 	f := p.newFinding(at, "", "The actor of the last event is taken for the author, %s", where)
+	f.Fix = p.fixActor(s)
 	if p.startingEvent(privileged) == "" {
 		f.Severity, f.Confidence = finding.Low, finding.LowConfidence
 		f.Terms = append(f.Terms, lowered("no event of untrusted users has more than their rights"))

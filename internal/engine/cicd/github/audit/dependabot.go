@@ -20,6 +20,15 @@ func IsDependabot(p string) bool {
 // minimum is the delay in days below which a new version is taken for fresh.
 const minimum = 7
 
+// settingEdits replaces the line of a setting of one line that begins it.
+func settingEdits(src *document.Source, key *document.Node, setting string) []finding.Edit {
+	line := src.Line(key.Line)
+	if strings.TrimSpace(line[:key.Column-1]) != "" {
+		return nil
+	}
+	return []finding.Edit{replaceLine(key.Line, indented(key.Column-1, setting))}
+}
+
 // Dependabot checks the configuration. Its error is a *document.Error. A new version is
 // most dangerous in its first days, before a stolen account or a malicious package is
 // noticed; a cooldown waits for that.
@@ -32,9 +41,12 @@ func Dependabot(p string, b []byte, out func(*finding.Rule, finding.Finding)) er
 		return &document.Error{Line: 1, Message: "has no list of updates"}
 	}
 	src := document.NewSource(b)
-	report := func(id string, n *document.Node, message string) {
-		out(Rules.Get(id), finding.Finding{Message: message, Location: locationOf(p, src.Whole(n)),
-			Cause: causeOf(id, "", p)})
+	report := func(id string, n *document.Node, message string, edits ...finding.Edit) {
+		f := finding.Finding{Message: message, Location: locationOf(p, src.Whole(n)), Cause: causeOf(id, "", p)}
+		if len(edits) > 0 {
+			f.Fix = &finding.Fix{Description: "Change the settings of the updates", Path: p, Edits: edits}
+		}
+		out(Rules.Get(id), f)
 	}
 	groups := docs[0].Get("multi-ecosystem-groups")
 	for _, u := range docs[0].Get("updates").Items {
@@ -43,8 +55,9 @@ func Dependabot(p string, b []byte, out func(*finding.Rule, finding.Finding)) er
 			continue
 		}
 		if x := u.Get("insecure-external-code-execution"); x.Text() == "allow" {
-			report("dependabot-execution", u.Key("insecure-external-code-execution"), "Updates of "+eco.Text()+
-				" run code of the dependencies")
+			key := u.Key("insecure-external-code-execution")
+			report("dependabot-execution", key, "Updates of "+eco.Text()+" run code of the dependencies",
+				settingEdits(src, key, "insecure-external-code-execution: deny")...)
 		}
 		cooldown := u.Get("cooldown")
 		if cooldown == nil {
@@ -54,14 +67,21 @@ func Dependabot(p string, b []byte, out func(*finding.Rule, finding.Finding)) er
 		n, err := strconv.Atoi(days.Text())
 		switch {
 		case cooldown == nil:
-			report("dependabot-cooldown", u.Key("package-ecosystem"), "New versions of "+eco.Text()+" packages are "+
-				"proposed without a delay")
+			key := u.Key("package-ecosystem")
+			var edits []finding.Edit
+			if strings.Trim(src.Line(key.Line)[:key.Column-1], " -") == "" {
+				edits = append(edits, insertBefore(key.Line+1, indented(key.Column-1, "cooldown:"),
+					indented(key.Column+1, "default-days: 7")))
+			}
+			report("dependabot-cooldown", key, "New versions of "+eco.Text()+" packages are proposed without a delay",
+				edits...)
 		case days == nil:
 			report("dependabot-cooldown", u.Key("cooldown"), "The delay for new versions of "+eco.Text()+
 				" packages has no default-days")
 		case err == nil && n < minimum:
 			report("dependabot-cooldown", days, "New versions of "+eco.Text()+" packages are "+
-				"proposed after "+days.Text()+" days, fewer than 7")
+				"proposed after "+days.Text()+" days, fewer than 7",
+				settingEdits(src, cooldown.Key("default-days"), "default-days: 7")...)
 		}
 	}
 	return nil

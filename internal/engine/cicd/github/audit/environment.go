@@ -152,8 +152,9 @@ func (p *Pass) checkUnsecureCommands(e *actionlint.Env, where string) {
 		return
 	}
 	if text := strings.TrimSpace(v.Value.Value); strings.EqualFold(text, "true") || text == "1" {
-		p.report("insecure-commands", p.File.Place(v.Name), "", "%s lets what a step prints set variables, %s",
-			unsecure, where)
+		f := p.newFinding(p.File.Place(v.Name), "", "%s lets what a step prints set variables, %s", unsecure, where)
+		f.Fix = p.fixVariable(v)
+		p.emit("insecure-commands", f)
 	}
 }
 
@@ -294,8 +295,10 @@ func (p *Pass) checkDebugSettings(e *actionlint.Env) {
 		name := strings.ToUpper(v.Name.Value)
 		if (name == "ACTIONS_STEP_DEBUG" || name == "ACTIONS_RUNNER_DEBUG") && v.Value != nil &&
 			expressionTrue(v.Value.Value) {
-			p.report("debug-mode", p.File.Place(v.Name), "", "%s writes all variables of the runner to "+
+			f := p.newFinding(p.File.Place(v.Name), "", "%s writes all variables of the runner to "+
 				"the log", v.Name.Value)
+			f.Fix = p.fixVariable(v)
+			p.emit("debug-mode", f)
 		}
 	}
 }

@@ -108,12 +108,14 @@ func (p *Pass) reportInjection(b workflow.Body, i int, name string, v *actionlin
 	text := shorten("${{" + e.Text + "}}")
 	if !ok || worst.Trust == taint.Safe || worst.Trust == taint.Secret {
 		if _, constant := expression.ConstantValue(e.Root); !constant && len(expression.AllUses(e.Root)) > 0 {
-			p.report("expression-in-script", at, "", "%s is put into %s before it runs, %s", text, name,
-				describeStep(b, i))
+			f := p.newFinding(at, "", "%s is put into %s before it runs, %s", text, name, describeStep(b, i))
+			f.Fix = p.fixExpression(b, b.Steps[i], e)
+			p.emit("expression-in-script", f)
 		}
 		return
 	}
 	f := p.newFinding(at, "", "%s", "")
+	f.Fix = p.fixExpression(b, b.Steps[i], e)
 	f.Steps = p.taintPath(worst, at, text)
 	through := ""
 	if worst.Context != "" && !strings.EqualFold(strings.TrimSpace(e.Text), worst.Context) {

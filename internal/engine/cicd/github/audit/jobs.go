@@ -56,6 +56,7 @@ func (p *Pass) checkWorkflowCall(j *actionlint.Job, c *actionlint.WorkflowCall) 
 	case p.Tree.IsOwner(owner):
 		f.Terms = append(f.Terms, lowered("the workflow belongs to the same owner"))
 	}
+	f.Fix = p.fixInherit(c)
 	p.emit("secrets-inherit", f)
 }
 

@@ -148,8 +148,10 @@ func (p *Pass) checkJobPermissions(w *actionlint.Workflow, called bool) int {
 			continue
 		}
 		missing++
-		p.report("missing-permissions", workflow.PlaceAt(j.ID.Pos), "", "The token has the repository's default "+
-			"rights %s", describeJob(j))
+		f := p.newFinding(workflow.PlaceAt(j.ID.Pos), "", "The token has the repository's default rights %s",
+			describeJob(j))
+		f.Fix = p.fixPermissions()
+		p.emit("missing-permissions", f)
 	}
 	return missing
 }
@@ -288,7 +290,9 @@ func checkConcurrency(p *Pass) {
 				return
 			}
 		}
-		p.report("missing-concurrency", p.onPlace(), "", "Nothing limits how many runs of the workflow go on at once")
+		f := p.newFinding(p.onPlace(), "", "Nothing limits how many runs of the workflow go on at once")
+		f.Fix = p.fixConcurrency()
+		p.emit("missing-concurrency", f)
 		return
 	}
 	if w.Concurrency.CancelInProgress == nil {
