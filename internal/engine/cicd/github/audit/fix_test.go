@@ -93,6 +93,9 @@ func TestFixes(t *testing.T) {
 				"}}\n          A: b\n"},
 		{"a commit", "expression-in-script", push + "      - run: ./test ${{ github.sha }}\n",
 			"          SHA: ${{ github.sha }}\n        run: ./test \"${SHA}\"\n"},
+		{"a name that means something to a program", "expression-in-script",
+			push + "      - run: ./test ${{ github.token }} $VALUE_TOKEN\n        env:\n          A: b\n",
+			"          VALUE_TOKEN_VALUE: ${{ github.token }}\n"},
 		{"a cache of a release", "cache-poisoning", "on:\n  release:\njobs:\n  a:\n    runs-on: ubuntu-latest\n    " +
 			"steps:\n" +
 			"      - uses: actions/setup-go@v5\n        with:\n          go-version: stable\n      - run: gh release " +

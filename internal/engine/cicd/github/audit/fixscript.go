@@ -254,7 +254,10 @@ func variableName(e expression.Expression, s *actionlint.Step, text string) stri
 	for v := range script.ParseAssignments(text) {
 		used[v] = true
 	}
-	for reservedVariable.MatchString(name) || used[name] {
+	if reservedVariable.MatchString(name) {
+		name = "VALUE_" + name
+	}
+	for used[name] {
 		name += "_VALUE"
 	}
 	return name
