@@ -427,7 +427,7 @@ func (d *specification) checkTransportSchemes(pointer string, n *document.Node) 
 	if slices.ContainsFunc(n.Get("schemes").List(), func(s *document.Node) bool {
 		return strings.EqualFold(s.Text(), "https") || strings.EqualFold(s.Text(), "wss")
 	}) { // the server may only redirect to it
-		terms = []finding.SeverityTerm{{Points: severity.Lowered, Reason: "encryption is offered too"}}
+		terms = []finding.SeverityTerm{{Points: severity.Harmless, Reason: "encryption is offered too"}}
 	}
 	for i, s := range n.Get("schemes").List() {
 		if v := strings.ToLower(s.Text()); v == "http" || v == "ws" {

@@ -75,7 +75,7 @@ func TestWeighUnprotected(t *testing.T) {
 // A scheme without encryption weighs less where encryption is offered too.
 func TestWeighSchemes(t *testing.T) {
 	const text = "swagger: '2.0'\ninfo: {title: a, version: '1'}\nhost: api.example.com\npaths: {}\nschemes: "
-	for schemes, want := range map[string]string{"[http]": " +0", "[http, https]": " -1", "[https]": ""} {
+	for schemes, want := range map[string]string{"[http]": " +0", "[http, https]": " -2", "[https]": ""} {
 		if got := weighed(t, text+schemes+"\n", "security-hosts-https"); cmp.Or(append(got, "")...) != want {
 			t.Errorf("%s: %q, want %q", schemes, got, want)
 		}

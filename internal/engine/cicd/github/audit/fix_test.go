@@ -93,6 +93,13 @@ func TestFixes(t *testing.T) {
 				"}}\n          A: b\n"},
 		{"a commit", "expression-in-script", push + "      - run: ./test ${{ github.sha }}\n",
 			"          SHA: ${{ github.sha }}\n        run: ./test \"${SHA}\"\n"},
+		{"a script that begins with the value", "template-injection",
+			strings.Replace(push, "push", "issues", 1) + "      - run: ${{ github.event.issue.title }} a\n",
+			"        run: |\n          \"${ISSUE_TITLE}\" a\n"},
+		{"a script that begins with the value, beside other variables", "template-injection",
+			strings.Replace(push, "push", "issues", 1) + "      - name: a\n        env:\n          A: b\n        " +
+				"run: ${{ github.event.issue.title }} a\n",
+			"          A: b\n        run: |\n          \"${ISSUE_TITLE}\" a\n"},
 		{"a name that means something to a program", "expression-in-script",
 			push + "      - run: ./test ${{ github.token }} $VALUE_TOKEN\n        env:\n          A: b\n",
 			"          VALUE_TOKEN_VALUE: ${{ github.token }}\n"},
@@ -137,6 +144,26 @@ func TestFixes(t *testing.T) {
 				t.Errorf("%s still reports %q in\n%s", c.rule, again[0].Message, fixed)
 			}
 		})
+	}
+}
+
+// Two expressions of one script would declare their variables in the same place: the edit takes one,
+// whole, and the next scan offers the other.
+func TestFixesOfOneScript(t *testing.T) {
+	const name, rule = ".github/workflows/a.yml", "expression-in-script"
+	text := push + "      - run: |\n          a ${{ github.sha }}\n          b ${{ github.run_id }}\n"
+	for range 2 {
+		found := runAll(t, map[string]string{name: text}, name, rule)
+		if len(found) == 0 || found[0].Fix == nil {
+			t.Fatalf("no fix: %+v", found)
+		}
+		text = applyFix(text, found[0].Fix)
+	}
+	const want = "      - env:\n          RUN_ID: ${{ github.run_id }}\n          SHA: ${{ github.sha }}\n        " +
+		"run: |\n" +
+		"          a \"${SHA}\"\n          b \"${RUN_ID}\"\n"
+	if !strings.HasSuffix(text, want) || len(runAll(t, map[string]string{name: text}, name, rule)) > 0 {
+		t.Errorf("fixed\n%s", text)
 	}
 }
 

@@ -42,6 +42,9 @@ func (p *Pass) fixExpression(b workflow.Body, s *actionlint.Step, e expression.E
 			edits = append(edits, replaceLine(first+i, line))
 		}
 	}
+	if first == r.RunPos.Line && len(edits) > 0 {
+		edits[0].Lines = asBlock(edits[0].Lines[0], r.RunPos.Col-1)
+	}
 	head, ok := p.addVariable(s, r, name, "${{ "+strings.TrimSpace(e.Text)+" }}")
 	if !ok || len(edits) == 0 {
 		return nil
@@ -49,12 +52,23 @@ func (p *Pass) fixExpression(b workflow.Body, s *actionlint.Step, e expression.E
 	if head.StartLine == r.RunPos.Line && head.EndLine == head.StartLine && edits[0].StartLine == head.StartLine {
 		// the key and the script share their line, which moves below the variables
 		column := r.RunPos.Col - 1
-		head.Lines[len(head.Lines)-1] = indented(column, edits[0].Lines[0][column:])
+		edits[0].Lines[0] = indented(column, edits[0].Lines[0][column:])
+		head.Lines = append(head.Lines[:len(head.Lines)-1], edits[0].Lines...)
 		edits = edits[1:]
 	}
 	edits = append(edits, head)
 	slices.SortStableFunc(edits, func(a, b finding.Edit) int { return a.StartLine - b.StartLine })
 	return p.newFix("Pass the value in the variable "+name, edits...)
+}
+
+// asBlock returns the lines of a script that its key is on one line with. A script that begins with a
+// quote would be a quoted scalar of YAML; it becomes a block.
+func asBlock(line string, column int) []string {
+	before, value, _ := strings.Cut(line, "run:")
+	if value = strings.TrimSpace(value); !strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, `'`) {
+		return []string{line}
+	}
+	return []string{before + "run: |", indented(column+2, value)}
 }
 
 // hereDocument matches the start of a here document; <<< is none.

@@ -144,12 +144,9 @@ func mergeFixes(all []reported) {
 				Edits: slices.Clone(fix.Edits)}
 			continue
 		}
-		for _, e := range fix.Edits {
-			if !slices.ContainsFunc(one.Edits, func(o finding.Edit) bool {
-				return o.StartLine <= max(e.EndLine, e.StartLine) && e.StartLine <= max(o.EndLine, o.StartLine)
-			}) {
-				one.Edits = append(one.Edits, e)
-			}
+		// All edits of a fix or none: a variable that a script expands has to be declared as well.
+		if !slices.ContainsFunc(fix.Edits, func(e finding.Edit) bool { return overlaps(one.Edits, e) }) {
+			one.Edits = append(one.Edits, fix.Edits...)
 		}
 	}
 	for _, fix := range byPath {
@@ -160,4 +157,11 @@ func mergeFixes(all []reported) {
 			f.Fix = byPath[f.Fix.Path]
 		}
 	}
+}
+
+// overlaps reports whether an edit touches the lines of one of the others.
+func overlaps(edits []finding.Edit, e finding.Edit) bool {
+	return slices.ContainsFunc(edits, func(o finding.Edit) bool {
+		return o.StartLine <= max(e.EndLine, e.StartLine) && e.StartLine <= max(o.EndLine, o.StartLine)
+	})
 }
