@@ -296,7 +296,7 @@ func (p *Pass) checkImage(b workflow.Body, ref string, at document.Place, where 
 	case image.Tagged:
 		f := p.newFinding(at, finding.LowConfidence, "The image %s %s is fixed by a tag, which can be moved, not by "+
 			"a digest", shorten(ref), where)
-		f.Terms = append(capTerms(p.privilegeOf(b).terms(), severity.Raised), lowered("the tag names a version"))
+		f.Terms = append(capTerms(p.privilegeOf(b).terms(), severity.Raised), harmless("the tag names a version"))
 		p.emit("unpinned-image", f)
 	}
 }

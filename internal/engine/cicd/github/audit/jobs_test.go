@@ -80,7 +80,7 @@ jobs:
     services:
       db: {image: "postgres:16"}
     steps: [{run: make}]
-`, []string{"5 unpinned-image - -", "7 unpinned-image - uncertain -1"}},
+`, []string{"5 unpinned-image - -", "7 unpinned-image - uncertain -2"}},
 		{"the loosest image of a matrix", `on: push
 jobs:
   a:

@@ -107,7 +107,7 @@ func TestCheckUses(t *testing.T) {
       - uses: docker://alpine
       - uses: docker://alpine:3.20
       - uses: docker://alpine@sha256:0123456789012345678901234567890123456789012345678901234567890123
-`), []string{"7 unpinned-image - -", "8 unpinned-image - uncertain -1"}},
+`), []string{"7 unpinned-image - -", "8 unpinned-image - uncertain -2"}},
 		{"a local action of the workflow's own commit", stepsOn("push", `
       - uses: actions/checkout@0123456789012345678901234567890123456789
       - uses: ./action
