@@ -71,6 +71,14 @@ var subjects = []subject{
 		"network-security-group-with-unrestricted-access-to-rdp", "arm-world-access-ssh", "arm-world-access-rdp",
 		"arm-world-access-http", "arm-world-access-group-http",
 	}},
+	{resource: true, rules: []string{"gcp-network-policy-disabled", "google-gke-network-policy"}},
+	{resource: true, rules: []string{"gcp-project-wide-ssh-keys-are-enabled-in-vm-instances",
+		"google-compute-project-keys"}},
+	{resource: true, rules: []string{"gcp-shielded-vm-disabled", "google-compute-shielded",
+		"google-compute-secure-boot"}},
+
+	// Kubernetes: one mount of a folder of the node.
+	{rules: []string{"workload-mounting-with-sensitive-os-directory", "non-kube-system-pod-with-host-mount"}},
 	{resource: true, rules: []string{"aws-vpc-flowlogs-disabled", "cfn-logging-ec2-vpc", "aws-logging-vpc"}},
 
 	// Buckets: a block of public access that is absent lacks all its four settings.
@@ -181,7 +189,8 @@ var subjects = []subject{
 	{rules: []string{"aws-role-trust-everybody", "cfn-policy-trust-everybody",
 		"aws-iam-role-allows-all-principals-to-assume", "aws-role-trust-account",
 		"aws-cross-account-iam-assume-role-policy-without-external-id-or-mfa"}},
-	{rules: []string{"rbac-roles-with-read-secrets-permissions", "service-account-allows-access-secrets"}},
+	{rules: []string{"rbac-wildcard-in-rule", "rbac-roles-with-read-secrets-permissions",
+		"service-account-allows-access-secrets"}},
 
 	// Workloads.
 	{rules: []string{"no-drop-capabilities-for-containers", "net-raw-capabilities-not-being-dropped"}},
@@ -216,6 +225,7 @@ var subjects = []subject{
 	{resource: true, rules: []string{"aks-logging-azure-monitoring-disabled", "arm-kubernetes-monitoring"}},
 	{resource: true, rules: []string{"aks-with-authorized-ip-ranges-disabled", "arm-public-network-aks-ranges",
 		"arm-public-network-aks-private"}},
+	{resource: true, rules: []string{"azure-aks-private-cluster-disabled", "azure-public-network-aks-ranges"}},
 	{resource: true, rules: []string{"website-not-forcing-https", "arm-https-only-web-sites"}},
 	{resource: true, rules: []string{"web-app-not-using-tls-last-version", "arm-old-tls-web-sites"}},
 	{resource: true, rules: []string{"website-with-http20enabled-disabled", "arm-app-http2"}},
