@@ -303,7 +303,7 @@ func newReport(format string, w io.Writer) reportWriter {
 	case "json":
 		return json.New(w)
 	case "sarif":
-		return sarif.New(w)
+		return sarif.New(w, "")
 	case "cyclonedx":
 		return bom.New(w, sbom.CycloneDX)
 	case "spdx":

@@ -98,7 +98,7 @@ func (in *exportResultsInput) parseFilters(settings project.Settings) ([]triage.
 }
 
 // exportSARIF responds with what the filter selects of one branch as the document that the
-// command writes, in constant memory but for the rules. How the last scans of the
+// command writes; only the rules and the compressed results are in memory. How the last scans of the
 // branch went is its invocation; findings that are resolved are in it only when the
 // filter names their status.
 func (a *Handlers) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportResultsInput,
@@ -136,7 +136,7 @@ func (a *Handlers) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportR
 	return scancoverage.AddCoverageHeader(coverage, config.Analyses, a.Download("results-"+string(sc.Project)+".sarif",
 		SarifType,
 		func(w io.Writer) error {
-			report := sarif.New(w)
+			report := sarif.New(w, a.Region.BaseURL)
 			if err := report.Config(config); err != nil {
 				return err
 			}

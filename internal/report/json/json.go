@@ -15,7 +15,18 @@
 //	}
 //
 // Lists are never null. The members of each object are those of the Go types
-// named.
+// named. Of a finding,
+//
+//   - severity is the impact of the weakness, changed by its context: impact is the severity
+//     without the context, and severityTerms are the changes, each with points and a reason. Both
+//     are left out where the context changes nothing;
+//   - confidence says how sure the analyzer is;
+//   - also lists further locations that the same change fixes;
+//   - fix is an edit that removes it: description, path, and edits of whole lines, which
+//     merlon fix applies.
+//
+// scan.profile is the profile that selected the findings, and outsideProfile of an analyzer counts
+// those that it left out.
 package json
 
 import (

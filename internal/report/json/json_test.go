@@ -110,3 +110,28 @@ var errBroken = errors.New("no space left")
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+// How a severity came about, what to type, and what the profile left out are in the document.
+func TestSeverityTermsAndProfile(t *testing.T) {
+	var b bytes.Buffer
+	r := New(&b)
+	f := finding.Finding{RuleID: "a", Severity: finding.High, Impact: finding.Medium, Confidence: finding.HighConfidence,
+		Terms: []finding.SeverityTerm{{Points: 1, Reason: "Docker socket mounted"}},
+		Also:  []finding.Location{{Path: "b.yaml", StartLine: 2}},
+		Fix: &finding.Fix{Description: "Drop it", Path: "a.yaml", Edits: []finding.Edit{{StartLine: 3, EndLine: 3,
+			Lines: []string{"x"}}}}}
+	for _, err := range []error{r.Config(&scan.Config{Tool: "merlon", Profile: finding.DefaultProfile}), r.Finding(&f),
+		r.Status(&scan.Status{Analyzer: "a/b", State: scan.Succeeded, OutsideProfile: 7}), r.Close()} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{`"severity":"high","impact":"medium","severityTerms":[{"points":1,"reason":"Docker socket mounted"}],"confidence":"high"`,
+		`"also":[{"path":"b.yaml","startLine":2,"endLine":0}]`,
+		`"fix":{"description":"Drop it","path":"a.yaml","edits":[{"startLine":3,"endLine":3,"lines":["x"]}]}`,
+		`"profile":"default"`, `"outsideProfile":7`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%s is not in %s", want, &b)
+		}
+	}
+}

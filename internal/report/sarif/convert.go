@@ -32,7 +32,7 @@ func describeRule(r *finding.Rule) reportingDescriptor {
 		Configuration:    configuration{Level: levelOf(r.Severity)},
 		Properties: map[string]any{
 			"tags":              ruleTags(r),
-			"security-severity": securitySeverity(r),
+			"security-severity": formatScore(securitySeverity(r.Severity, r.Advisory)),
 			"precision":         precisionOf(r.Confidence),
 		},
 	}
@@ -57,7 +57,8 @@ func ruleTags(r *finding.Rule) []string {
 	return tags
 }
 
-// helpURI returns the page about a rule: its own, or that of its first CWE.
+// helpURI returns the page about a rule: its own, that of its first CWE, or the record of its
+// advisory.
 func helpURI(r *finding.Rule) string {
 	if link := absoluteURL(r.Link); link != "" {
 		return link
@@ -66,6 +67,9 @@ func helpURI(r *finding.Rule) string {
 		if number, ok := strings.CutPrefix(cwe, "CWE-"); ok {
 			return "https://cwe.mitre.org/data/definitions/" + url.PathEscape(number) + ".html"
 		}
+	}
+	if a := r.Advisory; a != nil && a.ID != "" {
+		return "https://osv.dev/vulnerability/" + url.PathEscape(a.ID) // all records of OSV, by any of their names
 	}
 	return ""
 }
@@ -80,27 +84,29 @@ func automationID(s *scan.Summary) string {
 	return s.Setup.Tool + "/" + strings.Join(names, "+") + "/"
 }
 
-// securitySeverity returns the CVSS score where there is one, and else a number
-// inside the band that code hosts give the severity (9.0, 7.0, 4.0).
-func securitySeverity(r *finding.Rule) string {
-	if r.Advisory != nil && r.Advisory.CVSS > 0 {
-		return strconv.FormatFloat(r.Advisory.CVSS, 'f', 1, 64)
+// securitySeverity returns the score of a finding as code hosts read it: a number in the band of
+// its severity (critical from 9.0, high from 7.0, medium from 4.0). Inside the band it is the CVSS
+// score of the advisory, or its nearest end: the context of a finding may weigh more than the
+// score, which knows no context.
+func securitySeverity(severity finding.Severity, a *finding.Advisory) float64 {
+	band := severityBands[severity]
+	if band == [3]float64{} {
+		band = severityBands[finding.Low]
 	}
-	return severityScore(r.Severity)
+	if a == nil || a.CVSS <= 0 {
+		return band[1]
+	}
+	return min(max(a.CVSS, band[0]), band[2])
 }
 
-// severityScore returns a number inside the band of the severity.
-func severityScore(severity finding.Severity) string {
-	switch severity {
-	case finding.Critical:
-		return "9.5"
-	case finding.High:
-		return "8.0"
-	case finding.Medium:
-		return "5.5"
-	}
-	return "3.0"
+// severityBands are the lowest score, the score without CVSS, and the highest score of severities
+// (CVSS 4.0, section 6).
+var severityBands = map[finding.Severity][3]float64{
+	finding.Critical: {9, 9.5, 10}, finding.High: {7, 8, 8.9}, finding.Medium: {4, 5.5, 6.9}, finding.Low: {0.1, 3, 3.9},
 }
+
+// formatScore writes a score with one decimal.
+func formatScore(score float64) string { return strconv.FormatFloat(score, 'f', 1, 64) }
 
 // precisionOf maps a confidence to the property "precision" that GitHub code scanning uses to
 // rank alerts.
@@ -159,8 +165,8 @@ func absoluteURL(link string) string {
 	return u.String()
 }
 
-// newResult returns the finding of the rule at the index.
-func newResult(f *finding.Finding, index int) resultObject {
+// newResult returns the finding of the rule at the index, with its score.
+func newResult(f *finding.Finding, index int, score float64) resultObject {
 	r := resultObject{
 		RuleID:    f.RuleID,
 		RuleIndex: index,
@@ -170,11 +176,17 @@ func newResult(f *finding.Finding, index int) resultObject {
 		Locations: []location{{Physical: newPhysicalLocation(f.Location, f.Snippet)}},
 		Properties: map[string]any{
 			"severity": f.Severity, "analyzer": f.Analyzer, "analysis": f.Analysis, "language": f.Language,
-			"security-severity": severityScore(f.Severity), // of this result; the rule has that of all
+			"security-severity": formatScore(score), // of this result; the rule has the highest of its results
 		},
 	}
 	if f.Confidence != "" {
 		r.Properties["confidence"] = f.Confidence
+	}
+	if len(f.Terms) > 0 {
+		r.Properties["impact"], r.Properties["severityTerms"] = f.Impact, f.Terms
+	}
+	if f.Fix != nil {
+		r.Fixes = []fix{newFix(f.Fix)}
 	}
 	if f.Fingerprint != (finding.Fingerprint{}) {
 		r.Fingerprints = map[string]string{"merlonPlace/v1": f.Fingerprint.Place, "merlonFlaw/v1": f.Fingerprint.Flaw}
@@ -211,6 +223,33 @@ func newResult(f *finding.Finding, index int) resultObject {
 		r.addCodeFlow(f.Package.Reach.Steps) // the calls that lead to the vulnerable function
 	}
 	return r
+}
+
+// newFix returns a fix. Its edits replace whole lines.
+func newFix(f *finding.Fix) fix {
+	change := artifactChange{Artifact: artifactURI(f.Path)}
+	for _, e := range f.Edits {
+		change.Replacements = append(change.Replacements, newReplacement(e))
+	}
+	out := fix{Changes: []artifactChange{change}}
+	if f.Description != "" {
+		out.Description = &text{Text: f.Description}
+	}
+	return out
+}
+
+// newReplacement returns an edit as a replacement. A region without columns ends before the line
+// end (section 3.30.8), which so stays as it is in the file.
+func newReplacement(e finding.Edit) replacement {
+	content := strings.Join(e.Lines, "\n")
+	switch {
+	case e.EndLine < e.StartLine: // an empty region at the beginning of the line
+		return replacement{region{StartLine: e.StartLine, StartColumn: 1, EndLine: e.StartLine, EndColumn: 1},
+			&text{Text: content + "\n"}}
+	case len(e.Lines) == 0: // the lines with their ends
+		return replacement{Deleted: region{StartLine: e.StartLine, StartColumn: 1, EndLine: e.EndLine + 1, EndColumn: 1}}
+	}
+	return replacement{region{StartLine: e.StartLine, EndLine: e.EndLine}, &text{Text: content}}
 }
 
 // addCodeFlow adds a path through the code.

@@ -12,9 +12,10 @@ type tool struct {
 
 // component is the driver of the tool with its rules (section 3.19).
 type component struct {
-	Name    string                `json:"name"`
-	Version string                `json:"version,omitempty"`
-	Rules   []reportingDescriptor `json:"rules"`
+	Name        string                `json:"name"`
+	Version     string                `json:"version,omitempty"`
+	Information string                `json:"informationUri,omitempty"` // of the service that wrote the report
+	Rules       []reportingDescriptor `json:"rules"`
 }
 
 // reportingDescriptor is a rule (section 3.49).
@@ -51,12 +52,31 @@ type resultObject struct {
 	Related      []location        `json:"relatedLocations,omitempty"`
 	Fingerprints map[string]string `json:"partialFingerprints,omitempty"`
 	CodeFlows    []codeFlow        `json:"codeFlows,omitempty"`
+	Fixes        []fix             `json:"fixes,omitempty"`
 	Suppressions []suppression     `json:"suppressions,omitempty"`
 	Baseline     string            `json:"baselineState,omitempty"`
 	Provenance   *provenance       `json:"provenance,omitempty"`
 	Request      *webRequest       `json:"webRequest,omitempty"`
 	Response     *webResponse      `json:"webResponse,omitempty"`
 	Properties   map[string]any    `json:"properties,omitempty"`
+}
+
+// A fix is a proposed change (section 3.55).
+type fix struct {
+	Description *text            `json:"description,omitempty"`
+	Changes     []artifactChange `json:"artifactChanges"`
+}
+
+// An artifactChange is the change of a file (section 3.56).
+type artifactChange struct {
+	Artifact     artifactAddress `json:"artifactLocation"`
+	Replacements []replacement   `json:"replacements"`
+}
+
+// A replacement replaces a region of a file (section 3.57).
+type replacement struct {
+	Deleted  region `json:"deletedRegion"`
+	Inserted *text  `json:"insertedContent,omitempty"`
 }
 
 // A provenance says when a result was seen (section 3.48).

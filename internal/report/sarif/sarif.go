@@ -1,7 +1,7 @@
 // Package sarif writes a scan as SARIF 2.1.0 (OASIS standard, errata 01), the
 // format that code hosts and editors read.
 //
-// Addresses are relative to the scanned folder, with the base %SRCROOT%. A rule
+// Results come in the order of their rank. Addresses are relative to the scanned folder, with the base %SRCROOT%. A rule
 // bears the tags that code hosts look for (external/cwe/cwe-89), its
 // security-severity as a number, and its text in plain and in Markdown. A
 // finding bears two fingerprints, its snippet, and its path through the code, and
@@ -20,37 +20,37 @@ import (
 	"merlon/internal/scan"
 )
 
-// New returns a handler that writes the document to w as the scan goes on.
-// Close ends the document.
-func New(w io.Writer) *Report { return &Report{w: w, index: map[string]int{}} }
+// New returns a handler that writes the document to w at Close. information is the address of the
+// service that writes it, or empty: the program itself has no public address, and informationUri
+// is optional (section 3.19.9).
+func New(w io.Writer, information string) *Report {
+	return &Report{w: w, information: absoluteURL(information), index: map[string]int{}}
+}
 
-// A Report is a scan.Handler. Results are written as they come and rules at the
-// end, so its memory does not grow with the findings.
+// A Report is a scan.Handler. Results are kept compressed until the end, because they are written
+// in the order of their rank: a code host that shows only the first 5,000 shows the ones that
+// matter most.
 type Report struct {
 	scan.Summary
-	w       io.Writer
-	rules   []reportingDescriptor
-	index   map[string]int // in rules, by id
-	results int
+	w           io.Writer
+	information string
+	rules       []reportingDescriptor
+	advisories  []*finding.Advisory // of rules, at the same index; nil: none
+	scores      []float64           // the highest of the results of rules, at the same index
+	index       map[string]int      // in rules, by id
+	results     rankedResults
 }
 
-// Config begins the document.
-func (r *Report) Config(m *scan.Config) error {
-	if err := r.Summary.Config(m); err != nil {
-		return err
-	}
-	_, err := io.WriteString(r.w,
-		`{"$schema":"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",`+
-			`"version":"2.1.0","runs":[{"columnKind":"unicodeCodePoints","redactionTokens":["`+finding.Redacted+
-			`"],"results":[`)
-	return err
-}
+// begin is the beginning of the document.
+const begin = `{"$schema":"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",` +
+	`"version":"2.1.0","runs":[{"columnKind":"unicodeCodePoints","redactionTokens":["` + finding.Redacted + `"],"results":[`
 
 // Rule keeps a rule for the end.
 func (r *Report) Rule(m *finding.Rule) error {
 	if _, ok := r.index[m.ID]; !ok {
 		r.index[m.ID] = len(r.rules)
 		r.rules = append(r.rules, describeRule(m))
+		r.advisories, r.scores = append(r.advisories, m.Advisory), append(r.scores, 0)
 	}
 	return nil
 }
@@ -80,20 +80,32 @@ func (r *Report) Kept(m *finding.Finding, s Standing) error {
 	if !ok {
 		return fmt.Errorf("a finding of rule %q, which was not described", m.RuleID)
 	}
-	separator := ",\n"
-	if r.results == 0 {
-		separator = "\n"
-	}
-	r.results++
-	out := newResult(m, index)
+	score := securitySeverity(m.Severity, r.advisories[index])
+	r.scores[index] = max(r.scores[index], score)
+	out := newResult(m, index, score)
 	out.addStanding(s)
-	return r.writeValue(separator, out)
+	b, err := json.Marshal(out)
+	if err != nil {
+		return fmt.Errorf("write SARIF: %w", err)
+	}
+	return r.results.add(out.Rank, b)
 }
 
-// Close ends the document.
+// Close writes the document.
 func (r *Report) Close() error {
 	if r.Setup.Tool == "" {
 		return fmt.Errorf("write SARIF: the scan did not begin")
+	}
+	if _, err := io.WriteString(r.w, begin); err != nil {
+		return err
+	}
+	if err := r.results.writeTo(r.w); err != nil {
+		return err
+	}
+	for i, score := range r.scores {
+		if score > 0 { // code hosts read the score of the rule for all of its results
+			r.rules[i].Properties["security-severity"] = formatScore(score)
+		}
 	}
 	tail := struct {
 		Tool       tool                       `json:"tool"`
@@ -102,7 +114,8 @@ func (r *Report) Close() error {
 		Invocation []invocation               `json:"invocations"`
 		Properties map[string]any             `json:"properties"`
 	}{
-		Tool:       tool{component{Name: r.Setup.Tool, Version: r.Setup.Version, Rules: r.rules}},
+		Tool: tool{component{Name: r.Setup.Tool, Version: r.Setup.Version, Information: r.information,
+			Rules: r.rules}},
 		Bases:      map[string]artifactAddress{base: {Description: &text{Text: "the scanned folder"}}},
 		Automation: automationDetails{automationID(&r.Summary)},
 		Invocation: []invocation{newInvocation(&r.Summary)},
@@ -117,16 +130,5 @@ func (r *Report) Close() error {
 	}
 	// The tail is an object of its own; its members continue the run's.
 	_, err = fmt.Fprintf(r.w, "],\n%s]}\n", b[1:])
-	return err
-}
-
-// writeValue writes one element as it arrives, so that a report of any number of findings needs
-// constant memory.
-func (r *Report) writeValue(separator string, v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("write SARIF: %w", err)
-	}
-	_, err = r.w.Write(append([]byte(separator), b...))
 	return err
 }

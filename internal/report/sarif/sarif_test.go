@@ -2,8 +2,13 @@ package sarif
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
+	"io"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -20,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite the expected reports")
 func write(t *testing.T, stream string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	r := New(&b)
+	r := New(&b, "")
 	if err := scan.Decode(strings.NewReader(stream), r); err != nil {
 		t.Fatal(err)
 	}
@@ -113,22 +118,181 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// Code hosts sort by this number; it must fall into the band of the severity.
+// Code hosts sort by this number; it must fall into the band of the severity, which the context of
+// a finding may have changed.
 func TestSecuritySeverity(t *testing.T) {
-	for severity, want := range map[finding.Severity]string{finding.Critical: "9.5", finding.High: "8.0",
-		finding.Medium: "5.5", finding.Low: "3.0"} {
-		if got := securitySeverity(&finding.Rule{Severity: severity}); got != want {
-			t.Errorf("%s: got %s, want %s", severity, got, want)
+	for _, tt := range []struct {
+		severity finding.Severity
+		cvss     float64
+		want     string
+	}{
+		{finding.Critical, 0, "9.5"}, {finding.High, 0, "8.0"}, {finding.Medium, 0, "5.5"}, {finding.Low, 0, "3.0"},
+		{"", 0, "3.0"}, {finding.Critical, 9.8, "9.8"}, {finding.High, 9.8, "8.9"}, {finding.High, 5, "7.0"},
+		{finding.Medium, 4.3, "4.3"}, {finding.Low, 7.5, "3.9"},
+	} {
+		if got := formatScore(securitySeverity(tt.severity, &finding.Advisory{CVSS: tt.cvss})); got != tt.want {
+			t.Errorf("%s with CVSS %v: got %s, want %s", tt.severity, tt.cvss, got, tt.want)
 		}
 	}
-	if got := securitySeverity(&finding.Rule{Severity: finding.Low,
-		Advisory: &finding.Advisory{CVSS: 9.8}}); got != "9.8" {
-		t.Errorf("with a CVSS score: got %s, want 9.8", got)
+	if got := securitySeverity(finding.High, nil); got != 8 {
+		t.Errorf("without an advisory: got %v", got)
+	}
+}
+
+// document is what the tests read of a report.
+type document struct {
+	Runs []struct {
+		Tool struct {
+			Driver struct {
+				Information string `json:"informationUri"`
+				Rules       []struct {
+					ID         string
+					HelpURI    string `json:"helpUri"`
+					Properties map[string]any
+				}
+			}
+		}
+		Results []struct {
+			RuleID     string
+			Rank       float64
+			Message    struct{ Text string }
+			Fixes      json.RawMessage
+			Properties map[string]any
+		}
+	}
+}
+
+// report writes findings of their rules, checks the document against the schema, and reads it.
+func report(t *testing.T, information string, rules []finding.Rule, findings ...finding.Finding) document {
+	t.Helper()
+	var b bytes.Buffer
+	r := New(&b, information)
+	errs := []error{r.Config(&scan.Config{Tool: "merlon"})}
+	for i := range rules {
+		errs = append(errs, r.Rule(&rules[i]))
+	}
+	for i := range findings {
+		errs = append(errs, r.Finding(&findings[i]))
+	}
+	if err := errors.Join(append(errs, r.Close())...); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema(t).Validate(doc); err != nil {
+		t.Errorf("not valid: %#v", err)
+	}
+	var out document
+	if err := json.Unmarshal(b.Bytes(), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// The highest rank comes first, whatever the order of the scan, and equal ones stay in it; the
+// score of a rule is the highest of its results.
+func TestOrderOfResults(t *testing.T) {
+	rules := []finding.Rule{{ID: "a", Severity: finding.Critical, CWE: []string{"CWE-1"}},
+		{ID: "b", Severity: finding.Critical, Advisory: &finding.Advisory{ID: "CVE-1", CVSS: 9.1}},
+		{ID: "c", Severity: finding.High}}
+	var findings []finding.Finding
+	// More text than a block has, so that some results are compressed and some are not.
+	const many = 3000
+	padding := strings.Repeat("x", 100)
+	for i := range many {
+		findings = append(findings, finding.Finding{RuleID: "a", Severity: finding.Severities[2+i%2],
+			Message: fmt.Sprintf("%05d %s", i, padding)})
+	}
+	findings = append(findings, finding.Finding{RuleID: "b", Severity: finding.High, Message: "last"})
+	run := report(t, "", rules, findings...).Runs[0]
+	if len(run.Results) != many+1 || run.Results[0].Message.Text != "last" {
+		t.Fatalf("%d results, the first is %+v", len(run.Results), run.Results[0])
+	}
+	for i := 2; i < len(run.Results); i++ {
+		before, r := run.Results[i-1], run.Results[i]
+		if r.Rank > before.Rank || r.Rank == before.Rank && r.Message.Text < before.Message.Text {
+			t.Fatalf("result %d is %+v after %+v", i, r, before)
+		}
+	}
+	if got := run.Results[0].Properties["security-severity"]; got != "8.9" {
+		t.Errorf("the result has %v, want 8.9", got)
+	}
+	for i, want := range []string{"5.5", "8.9", "8.0"} { // a rule without results has its own
+		if got := run.Tool.Driver.Rules[i].Properties["security-severity"]; got != want {
+			t.Errorf("rule %d has %v, want %v", i, got, want)
+		}
+	}
+	if got := run.Tool.Driver.Rules[1].HelpURI; got != "https://osv.dev/vulnerability/CVE-1" {
+		t.Errorf("the help is at %q", got)
+	}
+}
+
+func TestInformationURI(t *testing.T) {
+	for at, want := range map[string]string{"": "", "https://merlon.example": "https://merlon.example", "x": ""} {
+		if got := report(t, at, nil).Runs[0].Tool.Driver.Information; got != want {
+			t.Errorf("%q: got %q, want %q", at, got, want)
+		}
+	}
+}
+
+// A fix is written as replacements, and the severity with its terms.
+func TestFixAndTerms(t *testing.T) {
+	f := finding.Finding{RuleID: "a", Severity: finding.High, Impact: finding.Medium,
+		Terms: []finding.SeverityTerm{{Points: 1, Reason: "Docker socket mounted"}},
+		Fix: &finding.Fix{Description: "Pin the image", Path: "a b.yaml", Edits: []finding.Edit{
+			{StartLine: 2, EndLine: 1, Lines: []string{"x", "y"}}, {StartLine: 3, EndLine: 4, Lines: []string{"z"}},
+			{StartLine: 6, EndLine: 6}}}}
+	r := report(t, "", []finding.Rule{{ID: "a"}}, f).Runs[0].Results[0]
+	want := `[{"description":{"text":"Pin the image"},"artifactChanges":[{"artifactLocation":{"uri":"a%20b.yaml","uriBaseId":"%SRCROOT%"},` +
+		`"replacements":[{"deletedRegion":{"startLine":2,"startColumn":1,"endLine":2,"endColumn":1},"insertedContent":{"text":"x\ny\n"}},` +
+		`{"deletedRegion":{"startLine":3,"endLine":4},"insertedContent":{"text":"z"}},` +
+		`{"deletedRegion":{"startLine":6,"startColumn":1,"endLine":7,"endColumn":1}}]}]}]`
+	if got := string(r.Fixes); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	terms := []any{map[string]any{"points": 1.0, "reason": "Docker socket mounted"}}
+	if r.Properties["impact"] != "medium" || !cmp.Equal(r.Properties["severityTerms"], any(terms)) {
+		t.Errorf("got %v", r.Properties)
+	}
+}
+
+// BenchmarkReport measures time and the memory that is in use when 50,000 results are written.
+func BenchmarkReport(b *testing.B) {
+	f := finding.Finding{RuleID: "a", Analyzer: "iac/configuration", Analysis: finding.IaC, Language: "yaml",
+		Snippet: &finding.Snippet{StartLine: 1, Lines: strings.Split(strings.Repeat("      image: nginx:1.2\n", 7),
+			"\n")}}
+	for b.Loop() {
+		r := New(io.Discard, "")
+		if err := r.Config(&scan.Config{Tool: "merlon"}); err != nil {
+			b.Fatal(err)
+		}
+		if err := r.Rule(&finding.Rule{ID: "a"}); err != nil {
+			b.Fatal(err)
+		}
+		for i := range 50000 {
+			f.Severity, f.Message = finding.Severities[i%4], fmt.Sprintf("Deployment/web-%d: a message of some length",
+				i)
+			f.Location = finding.Location{Path: fmt.Sprintf("deploy/overlays/%d/app.yaml", i%999), StartLine: i,
+				EndLine: i}
+			f.Fingerprint = finding.NewFingerprint("a", f.Location.Path, f.Message, i)
+			if err := r.Finding(&f); err != nil {
+				b.Fatal(err)
+			}
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		b.ReportMetric(float64(m.HeapAlloc)/(1<<20), "MB-in-use")
+		if err := r.Close(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
 func TestRefusals(t *testing.T) {
-	r := New(&bytes.Buffer{})
+	r := New(&bytes.Buffer{}, "")
 	if err := r.Close(); err == nil {
 		t.Error("a report of no scan is written")
 	}
@@ -152,7 +316,7 @@ func FuzzReport(f *testing.F) {
 	s := schema(f)
 	f.Fuzz(func(t *testing.T, stream string) {
 		var b bytes.Buffer
-		r := New(&b)
+		r := New(&b, "")
 		if scan.Decode(strings.NewReader(stream), r) != nil || r.Close() != nil {
 			return
 		}
@@ -196,7 +360,7 @@ func TestReachabilityIsACodeFlow(t *testing.T) {
 	f := finding.Finding{Package: &finding.PackageMatch{Reach: &finding.Reach{Verdict: finding.Reachable,
 		Steps: []finding.Step{{Kind: finding.Source, Location: finding.Location{Path: "main.go", StartLine: 3}},
 			{Kind: finding.Sink, Location: finding.Location{Path: "http.go", StartLine: 9}, Message: "calls Parse"}}}}}
-	flows := newResult(&f, 0).CodeFlows
+	flows := newResult(&f, 0, 8).CodeFlows
 	if len(flows) != 1 || len(flows[0].ThreadFlows[0].Locations) != 2 ||
 		flows[0].ThreadFlows[0].Locations[1].Location.Message.Text != "calls Parse" {
 		t.Errorf("got %+v", flows)
@@ -211,6 +375,7 @@ func TestHelpURI(t *testing.T) {
 		{finding.Rule{Link: "https://example.com/rule", CWE: []string{"CWE-79"}}, "https://example.com/rule"},
 		{finding.Rule{Link: "rule.html", CWE: []string{"CWE-79"}}, "https://cwe.mitre.org/data/definitions/79.html"},
 		{finding.Rule{CWE: []string{"other", "CWE-22"}}, "https://cwe.mitre.org/data/definitions/22.html"},
+		{finding.Rule{Advisory: &finding.Advisory{ID: "GHSA-x"}}, "https://osv.dev/vulnerability/GHSA-x"},
 		{finding.Rule{}, ""},
 	} {
 		if got := helpURI(&tt.rule); got != tt.want {
