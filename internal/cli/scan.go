@@ -138,7 +138,8 @@ func (c *scanCommand) checkRemoteFlags() error {
 	case len(c.VEX) > 0:
 		return errs.E(errs.Invalid, "--vex is for local scans: triage the findings of a server on the server")
 	case c.Profile != string(finding.DefaultProfile):
-		return errs.E(errs.Invalid, "--profile is for local scans: a project on the server has the setting findingProfile")
+		return errs.E(errs.Invalid, "--profile is for local scans: a project on the server has the setting "+
+			"findingProfile")
 	case c.VerifySecrets:
 		return errs.E(errs.Invalid, "--verify-secrets is for local scans")
 	}

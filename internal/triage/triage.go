@@ -78,7 +78,7 @@ type Finding struct {
 	Pinned    bool // a person chose the priority
 	Proven    bool // of the source: an open finding of a live scan of the branch shows it
 	CVSS      float64
-	Fixable   bool // an upgrade that clears it is known
+	Fixable   bool // an upgrade or an edit that clears it is known
 	Report    finding.Finding
 	Rule      finding.Rule
 	RuleID    string // UUID of the rule inside the organization

@@ -38,14 +38,19 @@ type WrappedResult struct {
 	Metadata *advisoryBody `json:"metadata,omitempty"`
 	// A pointer to a list: it is absent for findings that are not of packages, and an empty list
 	// for a package without a fixed version.
-	AutofixRecords *[]autofixBody       `json:"autofixRecords,omitempty"`
-	Secret         *secretBody          `json:"secret,omitempty" doc:"Type of the secret and its redacted value."`
-	Live           *finding.Live        `json:"live,omitempty" doc:"Evidence of a vulnerability in a running application. Lists omit the HTTP exchanges and the command."`
-	Entry          []finding.EntryPoint `json:"entry,omitempty" doc:"API operations, as declared in code, through which the tainted data enters."`
-	Proven         []sideBody           `json:"proven,omitempty" doc:"Dynamic findings on the same branch that confirm the vulnerability in the running application, including ignored ones; only active ones raise the priority. Omitted in lists."`
-	Source         *sideBody            `json:"source,omitempty" doc:"Static finding of the same vulnerability on the same branch. Omitted in lists."`
-	ClassType      triage.Class         `json:"classType,omitempty" doc:"Part of the container image that the finding affects."`
-	Layer          *layerBody           `json:"layer,omitempty" doc:"Layer of the most recently scanned container image."`
+	AutofixRecords *[]autofixBody         `json:"autofixRecords,omitempty"`
+	Secret         *secretBody            `json:"secret,omitempty" doc:"Type of the secret and its redacted value."`
+	Live           *finding.Live          `json:"live,omitempty" doc:"Evidence of a vulnerability in a running application. Lists omit the HTTP exchanges and the command."`
+	Entry          []finding.EntryPoint   `json:"entry,omitempty" doc:"API operations, as declared in code, through which the tainted data enters."`
+	Proven         []sideBody             `json:"proven,omitempty" doc:"Dynamic findings on the same branch that confirm the vulnerability in the running application, including ignored ones; only active ones raise the priority. Omitted in lists."`
+	Source         *sideBody              `json:"source,omitempty" doc:"Static finding of the same vulnerability on the same branch. Omitted in lists."`
+	Impact         finding.Severity       `json:"impact,omitempty" doc:"Severity of the weakness without its context; omitted if the context changes nothing. Omitted in lists, as the next four members."`
+	SeverityTerms  []finding.SeverityTerm `json:"severityTerms,omitempty" doc:"How the context changes the impact: points and reason of each term."`
+	Confidence     finding.Confidence     `json:"confidence,omitempty" doc:"Confidence of the analyzer in this finding: high, medium or low."`
+	Also           []finding.Location     `json:"also,omitempty" doc:"Further locations of the same vulnerability."`
+	Fix            *fixBody               `json:"fix,omitempty" doc:"Edit that removes the finding; merlon fix applies it."`
+	ClassType      triage.Class           `json:"classType,omitempty" doc:"Part of the container image that the finding affects."`
+	Layer          *layerBody             `json:"layer,omitempty" doc:"Layer of the most recently scanned container image."`
 }
 
 // sideBody is a finding of the same flaw as the other side sees it: a live scan, or an

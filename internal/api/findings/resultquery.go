@@ -56,7 +56,7 @@ type ResultFilter struct {
 	SearchQuery    string `query:"searchQuery" maxLength:"200" doc:"Substring of the message, path, package, rule or advisory."`
 	Query          string `query:"query" maxLength:"200" doc:"Alias of searchQuery."`
 	Branch         string `query:"branch"`
-	HasAutofix     string `query:"hasAutofix" doc:"true: only findings that an upgrade fixes."`
+	HasAutofix     string `query:"hasAutofix" doc:"true: only findings that an upgrade or an edit fixes."`
 	PackageType    string `query:"packageType" doc:"Dependency types: direct, dev, transitive."`
 	PackageFilter  string `query:"packageManagerFilter" doc:"Alias of packageType."`
 	ImageID        string `query:"imageId" doc:"Only findings of this container image."`

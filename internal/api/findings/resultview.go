@@ -31,6 +31,9 @@ func viewResult(f *triage.Finding) resultBody {
 		out.Secret = viewSecret(s)
 	}
 	out.Live, out.Entry = viewLive(f.Report.Live, false), f.Report.Entry
+	r := &f.Report
+	out.Impact, out.SeverityTerms, out.Confidence, out.Also, out.Fix = r.Impact, r.Terms, r.Confidence, r.Also,
+		viewFix(r)
 	out.ClassType, out.Layer = triage.ClassOf(&f.Report), viewLayer(f.Report.Layer)
 	if f.Report.Package == nil {
 		return out
@@ -110,20 +113,27 @@ func viewFields(f *triage.Finding) ResultFields {
 	return out
 }
 
-// viewMessage returns the message, with where else the flaw is and which other rules say
-// it: results have no field for them.
+// maxPlaces bounds the further locations that a message names.
+const maxPlaces = 3
+
+// viewMessage returns the message, with the first further locations and the other rules that say
+// it: lists have no field for them.
 func viewMessage(r *finding.Finding) string {
 	message := r.Message
 	if len(r.Also) > 0 {
 		var places []string
-		for _, at := range r.Also {
+		for _, at := range r.Also[:min(len(r.Also), maxPlaces)] {
 			place := at.Path
 			if at.StartLine > 0 {
 				place += ":" + strconv.Itoa(at.StartLine)
 			}
 			places = append(places, place)
 		}
-		message += " Also at " + strings.Join(places, ", ") + "."
+		message += " Also at " + strings.Join(places, ", ")
+		if more := len(r.Also) - maxPlaces; more > 0 {
+			message += fmt.Sprintf(" and %d more", more)
+		}
+		message += "."
 	}
 	if len(r.EquivalentRules) > 0 {
 		message += " Also reported by: " + strings.Join(r.EquivalentRules, ", ") + "."

@@ -115,9 +115,10 @@ func (broken) Write([]byte) (int, error) { return 0, errBroken }
 func TestSeverityTermsAndProfile(t *testing.T) {
 	var b bytes.Buffer
 	r := New(&b)
-	f := finding.Finding{RuleID: "a", Severity: finding.High, Impact: finding.Medium, Confidence: finding.HighConfidence,
-		Terms: []finding.SeverityTerm{{Points: 1, Reason: "Docker socket mounted"}},
-		Also:  []finding.Location{{Path: "b.yaml", StartLine: 2}},
+	f := finding.Finding{RuleID: "a", Severity: finding.High, Impact: finding.Medium,
+		Confidence: finding.HighConfidence,
+		Terms:      []finding.SeverityTerm{{Points: 1, Reason: "Docker socket mounted"}},
+		Also:       []finding.Location{{Path: "b.yaml", StartLine: 2}},
 		Fix: &finding.Fix{Description: "Drop it", Path: "a.yaml", Edits: []finding.Edit{{StartLine: 3, EndLine: 3,
 			Lines: []string{"x"}}}}}
 	for _, err := range []error{r.Config(&scan.Config{Tool: "merlon", Profile: finding.DefaultProfile}), r.Finding(&f),

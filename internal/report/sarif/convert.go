@@ -102,7 +102,8 @@ func securitySeverity(severity finding.Severity, a *finding.Advisory) float64 {
 // severityBands are the lowest score, the score without CVSS, and the highest score of severities
 // (CVSS 4.0, section 6).
 var severityBands = map[finding.Severity][3]float64{
-	finding.Critical: {9, 9.5, 10}, finding.High: {7, 8, 8.9}, finding.Medium: {4, 5.5, 6.9}, finding.Low: {0.1, 3, 3.9},
+	finding.Critical: {9, 9.5, 10}, finding.High: {7, 8, 8.9}, finding.Medium: {4, 5.5, 6.9},
+	finding.Low: {0.1, 3, 3.9},
 }
 
 // formatScore writes a score with one decimal.
@@ -247,7 +248,8 @@ func newReplacement(e finding.Edit) replacement {
 		return replacement{region{StartLine: e.StartLine, StartColumn: 1, EndLine: e.StartLine, EndColumn: 1},
 			&text{Text: content + "\n"}}
 	case len(e.Lines) == 0: // the lines with their ends
-		return replacement{Deleted: region{StartLine: e.StartLine, StartColumn: 1, EndLine: e.EndLine + 1, EndColumn: 1}}
+		return replacement{Deleted: region{StartLine: e.StartLine, StartColumn: 1, EndLine: e.EndLine + 1,
+			EndColumn: 1}}
 	}
 	return replacement{region{StartLine: e.StartLine, EndLine: e.EndLine}, &text{Text: content}}
 }

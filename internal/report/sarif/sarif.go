@@ -1,7 +1,8 @@
 // Package sarif writes a scan as SARIF 2.1.0 (OASIS standard, errata 01), the
 // format that code hosts and editors read.
 //
-// Results come in the order of their rank. Addresses are relative to the scanned folder, with the base %SRCROOT%. A rule
+// Results come in the order of their rank. Addresses are relative to the scanned folder, with the base %SRCROOT%. A
+// rule
 // bears the tags that code hosts look for (external/cwe/cwe-89), its
 // security-severity as a number, and its text in plain and in Markdown. A
 // finding bears two fingerprints, its snippet, and its path through the code, and
@@ -43,7 +44,8 @@ type Report struct {
 
 // begin is the beginning of the document.
 const begin = `{"$schema":"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",` +
-	`"version":"2.1.0","runs":[{"columnKind":"unicodeCodePoints","redactionTokens":["` + finding.Redacted + `"],"results":[`
+	`"version":"2.1.0","runs":[{"columnKind":"unicodeCodePoints","redactionTokens":["` + finding.Redacted +
+	`"],"results":[`
 
 // Rule keeps a rule for the end.
 func (r *Report) Rule(m *finding.Rule) error {

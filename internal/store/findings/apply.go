@@ -216,9 +216,9 @@ func findingRow(sc tenant.Scope, b *triage.Batch, r *triage.FindingRow) ([]any, 
 	if err != nil {
 		return nil, err
 	}
-	f, dependency, name, fixable := r.Report, findingBits(r.Report), "", false
+	f, dependency, name, fixable := r.Report, findingBits(r.Report), "", r.Report.Fix != nil
 	if f.Package != nil {
-		name, fixable = f.Package.Package.Name, f.Package.Upgrade != ""
+		name, fixable = f.Package.Package.Name, fixable || f.Package.Upgrade != ""
 	}
 	proves := ""
 	if r.Proves != (triage.Digest{}) {

@@ -80,13 +80,18 @@ type Detail struct {
 	Layer   *finding.Layer        `json:"layer,omitempty"`
 	Live    *finding.Live         `json:"live,omitempty"`
 	Entry   []finding.EntryPoint  `json:"entry,omitempty"`
+	// Impact and Terms say how the severity came about, Fix removes the finding.
+	Impact     finding.Severity       `json:"impact,omitempty"`
+	Terms      []finding.SeverityTerm `json:"severityTerms,omitempty"`
+	Confidence finding.Confidence     `json:"confidence,omitempty"`
+	Fix        *finding.Fix           `json:"fix,omitempty"`
 }
 
 // detailOf returns the part of a finding that is stored as compressed JSON.
 func detailOf(f *finding.Finding) Detail {
 	return Detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.EquivalentRules, f.Steps,
 		f.Package, f.Secret,
-		f.Layer, f.Live, f.Entry}
+		f.Layer, f.Live, f.Entry, f.Impact, f.Terms, f.Confidence, f.Fix}
 }
 
 // findingColumns are the columns that scanFinding reads, of finding f and rule r.
@@ -135,6 +140,7 @@ func scanFinding(rows *sql.Rows) (triage.Finding, error) {
 		d.Steps,
 		d.Package, d.Secret, d.Layer, d.Live
 	p.Entry = d.Entry
+	p.Impact, p.Terms, p.Confidence, p.Fix = d.Impact, d.Terms, d.Confidence, d.Fix
 	f.History = []triage.Change{}
 	return f, nil
 }
