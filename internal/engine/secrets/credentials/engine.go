@@ -59,10 +59,8 @@ var load = sync.OnceValues(func() (*engine, error) {
 		e.rules[id] = describeRule(id)
 	}
 	for i := range tokenForms {
-		if id := tokenForms[i].id; e.rules[id] != nil {
-			return nil, fmt.Errorf("rule %s is in the rule set already", id)
-		}
-		e.rules[tokenForms[i].id] = describeRule(tokenForms[i].id)
+		id := tokenForms[i].id
+		e.rules[id] = describeRule(id)
 	}
 	for _, r := range credfile.Rules() {
 		e.rules[shortID(r)], e.formats[shortID(r)] = r, true

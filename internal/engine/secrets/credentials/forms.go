@@ -159,9 +159,8 @@ var formOf = func() map[string]*credentialForm {
 	for i := range forms {
 		m[forms[i].id] = &forms[i]
 	}
-	for i := range tokenForms {
-		m[tokenForms[i].id] = &credentialForm{id: tokenForms[i].id, name: tokenForms[i].name,
-			bits: tokenForms[i].minBits()}
+	for _, f := range slices.Concat(tokenForms, knownForms) {
+		m[f.id] = &credentialForm{id: f.id, name: f.name, bits: f.minBits()}
 	}
 	return m
 }()

@@ -105,3 +105,32 @@ func TestEncodedKey(t *testing.T) {
 		}
 	}
 }
+
+// A token with a regularity, which the rule set drops, is an example and stays for audits.
+func TestKnownForms(t *testing.T) {
+	e, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range knownForms {
+		f := &knownForms[i]
+		if e.rules[f.id] == nil {
+			t.Errorf("the rule set has no rule %s", f.id)
+			continue
+		}
+		token := makeToken(f, 0)
+		if text := "x = \"" + token + "\"\n"; !isTold(e, t, text, token) {
+			t.Errorf("%s is not found in %q", f.id, text)
+		}
+		literals, _ := f.parts()
+		dull := literals[0] + strings.Repeat(token[len(token)-1:], len(token)-len(literals[0]))
+		if len(literals) > 2 || literals[1] != "" || strings.ContainsAny(f.form, "Ed") && f.form[4] == 'd' {
+			continue // a literal within
+		}
+		for _, told := range strings.Fields(judged(t, "notes.txt", "x = \""+dull+"\"\n")) {
+			if id, points, _ := strings.Cut(told, ":"); id == f.id && points > "0" && points[0] != '-' {
+				t.Errorf("%s: %q is no example: %s", f.id, dull, told)
+			}
+		}
+	}
+}
