@@ -160,7 +160,8 @@ var keyBody = lazyregexp.New(`[A-Za-z0-9+/]{30}`)
 // driver adds for every finding: most secrets of tests and manuals were made for them.
 func placeTerms(path string, rule *finding.Rule) []finding.SeverityTerm {
 	context := severity.ContextOf(path)
-	key := rule.CWE[0] == "CWE-321" || strings.HasPrefix(rule.ID, prefix+"gcp-service-account")
+	key := rule.CWE[0] == "CWE-321" || strings.HasPrefix(rule.ID, prefix+"gcp-service-account") ||
+		strings.HasPrefix(rule.ID, prefix+"gcp-application-default")
 	switch {
 	case context.Harmless() && context != severity.Example && key:
 		return []finding.SeverityTerm{{Points: severity.Harmless, Reason: "key without a deployment"}}

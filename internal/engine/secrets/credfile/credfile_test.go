@@ -103,7 +103,8 @@ func TestFind(t *testing.T) {
 			"|\n  password: notmeatall1\n", []string{"application-yaml=c0yote-1"}},
 		{"compose.prod.yaml", "services:\n  db:\n    environment:\n      POSTGRES_USER: app\n      " +
 			"POSTGRES_PASSWORD: app\n" +
-			"      MYSQL_ROOT_PASSWORD: ${ROOT}\n      OTHER_PASSWORD: changeme\n      - REDIS_PASSWORD=secret\n",
+			"      MYSQL_ROOT_PASSWORD: ${ROOT}\n      OTHER_PASSWORD: changeme\n      existingPassword: secret\n    " +
+			"  - REDIS_PASSWORD=secret\n",
 			[]string{"weak-password=app", "weak-password=secret"}},
 		{"notes.yaml", "app: app\npassword: secret\n", nil},
 		{"docker-compose.yml", "services:\n  db:\n    environment:\n      - POSTGRES_PASSWORD=b4dger-5\n      - " +

@@ -113,7 +113,7 @@ var (
 	// otherWords say that a name speaks about secrets and holds none.
 	otherWords = wordSet(`public no not forgot forget reset change confirm confirmation show hide enable enabled disable use require required
 		min max minimum maximum has is expire expires expired type field label prompt hint error invalid missing csrf xsrf lost
-		new old repeat retype input form placeholder length policy need allow next page pagination continuation url uri
+		new old existing repeat retype input form placeholder length policy need allow next page pagination continuation url uri
 		force ask sync valid validate verify check last primary foreign sort partition cache`)
 	hostWords = wordSet("host hostname server address addr endpoint")
 )

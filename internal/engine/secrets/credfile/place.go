@@ -20,16 +20,20 @@ var exampleKeys = lazyregexp.New(`(?i)^\s*(?:-\s+)?["']?(?:x-)?(?:examples?|samp
 // contextLines is how many lines above a value are looked at for what it stands in.
 const contextLines = 60
 
+// contextBytes is how far behind the start of a value the end of an HTML example is looked for.
+const contextBytes = 300
+
 // IsExampleContext reports whether the value at the offset stands in an example of an API
-// description or is the hint of an input field: its line, or one above that is indented less and
-// so contains it, is named so.
+// description, in a piece of code of an HTML page, or is the hint of an input field: its line, or
+// one above that is indented less and so contains it, is named so.
 func IsExampleContext(text string, at int) bool {
 	start := lineStart(text, at)
 	line := text[start:at]
 	if len(line) > longLine {
 		return false
 	}
-	if exampleKeys.MatchString(line) {
+	if rest := text[at:min(at+contextBytes, len(text))]; exampleKeys.MatchString(line) ||
+		strings.Contains(rest[:strings.IndexByte(rest+"\n", '\n')], "</code>") {
 		return true
 	}
 	indent := indentation(line)

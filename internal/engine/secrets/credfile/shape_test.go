@@ -113,3 +113,18 @@ func TestJudgeToken(t *testing.T) {
 		}
 	}
 }
+
+// A value of an example or a hint is known by its line, or by a line that contains it.
+func TestIsExampleContext(t *testing.T) {
+	for text, want := range map[string]bool{
+		"example: VALUE": true, "  examples:\n    - VALUE": true, "token:\n  example:\n    a:\n      b: VALUE": true,
+		`<input placeholder="VALUE">`: true, "<pre><code>curl -H 'X-Api-Key: VALUE'</code></pre>": true,
+		"# for example, VALUE": true,
+		"token: VALUE":         false, "example: 1\ntoken: VALUE": false, "  example: 1\n  token: VALUE": false,
+		"<p>VALUE</p>": false,
+	} {
+		if got := IsExampleContext(text, strings.Index(text, "VALUE")); got != want {
+			t.Errorf("IsExampleContext(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
