@@ -16,10 +16,14 @@ import (
 // commandSeparators stand between the commands of a RUN instruction.
 var commandSeparators = regexp.MustCompile(`&&|\|\||[;|&\n]`)
 
+// execForm writes RUN ["npm", "add", "x"] as a shell has it.
+var execForm = strings.NewReplacer(`["`, ` `, `","`, ` `, `", "`, ` `, `"]`, ` `)
+
 // installsPinned reports whether all packages that a RUN instruction installs by npm, pnpm, yarn or
 // bun have a version. Without a package these install what the lock file says.
 func installsPinned(_ *treeFacts, f kics.Flaw) bool {
 	command, _, _ := strings.Cut(strings.TrimPrefix(f.Actual, "'"), "' does not uses")
+	command = execForm.Replace(command)
 	for _, one := range commandSeparators.Split(command, -1) {
 		if slices.ContainsFunc(installedPackages(strings.Fields(one)), isUnpinned) {
 			return false
@@ -98,7 +102,7 @@ func hasNoToken(t *treeFacts, f kics.Flaw) bool {
 
 // isAnonymousVolume reports whether a volume of Compose has no source: it is a path of the container
 // alone, "/var/lib/mysql", and Docker makes a volume for it.
-func isAnonymousVolume(_ *treeFacts, f kics.Flaw) bool {
+func isAnonymousVolume(f kics.Flaw) bool {
 	text, ok := followSteps(f.Document.Root, f.Steps).(string)
 	return ok && len(f.Steps) == 4 && f.Steps[2] == "volumes" && !strings.Contains(text, ":")
 }

@@ -6,6 +6,7 @@ import (
 
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/kics"
+	"merlon/internal/finding"
 )
 
 // TestInstallsPinned tells commands that install what a lock file says from those that install the
@@ -18,6 +19,8 @@ func TestInstallsPinned(t *testing.T) {
 		"RUN npm i @scope/tool@1.2.3":                                          true,
 		"RUN npm install ./local.tgz https://r.example/x.tgz git+ssh://h/r":    true,
 		"RUN npm install pnpm@$PNPM_VERSION":                                   true,
+		`RUN ["npm","add","sax"]`:                                              false,
+		`RUN ["npm", "add", "sax@1.0.0"]`:                                      true,
 		"RUN npm install sax":                                                  false,
 		"RUN npm install @scope/tool":                                          false,
 		"RUN yarn global add pnpm && pnpm install --frozen-lockfile":           false,
@@ -73,8 +76,13 @@ func TestIsAnonymousVolume(t *testing.T) {
 	for steps, want := range map[string]bool{"0": true, "1": false, "2": false} {
 		f := kics.Flaw{Document: &document.Document{Root: trees[0].Root},
 			Steps: []string{"services", "db", "volumes", steps}}
-		if got := isAnonymousVolume(nil, f); got != want {
+		if got := isAnonymousVolume(f); got != want {
 			t.Errorf("volume %s: %t", steps, got)
+		}
+		f.Rule = &finding.Rule{ID: "iac/compose/volume-has-sensitive-host-directory"}
+		f.Document.Platform = document.Compose
+		if got := termsOf(f); (len(got) == 1 && got[0].Points == hidden) != want {
+			t.Errorf("volume %s has the terms %+v", steps, got)
 		}
 	}
 }

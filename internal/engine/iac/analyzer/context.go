@@ -31,6 +31,9 @@ func termsOf(f kics.Flaw) []finding.SeverityTerm {
 		return []finding.SeverityTerm{{Points: lowered, Reason: "image for builds or tests"}}
 	case f.Document.Platform == document.Kubernetes && f.Document.Root["kind"] == "DaemonSet" && needsHost[nameOf(f)]:
 		return []finding.SeverityTerm{{Points: lowered, Reason: "agent of the node (DaemonSet)"}}
+	case f.Document.Platform == document.Compose && nameOf(f) == "volume-has-sensitive-host-directory" &&
+		isAnonymousVolume(f):
+		return []finding.SeverityTerm{{Points: hidden, Reason: "volume without a source"}}
 	case f.Document.Platform == document.Terraform && strings.HasPrefix(f.Key, "module[") &&
 		missingWords.MatchString(f.Actual):
 		return []finding.SeverityTerm{{Points: hidden, Reason: "default of a module outside of the tree"}}

@@ -31,7 +31,6 @@ var falsePositiveTests = map[string]falsePositiveTest{
 	"dockerfile/missing-user-instruction":                         runsAsOtherUser,
 	"dockerfile/npm-install-without-pinned-version":               installsPinned,
 	"dockerfile/secret-file-copied":                               hasNoToken,
-	"compose/volume-has-sensitive-host-directory":                 isAnonymousVolume,
 	"ansible/aws-security-group-with-unrestricted-access-to-ssh":  privateNetworks,
 
 	"openapi/3-0-global-server-uses-http": relativeServer,
