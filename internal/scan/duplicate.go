@@ -102,8 +102,10 @@ func (d *driver) dropEquivalents(j *job, o *outcome) {
 			continue
 		}
 		for _, id := range h.EquivalentRules {
-			if len(d.reportedRules) < maxReportedRules {
-				d.reportedRules[ruleLocation{id, h.Location.Path, h.Location.StartLine}] = j.ID
+			for _, at := range append([]finding.Location{h.Location}, h.Also...) {
+				if len(d.reportedRules) < maxReportedRules {
+					d.reportedRules[ruleLocation{id, at.Path, at.StartLine}] = j.ID
+				}
 			}
 		}
 	}

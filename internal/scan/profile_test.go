@@ -71,3 +71,38 @@ func TestFoldByCause(t *testing.T) {
 		t.Errorf("the finding has the confidence %q, want that of its rule", f.Confidence)
 	}
 }
+
+// twin reports the same dangers by a rule of its own, for which the inspector's stands.
+var twin = &scan.Analyzer{
+	ID: "iac/twin", Version: 1, Analysis: finding.IaC, Doc: "test",
+	Rules: func() ([]*finding.Rule, error) { return []*finding.Rule{twinRule}, nil },
+	Project: func(p *scan.ProjectPass) error {
+		for _, file := range p.Files {
+			p.Report(twinRule, finding.Finding{Location: finding.Location{Path: file.Path, StartLine: 1}})
+		}
+		return nil
+	},
+}
+
+var twinRule = &finding.Rule{ID: "iac/twin/danger", Name: "Danger", Severity: finding.Medium}
+
+// folding reports the files as one finding that also stands for the twin's.
+var folding = &scan.Analyzer{
+	ID: "iac/folding", Version: 1, Analysis: finding.IaC, Doc: "test",
+	Rules: func() ([]*finding.Rule, error) { return []*finding.Rule{danger}, nil },
+	Project: func(p *scan.ProjectPass) error {
+		for _, file := range p.Files {
+			p.Report(danger, finding.Finding{Location: finding.Location{Path: file.Path, StartLine: 1}, Cause: "shared",
+				EquivalentRules: []string{twinRule.ID}})
+		}
+		return nil
+	},
+}
+
+func TestFoldedFindingReplacesTwinsOfAllPlaces(t *testing.T) {
+	dir := write(t, map[string]string{"a.yaml": "x", "b.yaml": "x", "c.yaml": "x"})
+	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{folding, twin}})
+	if len(r.findings) != 1 || len(r.findings[0].Also) != 2 || r.findings[0].RuleID != danger.ID {
+		t.Errorf("got %d findings at %v, want one with three places", len(r.findings), r.places())
+	}
+}

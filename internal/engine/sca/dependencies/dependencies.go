@@ -67,13 +67,12 @@ func findVulnerable(p *scan.ProjectPass) error {
 		return err
 	}
 	// Sources are only read for packages with a match, so this comes after the look-up.
-	if err := addReach(p, packages, matches); err != nil {
-		return err
-	}
+	lists := [][]match{matches}
 	for i := range libraries {
-		if err := addReach(p, packages, libraries[i].matches); err != nil {
-			return err
-		}
+		lists = append(lists, libraries[i].matches)
+	}
+	if err := addReach(p, packages, lists); err != nil {
+		return err
 	}
 	addDemands(p, matches)
 	reportMatches(p, matches)

@@ -136,6 +136,10 @@ func TestContextTerms(t *testing.T) {
 		{"development", match{pkg: finding.Package{Dev: true}}, -1},
 		{"called", match{reach: &finding.Reach{Verdict: finding.Reachable}}, 1},
 		{"by tests", match{reach: &finding.Reach{Verdict: finding.Imported, TestsOnly: true}}, -1},
+		{"indirect", match{pkg: finding.Package{Ecosystem: "Go", Scope: finding.Transitive},
+			reach: &finding.Reach{Verdict: finding.UnknownReach}}, -1},
+		{"unknown", match{pkg: finding.Package{Ecosystem: "Go", Scope: finding.Direct},
+			reach: &finding.Reach{Verdict: finding.UnknownReach}}, 0},
 		{"imported", match{reach: &finding.Reach{Verdict: finding.Imported}}, 0},
 		{"not imported", match{pkg: finding.Package{Dev: true}, reach: &finding.Reach{Verdict: finding.NotFound}}, -2},
 	} {

@@ -250,6 +250,10 @@ func (m *match) contextTerms() []finding.SeverityTerm {
 		out = append(out, finding.SeverityTerm{Points: severity.Raised, Reason: "vulnerable function called"})
 	case m.reach.Verdict == finding.NotFound:
 		out = append(out, finding.SeverityTerm{Points: severity.Lowered, Reason: "package not imported"})
+	case m.reach.Verdict == finding.UnknownReach && m.pkg.Ecosystem == "Go" && m.pkg.Scope == finding.Transitive:
+		// A module without a known path from the program is often only in go.mod for the version
+		// selection, or for the tests of a dependency.
+		out = append(out, finding.SeverityTerm{Points: severity.Lowered, Reason: "indirect module that nothing imports"})
 	}
 	return out
 }
