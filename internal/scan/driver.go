@@ -127,7 +127,7 @@ type driver struct {
 	jobs          []*job          // requested analyzers, by ID
 	slots         chan struct{}   // one per analyzer call that may run at once
 	rules         map[string]bool // emitted already
-	secrets       secretBuffer
+	buffer        fileBuffer
 	reportedRules map[ruleLocation]string // by the analyzer that reported first
 	percent       int                     // emitted last
 	tracker       *progress
@@ -294,7 +294,7 @@ func (d *driver) emitOutcome(j *job, o *outcome) error {
 		}
 	}
 	for i := range o.hits {
-		if j.File != nil && d.secrets.bufferHit(o.hits[i]) {
+		if j.File != nil && d.buffer.bufferHit(o.hits[i]) {
 			continue
 		}
 		if err := d.emitFinding(j, &o.hits[i]); err != nil {

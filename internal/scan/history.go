@@ -6,21 +6,22 @@ import (
 	"merlon/internal/finding"
 )
 
-// This file merges the findings of one secret in the working tree and in the Git history, so
-// that it is reported once.
+// This file merges findings of several files: those of one cause, and those of one secret in the
+// working tree and in the Git history.
 
-// maxBufferedSecrets bounds the findings that wait for the analysis of the history.
-const maxBufferedSecrets = 100_000
+// maxBufferedFindings bounds the findings of files that wait for others.
+const maxBufferedFindings = 100_000
 
-// secretBuffer holds the secret findings of the tree until the project analyzers have ended.
-type secretBuffer struct {
+// fileBuffer holds findings of file analyzers until all analyzers have ended.
+type fileBuffer struct {
 	active bool // a project analyzer searches for secrets
 	hits   []hit
 }
 
-// bufferHit buffers a secret finding, and reports whether it did.
-func (h *secretBuffer) bufferHit(one hit) bool {
-	if !h.active || one.Secret == nil || one.Secret.Key == "" || len(h.hits) == maxBufferedSecrets {
+// bufferHit buffers a finding that may be merged with others, and reports whether it did.
+func (h *fileBuffer) bufferHit(one hit) bool {
+	secret := h.active && one.Secret != nil && one.Secret.Key != ""
+	if !secret && one.Cause == "" || len(h.hits) == maxBufferedFindings {
 		return false
 	}
 	h.hits = append(h.hits, one)
@@ -29,7 +30,7 @@ func (h *secretBuffer) bufferHit(one hit) bool {
 
 // mergeHistory adds the history in the outcome to the buffered findings of the same secret, and
 // removes the merged findings from the outcome.
-func (h *secretBuffer) mergeHistory(o *outcome) {
+func (h *fileBuffer) mergeHistory(o *outcome) {
 	known := map[string]*finding.History{}
 	for _, one := range o.hits {
 		if s := one.Secret; s != nil && s.Key != "" && s.History != nil {
@@ -41,6 +42,9 @@ func (h *secretBuffer) mergeHistory(o *outcome) {
 	}
 	inTree := map[string]bool{}
 	for i := range h.hits {
+		if h.hits[i].Secret == nil {
+			continue
+		}
 		s := *h.hits[i].Secret
 		if history := known[s.Key]; history != nil {
 			copied := *history
@@ -60,10 +64,13 @@ func (h *secretBuffer) mergeHistory(o *outcome) {
 	o.hits = kept
 }
 
-// releaseSecrets emits the buffered findings.
-func (d *driver) releaseSecrets() error {
-	hits := d.secrets.hits
-	d.secrets = secretBuffer{}
+// releaseBuffer merges the buffered findings of one cause, and emits them.
+func (d *driver) releaseBuffer() error {
+	o := &outcome{hits: d.buffer.hits}
+	d.buffer = fileBuffer{}
+	o.foldByCause()
+	o.sortAll()
+	hits := o.hits
 	for i := range hits {
 		if err := d.emitFinding(d.jobNamed(hits[i].Analyzer), &hits[i]); err != nil {
 			return err

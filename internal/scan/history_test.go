@@ -34,7 +34,7 @@ func TestMergeHistory(t *testing.T) {
 		{"in the tree only", []hit{secretHit("a", "k1", "")}, nil, []string{"a  false"}, nil},
 		{"without a key", nil, []hit{secretHit("old", "", "c1")}, nil, []string{"old"}},
 	} {
-		b := secretBuffer{active: true}
+		b := fileBuffer{active: true}
 		for _, h := range c.tree {
 			if !b.bufferHit(h) {
 				t.Fatalf("%s: %s is not buffered", c.name, h.Location.Path)
@@ -68,15 +68,15 @@ func TestMergeHistory(t *testing.T) {
 func TestBufferHit(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		buffer secretBuffer
+		buffer fileBuffer
 		hit    hit
 		want   bool
 	}{
-		{"a secret", secretBuffer{active: true}, secretHit("a", "k", ""), true},
-		{"nobody reads the history", secretBuffer{}, secretHit("a", "k", ""), false},
-		{"no key", secretBuffer{active: true}, secretHit("a", "", ""), false},
-		{"no secret", secretBuffer{active: true}, hit{}, false},
-		{"a full buffer", secretBuffer{active: true, hits: make([]hit, maxBufferedSecrets)}, secretHit("a", "k", ""),
+		{"a secret", fileBuffer{active: true}, secretHit("a", "k", ""), true},
+		{"nobody reads the history", fileBuffer{}, secretHit("a", "k", ""), false},
+		{"no key", fileBuffer{active: true}, secretHit("a", "", ""), false},
+		{"no secret", fileBuffer{active: true}, hit{}, false},
+		{"a full buffer", fileBuffer{active: true, hits: make([]hit, maxBufferedFindings)}, secretHit("a", "k", ""),
 			false},
 	} {
 		if got := c.buffer.bufferHit(c.hit); got != c.want {

@@ -1,6 +1,7 @@
 package scan_test
 
 import (
+	"strings"
 	"testing"
 
 	"merlon/internal/finding"
@@ -104,5 +105,34 @@ func TestFoldedFindingReplacesTwinsOfAllPlaces(t *testing.T) {
 	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{folding, twin}})
 	if len(r.findings) != 1 || len(r.findings[0].Also) != 2 || r.findings[0].RuleID != danger.ID {
 		t.Errorf("got %d findings at %v, want one with three places", len(r.findings), r.places())
+	}
+}
+
+// File analyzers see one file at a time; what has one cause in several files is one finding all the
+// same.
+func TestFoldFindingsOfFiles(t *testing.T) {
+	keys := &scan.Analyzer{
+		ID: "secrets/keys", Version: 1, Analysis: finding.Secret, Doc: "test",
+		Rules: func() ([]*finding.Rule, error) { return []*finding.Rule{danger}, nil },
+		Match: func(string) bool { return true },
+		File: func(p *scan.FilePass) error {
+			b, err := p.ReadFile()
+			if err != nil {
+				return err
+			}
+			p.Report(danger, finding.Finding{Location: finding.Location{StartLine: 1}, Cause: string(b)})
+			return nil
+		},
+	}
+	dir := write(t, map[string]string{"a.env": "one", "b.env": "two", "tests/c.env": "one", "z.env": "one"})
+	r := runScan(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{keys}})
+	if got := strings.Join(r.places(), " "); got != "a.env:1 b.env:1" {
+		t.Fatalf("findings at %s", got)
+	}
+	if also := r.findings[0].Also; len(also) != 2 || also[0].Path != "z.env" || also[1].Path != "tests/c.env" {
+		t.Errorf("the first finding is also at %+v", also)
+	}
+	if st := r.Statuses[0]; st.Findings != 2 {
+		t.Errorf("the status counts %d findings, want 2", st.Findings)
 	}
 }

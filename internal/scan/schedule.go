@@ -262,7 +262,7 @@ func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 	}
 	d.tracker = newProgress(jobs)
 	for _, j := range jobs {
-		d.secrets.active = d.secrets.active || j.Analysis == finding.Secret
+		d.buffer.active = d.buffer.active || j.Analysis == finding.Secret
 		done := make(chan *outcome, 1)
 		started[j] = done
 		d.running.Go(func() {
@@ -378,7 +378,7 @@ func (d *driver) emitProjects(ctx context.Context, started map[*job]chan *outcom
 			return err
 		}
 		if j.Analysis == finding.Secret {
-			d.secrets.mergeHistory(o)
+			d.buffer.mergeHistory(o)
 		}
 		if err := d.emitOutcome(j, o); err != nil {
 			return err
@@ -394,7 +394,7 @@ func (d *driver) emitProjects(ctx context.Context, started map[*job]chan *outcom
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := d.releaseSecrets(); err != nil {
+	if err := d.releaseBuffer(); err != nil {
 		return err
 	}
 	return d.emitPercent(100, "done")

@@ -16,6 +16,7 @@ import (
 // Points of the severity model for contexts of infrastructure.
 const (
 	lowered = -1 // it runs, but not in production, or with rights that its purpose needs
+	meant   = -2 // the purpose of the object needs it
 	hidden  = -3 // nobody knows whether it is a flaw: for audits only
 )
 
@@ -29,8 +30,12 @@ func termsOf(f kics.Flaw) []finding.SeverityTerm {
 	case f.Document == nil:
 	case f.Document.Platform == document.Dockerfile && isBuildImage(f):
 		return []finding.SeverityTerm{{Points: lowered, Reason: "image for builds or tests"}}
-	case f.Document.Platform == document.Kubernetes && f.Document.Root["kind"] == "DaemonSet" && needsHost[nameOf(f)]:
-		return []finding.SeverityTerm{{Points: lowered, Reason: "agent of the node (DaemonSet)"}}
+	case f.Document.Platform == document.Kubernetes && f.Document.Root["kind"] == "DaemonSet" &&
+		needsHost[nameOf(f)] != 0:
+
+		return []finding.SeverityTerm{{Points: needsHost[nameOf(f)], Reason: "agent of the node (DaemonSet)"}}
+	case nameOf(f) == "pod-security-restricted" && lacksOnlySeccomp(f.Fragment):
+		return []finding.SeverityTerm{{Points: lowered, Reason: "only the seccomp profile is missing"}}
 	case f.Document.Platform == document.Compose && nameOf(f) == "volume-has-sensitive-host-directory" &&
 		isAnonymousVolume(f):
 		return []finding.SeverityTerm{{Points: hidden, Reason: "volume without a source"}}
@@ -44,12 +49,20 @@ func termsOf(f kics.Flaw) []finding.SeverityTerm {
 // nameOf returns the last part of the rule's id.
 func nameOf(f kics.Flaw) string { return path.Base(f.Rule.ID) }
 
-// needsHost are rules about rights over the host, which an agent of the node has to have.
-var needsHost = map[string]bool{
-	"container-is-privileged": true, "shared-host-pid-namespace": true, "shared-host-network-namespace": true,
-	"shared-host-ipc-namespace": true, "workload-mounting-with-sensitive-os-directory": true,
-	"non-kube-system-pod-with-host-mount": true, "containers-with-sys-admin-capabilities": true,
-	"containers-with-added-capabilities": true,
+// needsHost are rules about rights over the host, which an agent of the node has to have, with what
+// that changes: drivers and log collectors mount folders and share namespaces, while a privileged
+// container has all of the node.
+var needsHost = map[string]int{
+	"container-is-privileged": lowered, "shared-host-pid-namespace": meant, "shared-host-network-namespace": meant,
+	"shared-host-ipc-namespace": meant, "workload-mounting-with-sensitive-os-directory": meant,
+	"non-kube-system-pod-with-host-mount": meant, "containers-with-sys-admin-capabilities": lowered,
+	"containers-with-added-capabilities": lowered,
+}
+
+// lacksOnlySeccomp reports whether the settings that a workload lacks are a seccomp profile alone.
+func lacksOnlySeccomp(fragment string) bool {
+	return strings.Contains(fragment, "seccompProfile") && !strings.Contains(fragment, "runAs") &&
+		!strings.Contains(fragment, "allowPrivilegeEscalation") && !strings.Contains(fragment, "capabilities")
 }
 
 // isBuildImage reports whether the Dockerfile makes an image that builds or tests software: its name

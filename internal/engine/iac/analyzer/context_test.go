@@ -18,6 +18,11 @@ func TestTerms(t *testing.T) {
 		return kics.Flaw{Rule: &finding.Rule{ID: "iac/kubernetes/" + rule}, Document: &document.Document{
 			Platform: document.Kubernetes, Root: map[string]any{"kind": kind}}}
 	}
+	workload := func(fragment string) kics.Flaw {
+		f := object("pod-security-restricted", "Deployment")
+		f.Fragment = fragment
+		return f
+	}
 	module := func(key, actual string) kics.Flaw {
 		return kics.Flaw{Rule: &finding.Rule{ID: "iac/terraform/x"}, Key: key, Actual: actual,
 			Document: &document.Document{Platform: document.Terraform}}
@@ -35,6 +40,10 @@ func TestTerms(t *testing.T) {
 		{"a last stage for builds", image("Dockerfile", "FROM go AS base\nFROM base AS dev-tools\n"), lowered},
 		{"a word that begins like one", image("Dockerfile.citus", "FROM a AS testimony\n"), 0},
 		{"an agent of the node", object("container-is-privileged", "DaemonSet"), lowered},
+		{"a driver that mounts the host", object("non-kube-system-pod-with-host-mount", "DaemonSet"), meant},
+		{"a server that mounts the host", object("non-kube-system-pod-with-host-mount", "Deployment"), 0},
+		{"only seccomp", workload("seccompProfile:\n  type: RuntimeDefault\n"), lowered},
+		{"seccomp and more", workload("runAsNonRoot: true\nseccompProfile:\n  type: RuntimeDefault\n"), 0},
 		{"a privileged server", object("container-is-privileged", "Deployment"), 0},
 		{"another flaw of an agent", object("secret-in-environment", "DaemonSet"), 0},
 		{"a default of a module", module("module[b].versioning", "'versioning' is undefined or null"), hidden},

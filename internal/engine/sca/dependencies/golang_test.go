@@ -138,12 +138,13 @@ func TestContextTerms(t *testing.T) {
 		{"by tests", match{reach: &finding.Reach{Verdict: finding.Imported, TestsOnly: true}}, -1},
 		{"indirect", match{pkg: finding.Package{Ecosystem: "Go", Scope: finding.Transitive},
 			reach: &finding.Reach{Verdict: finding.UnknownReach}}, -1},
-		{"unknown", match{pkg: finding.Package{Ecosystem: "Go", Scope: finding.Direct},
+		{"unknown in another ecosystem", match{pkg: finding.Package{Ecosystem: "npm"},
 			reach: &finding.Reach{Verdict: finding.UnknownReach}}, 0},
+		{"of tests", match{pkg: finding.Package{Path: "test/go.mod"}}, -1},
 		{"imported", match{reach: &finding.Reach{Verdict: finding.Imported}}, 0},
 		{"not imported", match{pkg: finding.Package{Dev: true}, reach: &finding.Reach{Verdict: finding.NotFound}}, -2},
 	} {
-		test.m.Advisory = &finding.Advisory{}
+		test.m.Advisory, test.m.Upgrade = &finding.Advisory{}, "2.0.0"
 		for _, change := range []func(*finding.Advisory){
 			func(*finding.Advisory) {}, func(a *finding.Advisory) { a.Malicious = true },
 			func(a *finding.Advisory) { a.KEV = &finding.KEV{} }} {

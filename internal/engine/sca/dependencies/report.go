@@ -237,8 +237,15 @@ func (m *match) contextTerms() []finding.SeverityTerm {
 		return nil
 	}
 	var out []finding.SeverityTerm
-	if m.pkg.Dev {
+	// A module of tests is for development as a whole.
+	if m.pkg.Dev || severity.ContextOf(m.pkg.Path) == severity.Test {
 		out = append(out, finding.SeverityTerm{Points: severity.Lowered, Reason: "development dependency"})
+	}
+	switch {
+	case m.isOutdated():
+		out = append(out, finding.SeverityTerm{Points: severity.Harmless, Reason: "old record that names no fixed version"})
+	case m.Upgrade == "":
+		out = append(out, finding.SeverityTerm{Points: severity.Lowered, Reason: "no fixed version"})
 	}
 	if m.reach == nil {
 		return out
@@ -250,10 +257,11 @@ func (m *match) contextTerms() []finding.SeverityTerm {
 		out = append(out, finding.SeverityTerm{Points: severity.Raised, Reason: "vulnerable function called"})
 	case m.reach.Verdict == finding.NotFound:
 		out = append(out, finding.SeverityTerm{Points: severity.Lowered, Reason: "package not imported"})
-	case m.reach.Verdict == finding.UnknownReach && m.pkg.Ecosystem == "Go" && m.pkg.Scope == finding.Transitive:
-		// A module without a known path from the program is often only in go.mod for the version
-		// selection, or for the tests of a dependency.
-		out = append(out, finding.SeverityTerm{Points: severity.Lowered, Reason: "indirect module that nothing imports"})
+	case m.reach.Verdict == finding.UnknownReach && m.pkg.Ecosystem == "Go":
+		// A module without an import is often only in go.mod for the selection of versions, or for
+		// the tests of a dependency.
+		out = append(out, finding.SeverityTerm{Points: severity.Lowered,
+			Reason: "the program does not import the affected package itself"})
 	}
 	return out
 }

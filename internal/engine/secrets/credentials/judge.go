@@ -63,7 +63,13 @@ func judgeSecret(text string, s *secret) bool {
 
 // judgePlace adds what the lines around a secret say about it.
 func judgePlace(text string, s *secret) {
-	if s.at == (span{}) || !credfile.IsExampleContext(text, s.at.start) {
+	if s.at == (span{}) {
+		return
+	}
+	if credfile.IsDevelopmentSection(text, s.at.start) {
+		s.addTerm(severity.Harmless, "section for development or tests")
+	}
+	if !credfile.IsExampleContext(text, s.at.start) {
 		return
 	}
 	points := example + 1

@@ -36,17 +36,37 @@ func IsExampleContext(text string, at int) bool {
 		strings.Contains(rest[:strings.IndexByte(rest+"\n", '\n')], "</code>") {
 		return true
 	}
-	indent := indentation(line)
+	return isEnclosedBy(text, at, exampleKeys.MatchString)
+}
+
+// developmentKeys are sections for development and tests: the environments of Rails, Symfony and
+// others, that are a key of their own.
+var developmentKeys = lazyregexp.New(`^\s*["']?(?:development|dev|test|testing|local|when@dev|when@test)["']?\s*:`)
+
+// IsDevelopmentSection reports whether the place belongs to a section for development or tests,
+// by the lines that enclose it.
+func IsDevelopmentSection(text string, at int) bool {
+	return isEnclosedBy(text, at, developmentKeys.MatchString)
+}
+
+// isEnclosedBy reports whether one of the lines above the place that are indented less, each less
+// than the one below it, matches.
+func isEnclosedBy(text string, at int, matches func(line string) bool) bool {
+	start := lineStart(text, at)
+	if at-start > longLine {
+		return false
+	}
+	indent := indentation(text[start:at])
 	for n := 0; n < contextLines && start > 0 && indent > 0; n++ {
 		end := start - 1
 		start = lineStart(text, end)
 		if end-start > longLine {
 			return false
 		}
-		line = text[start:end]
+		line := text[start:end]
 		if in := indentation(line); in < indent && in < len(line) {
 			indent = in
-			if exampleKeys.MatchString(line) {
+			if matches(line) {
 				return true
 			}
 		}

@@ -116,6 +116,59 @@ func isListOfWords(value string) bool {
 	return true
 }
 
+// identifierSigns stand between the parts of names, options and filters.
+const identifierSigns = "_-.:=/"
+
+// isIdentifier reports whether the value is the name of something, put together of three parts or
+// more: 0008_alter_user_username, MonthDateYear_TIME_12H, overlay=eof_action=pass:format=nv12. A part
+// is letters in words of three and more, or a number; a token mixes letters and digits.
+func isIdentifier(value string) bool {
+	if strings.Count(value, "=") == 1 && strings.HasSuffix(value, "=") {
+		return false // Base64
+	}
+	parts := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(identifierSigns, r) })
+	words := 0
+	for _, part := range parts {
+		stem := strings.TrimRight(part, "0123456789")
+		switch {
+		case len(part) > 16 || len(part)-len(stem) > 4:
+			return false
+		case stem == "" || len(part) <= 4 && isAlphanumeric(part) &&
+			(len(part) < 3 || strings.ContainsAny(part, "0123456789")):
+
+			continue // 0008, k8s, 12H
+		case strings.IndexFunc(stem, func(r rune) bool { return !isLatin(r) }) >= 0 || len(part)-len(stem) > 2 ||
+			!hasLongHumps(stem):
+			return false
+		}
+		words++
+	}
+	return len(parts) >= 3 && words >= 2
+}
+
+// hasLongHumps reports whether the parts of a name in camel case are words and no single letters, as
+// they are in a random text of both cases: three letters each, on average.
+func hasLongHumps(letters string) bool {
+	humps := 1
+	for i := 1; i < len(letters); i++ {
+		if isUpperCase(letters[i]) && !isUpperCase(letters[i-1]) {
+			humps++
+		}
+	}
+	return len(letters) >= 3*humps
+}
+
+// isUpperCase reports whether the byte is an upper-case letter of ASCII.
+func isUpperCase(b byte) bool { return 'A' <= b && b <= 'Z' }
+
+// isLatin reports whether the character is a letter of ASCII.
+func isLatin(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
+
+// isAlphanumeric reports whether the text is of letters and digits of ASCII.
+func isAlphanumeric(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return !isLatin(r) && (r < '0' || r > '9') }) < 0
+}
+
 // runs are what people type in the place of random characters.
 var runs = []string{"abcdefgh", "0123456789", "1234567890", "qwertyui", "zyxwvuts", "9876543210", "12345678",
 	"87654321", "a1b2c3d4", "1a2b3c4d", "deadbeef", "cafebabe", "fedcba98"}
@@ -179,7 +232,7 @@ func IsExampleValue(value string) bool { return IsRun(value) || IsPublished(valu
 
 // isWording reports whether the value is of words, or hides some in Base64.
 func isWording(value string) bool {
-	if isPlaceholder(value) || isPhrase(value) {
+	if isPlaceholder(value) || isPhrase(value) || isIdentifier(value) {
 		return true
 	}
 	plain, ok := decodeWords(value)

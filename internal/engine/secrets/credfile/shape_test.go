@@ -25,6 +25,22 @@ func TestIsPhrase(t *testing.T) {
 	}
 }
 
+// Names of migrations, formats and filters are no secrets; tokens with separators are.
+func TestIsIdentifier(t *testing.T) {
+	for value, want := range map[string]bool{
+		"0008_alter_user_username_max_length": true, "MonthDateYear_TIME_12H": true, "DDMMYYYY_DASH_TIME_12H": true,
+		"overlay_rkrga=eof_action=pass:repeatlast=0:format=nv12": true, "com.example.shop": true,
+		words("sk_live", "_4eC39HqLyjWDarjtT1zdp7dc"): false, words("ghp_a8Kd0s", "Jq2LmZx81Qw_rT5yU"): false,
+		words("xoxb-1234567", "89012-abcDEF123456"): false, words("q8Zk-2LwTv9-", "1mNcX4-s7Rb"): false,
+		words("aBcD-eFgH-", "iJkL-mNoP-qRsT"): false, "": false, "correct-horse": false, "a_b_c": false,
+		words("c2VjcmV0", "L3ZhbHVl="): false, "shallow": false,
+	} {
+		if got := isIdentifier(value); got != want {
+			t.Errorf("isIdentifier(%q) = %v, want %v", value, got, want)
+		}
+	}
+}
+
 func TestIsRun(t *testing.T) {
 	for value, want := range map[string]bool{
 		"abcdefghijklmnop": true, "0123456789abcdef0123456789abcdef": true, "TestTestTestTest": true,
@@ -125,6 +141,24 @@ func TestIsExampleContext(t *testing.T) {
 	} {
 		if got := IsExampleContext(text, strings.Index(text, "VALUE")); got != want {
 			t.Errorf("IsExampleContext(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+// Sections for development and tests enclose their lines; a key above on the same level does not.
+func TestIsDevelopmentSection(t *testing.T) {
+	for text, want := range map[string]bool{
+		"development:\n  secret_key_base: VALUE\n":                true,
+		"production:\n  a: b\ntest:\n  database:\n    p: VALUE\n": true,
+		"when@test:\n  framework:\n    secret: VALUE\n":           true,
+		"{\n  \"test\": {\n    \"secret\": \"VALUE\"\n  }\n}\n":   true,
+		"development:\n  a: b\nproduction:\n  p: VALUE\n":         false,
+		"development: VALUE\n":                                    false,
+		"testament:\n  p: VALUE\n":                                false,
+		"VALUE":                                                   false,
+	} {
+		if got := IsDevelopmentSection(text, strings.Index(text, "VALUE")); got != want {
+			t.Errorf("IsDevelopmentSection(%q) = %v, want %v", text, got, want)
 		}
 	}
 }

@@ -174,7 +174,7 @@ var classes = []class{
 		impact: finding.Medium, confidence: finding.MediumConfidence,
 		rules: []string{"kubernetes/rbac-wildcard-in-rule",
 			"*/*cluster-admin-role-binding-with-super-user-permissions"}},
-	{reason: "a right over secrets that operators and dashboards have by design", impact: finding.Low,
+	{reason: "a right over secrets that operators and dashboards have by design", checklist: true, impact: finding.Low,
 		confidence: finding.MediumConfidence,
 		rules: []string{"*/*rbac-roles-with-read-secrets-permissions", "*/*service-account-allows-access-secrets",
 			"*/*rbac-roles-with-portforwarding-permissions"}},
@@ -197,7 +197,8 @@ var classes = []class{
 			"kubernetes/kubelet-hostname-override-*", "kubernetes/profiling-*", "kubernetes/request-timeout-*",
 			"kubernetes/event-rate-limit-*", "kubernetes/always-pull-images-*", "kubernetes/kubelet-streaming-*"}},
 
-	{reason: "an API without authentication", impact: finding.Medium,
+	{reason: "authentication of an API, which the analysis of APIs reports by operation", checklist: true,
+		impact: finding.Low,
 		rules: []string{
 			"openapi/general-no-global-and-operation-security-defined",
 			"openapi/general-global-security-field-undefined",
@@ -213,7 +214,7 @@ var classes = []class{
 			"openapi/2-0-schemes-uses-http-copy",
 			"openapi/3-0-global-server-uses-http", "openapi/3-0-path-server-uses-http",
 			"openapi/3-0-cleartext-credentials-with-basic-auth-for-operation", "openapi/*-implicit-flow*",
-			"openapi/*-password-flow", "openapi/*using-basic-auth*", "openapi/*-api-key-exposed-*",
+			"openapi/*-password-flow", "openapi/*using-basic-auth*",
 		}},
 	{reason: "the form of an API's description, which the analysis of APIs reports too", checklist: true,
 		impact: finding.Low, rules: []string{"openapi/*"}},
