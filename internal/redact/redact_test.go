@@ -192,7 +192,7 @@ func TestCopy(t *testing.T) {
 				kept++
 				switch name {
 				case "ruleId", "analyzer", "place", "flaw", "same", "id", "in", "origin", "method",
-					"severity", "confidence", "analysis", "kind", "validity", "outcome", "scope", "status",
+					"severity", "impact", "profile", "confidence", "analysis", "kind", "validity", "outcome", "scope", "status",
 					"justification", "syntax", "verdict":
 				default:
 					t.Errorf("%T: %s is %q", m, name, text)

@@ -289,6 +289,9 @@ func TestTakeShutsOutTheFormerWorker(t *testing.T) {
 		}
 		if p, err := db.RunProject(t.Context(), sc); err != nil || !slices.Equal(p.Languages, []string{"Go"}) {
 			t.Errorf("the project's languages: %v, %v", p.Languages, err)
+		} else if p.Settings.FindingProfile != finding.DefaultProfile {
+			// The stored text is of a version that did not know the setting.
+			t.Errorf("the project has the profile %q, want the default", p.Settings.FindingProfile)
 		}
 		if l, err := db.Leases(t.Context()); err != nil || len(l) != 0 {
 			t.Errorf("leases are left: %v, %v", l, err)

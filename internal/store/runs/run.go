@@ -94,6 +94,7 @@ func (db *Store) RunProject(ctx context.Context, sc tenant.Scope) (project.Proje
 	if err != nil {
 		return p, db.Classify(sqldb.NotFound(err, "project"))
 	}
+	p.Settings = project.DefaultSettings(nil) // what the stored text does not know yet
 	if err := json.Unmarshal([]byte(settings), &p.Settings); err != nil {
 		return p, fmt.Errorf("project %s: settings: %w", p.ID, err)
 	}

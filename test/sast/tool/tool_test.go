@@ -75,7 +75,7 @@ func TestScanFails(t *testing.T) {
 		"refuse no such rule": "exit code 3: no such rule",
 		"say no JSON":         "decode report",
 		`say {"rules":[{"id":"r","cwe":["eighty"]}]}`: "rule r",
-		"arguments": "scan dir --format json --fail-on none --parallel 2 --analyses sast",
+		"arguments": "scan dir --format json --fail-on none --profile all --parallel 2 --analyses sast",
 	} {
 		_, err := Merlon{Binary: self(t, part), Timeout: time.Minute}.Scan(context.Background(), "dir", "--parallel",
 			"2")
@@ -87,7 +87,7 @@ func TestScanFails(t *testing.T) {
 
 func TestMatchRunsTheRulesOnly(t *testing.T) {
 	_, err := Merlon{Binary: self(t, "arguments"), Timeout: time.Minute}.Match(context.Background(), "a.go", "r.yaml")
-	if want := "scan a.go --format json --fail-on none --rules r.yaml --only-rules"; err == nil ||
+	if want := "scan a.go --format json --fail-on none --profile all --rules r.yaml --only-rules"; err == nil ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("error %v", err)
 	}

@@ -87,10 +87,10 @@ func TestEntries(t *testing.T) {
 		shows      string
 		flawed     bool
 		found      int
-		confidence finding.Confidence // of the finding; empty: that of the rule
+		confidence finding.Confidence // of the finding
 		untried    bool
 	}{
-		"flawed, seen at sign-in":       {"/login", true, 1, "", false},
+		"flawed, seen at sign-in":       {"/login", true, 1, finding.HighConfidence, false},
 		"flawed, seen at registration":  {"/register", true, 1, finding.MediumConfidence, false},
 		"flawed, seen nowhere":          {"", true, 0, "", true},
 		"sound, seen at sign-in":        {"/login", false, 0, "", false},
