@@ -107,9 +107,9 @@ func isFolderOf(c Context, folder, base string) bool {
 		// Folders of this name also hold API descriptions, which are no tests.
 		return !isDataFile(base)
 	case c == Test:
-		// MyApp.Tests and MyApp.IntegrationTests of .NET, foo-tests of Maven and npm.
-		return hasWordSuffix(folder, "test") || hasWordSuffix(folder, "tests") || strings.HasSuffix(folder, "tests") &&
-			strings.Contains(folder, ".")
+		// MyApp.Tests and MyApp.IntegrationTests of .NET, foo-tests of Maven and npm, test-infra.
+		return strings.HasPrefix(folder, "test-") || hasWordSuffix(folder, "test") || hasWordSuffix(folder, "tests") ||
+			strings.HasSuffix(folder, "tests") && strings.Contains(folder, ".")
 	case c == Example:
 		return hasWordSuffix(folder, "example") || hasWordSuffix(folder, "examples") || hasWordSuffix(folder, "demo")
 	}

@@ -10,7 +10,7 @@ func TestContextOf(t *testing.T) {
 	for path, want := range map[string]Context{
 		"src/main/java/A.java": Production, "src/test/java/A.java": Test, "internal/store/store_test.go": Test,
 		"pkg/test_x.py": Test, "web/app.spec.ts": Test, "web/__tests__/a.js": Test, "MyShop.Tests/A.cs": Test,
-		"shop-tests/a.rb": Test, "src/androidTest/A.kt": Test, "test_resources/key.pem": Test, "web/.snapshots/a.json": Test, "conftest.py": Test, "test-data/key.pem": Test,
+		"shop-tests/a.rb": Test, "test-infra/Dockerfile": Test, "src/androidTest/A.kt": Test, "test_resources/key.pem": Test, "web/.snapshots/a.json": Test, "conftest.py": Test, "test-data/key.pem": Test,
 		"spec/models/user_spec.rb": Test, "spec/support/a.rb": Test, "e2e/docker-compose.yml": Test,
 		"contest/a.go": Production, "src/latest.go": Production, "Testing.java": Production, "test.go": Production,
 		"my-test-runner/main.go": Production, "latest-tests.d/x": Production,

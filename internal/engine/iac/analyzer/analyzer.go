@@ -103,7 +103,11 @@ func analyzeTree(p *scan.ProjectPass, ask queryLibrary) error {
 			all = append(all, told{f.Rule, f.Finding, f.Address})
 		}
 	}
+	published := isModuleLibrary(p.Files)
 	for _, t := range gather(merge(all)) {
+		if published && isTerraform(t.finding.Location.Path) {
+			t.finding.Terms = append(slices.Clip(t.finding.Terms), publishedModule)
+		}
 		p.Report(t.rule, t.finding)
 	}
 	return p.Context.Err()

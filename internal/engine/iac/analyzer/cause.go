@@ -21,6 +21,9 @@ import (
 // containers from the same repositories: replicas, arguments and versions differ between variants. Of
 // other objects all is compared except for their metadata and the namespaces of subjects.
 func causeOf(f kics.Flaw) string {
+	if f.Rule != nil && nameOf(f) == "mutable-image" {
+		return "versions of images" // one convention for all files
+	}
 	if f.Document == nil || f.Document.Platform != document.Kubernetes {
 		return ""
 	}

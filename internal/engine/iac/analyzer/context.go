@@ -8,6 +8,7 @@ import (
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/kics"
 	"merlon/internal/finding"
+	"merlon/internal/scan"
 )
 
 // This file knows what makes a flaw weigh less at its place. The driver knows tests, examples and
@@ -28,6 +29,8 @@ var buildImage = regexp.MustCompile(`(?i)(^|[._/-])(build|builder|ci|compile|cov
 func termsOf(f kics.Flaw) []finding.SeverityTerm {
 	switch {
 	case f.Document == nil:
+	case f.Document.Platform == document.Dockerfile && isBuildImage(f) && buildsAsRoot[nameOf(f)]:
+		return []finding.SeverityTerm{{Points: meant, Reason: "image for builds or tests"}}
 	case f.Document.Platform == document.Dockerfile && isBuildImage(f):
 		return []finding.SeverityTerm{{Points: lowered, Reason: "image for builds or tests"}}
 	case f.Document.Platform == document.Kubernetes && f.Document.Root["kind"] == "DaemonSet" &&
@@ -46,8 +49,38 @@ func termsOf(f kics.Flaw) []finding.SeverityTerm {
 	return nil
 }
 
+// publishedModule is the term of flaws in Terraform modules that the tree only publishes: the
+// arguments of whoever calls them decide, and the defaults are documented.
+var publishedModule = finding.SeverityTerm{Points: meant, Reason: "published module, whose callers decide"}
+
+// isModuleLibrary reports whether the tree publishes Terraform modules, in the structure that the
+// registry asks for (https://developer.hashicorp.com/terraform/language/modules/develop/structure):
+// a module at the root with variables and outputs, and examples that call it.
+func isModuleLibrary(files []scan.File) bool {
+	var variables, outputs, examples bool
+	for _, f := range files {
+		switch {
+		case f.Path == "variables.tf":
+			variables = true
+		case f.Path == "outputs.tf":
+			outputs = true
+		case strings.HasPrefix(f.Path, "examples/") && isTerraform(f.Path):
+			examples = true
+		}
+	}
+	return variables && outputs && examples
+}
+
+// isTerraform reports whether the file is Terraform code.
+func isTerraform(name string) bool {
+	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tf.json")
+}
+
 // nameOf returns the last part of the rule's id.
 func nameOf(f kics.Flaw) string { return path.Base(f.Rule.ID) }
+
+// buildsAsRoot are rules about the user of an image. Builds install packages, and leave nothing running.
+var buildsAsRoot = map[string]bool{"missing-user-instruction": true, "last-user-is-root": true}
 
 // needsHost are rules about rights over the host, which an agent of the node has to have, with what
 // that changes: drivers and log collectors mount folders and share namespaces, while a privileged
@@ -70,7 +103,7 @@ func lacksOnlySeccomp(fragment string) bool {
 func isBuildImage(f kics.Flaw) bool {
 	folder, base := path.Split(f.Path)
 	if buildImage.MatchString(strings.TrimSuffix(strings.ToLower(base), "dockerfile")) ||
-		buildImage.MatchString(path.Base(folder)) {
+		buildImage.MatchString(folder) {
 		return true
 	}
 	stages := lastStage.FindAllSubmatch(f.Document.Text, -1)

@@ -6,6 +6,7 @@ import (
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/kics"
 	"merlon/internal/finding"
+	"merlon/internal/scan"
 )
 
 // TestTerms lowers flaws of build images, agents of nodes and modules of a registry.
@@ -23,6 +24,10 @@ func TestTerms(t *testing.T) {
 		f.Fragment = fragment
 		return f
 	}
+	flawed := func(rule string, f kics.Flaw) kics.Flaw {
+		f.Rule = &finding.Rule{ID: "iac/" + rule}
+		return f
+	}
 	module := func(key, actual string) kics.Flaw {
 		return kics.Flaw{Rule: &finding.Rule{ID: "iac/terraform/x"}, Key: key, Actual: actual,
 			Document: &document.Document{Platform: document.Terraform}}
@@ -34,10 +39,13 @@ func TestTerms(t *testing.T) {
 	}{
 		{"an image", image("docker/Dockerfile", "FROM node AS build\nFROM node\n"), 0},
 		{"a release stage", image("Dockerfile", "FROM node AS build\nFROM node AS release\n"), 0},
-		{"a name for builds", image("docker/builder-go.dockerfile", "FROM go\n"), lowered},
-		{"a suffix for builds", image("Dockerfile.tilt", "FROM go\n"), lowered},
-		{"a folder for builds", image("scripts/tooling/Dockerfile", "FROM go\n"), lowered},
-		{"a last stage for builds", image("Dockerfile", "FROM go AS base\nFROM base AS dev-tools\n"), lowered},
+		{"a name for builds", image("docker/builder-go.dockerfile", "FROM go\n"), meant},
+		{"a suffix for builds", image("Dockerfile.tilt", "FROM go\n"), meant},
+		{"a folder for builds", image("scripts/tooling/Dockerfile", "FROM go\n"), meant},
+		{"a folder above", image("test-infra/vagrant-docker/Dockerfile", "FROM debian\n"), meant},
+		{"another flaw of a build image", flawed("dockerfile/remote-script-run", image("docker/builder.dockerfile", "FROM a\n")),
+			lowered},
+		{"a last stage for builds", image("Dockerfile", "FROM go AS base\nFROM base AS dev-tools\n"), meant},
 		{"a word that begins like one", image("Dockerfile.citus", "FROM a AS testimony\n"), 0},
 		{"an agent of the node", object("container-is-privileged", "DaemonSet"), lowered},
 		{"a driver that mounts the host", object("non-kube-system-pod-with-host-mount", "DaemonSet"), meant},
@@ -56,6 +64,29 @@ func TestTerms(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %d points, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// TestModuleLibrary tells trees that publish modules from those that deploy them.
+func TestModuleLibrary(t *testing.T) {
+	for name, c := range map[string]struct {
+		files []string
+		want  bool
+	}{
+		"a library":          {[]string{"examples/simple/main.tf", "main.tf", "outputs.tf", "variables.tf"}, true},
+		"a deployment":       {[]string{"main.tf", "outputs.tf", "variables.tf"}, false},
+		"examples only":      {[]string{"examples/simple/main.tf"}, false},
+		"examples of others": {[]string{"examples/app.py", "main.tf", "outputs.tf", "variables.tf"}, false},
+		"modules of a deployment": {[]string{"live/main.tf", "modules/a/outputs.tf", "modules/a/variables.tf"},
+			false},
+	} {
+		var files []scan.File
+		for _, path := range c.files {
+			files = append(files, scan.File{Path: path})
+		}
+		if got := isModuleLibrary(files); got != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func judgePlace(text string, s *secret) {
 		return
 	}
 	if credfile.IsDevelopmentSection(text, s.at.start) {
-		s.addTerm(severity.Harmless, "section for development or tests")
+		s.addTerm(example+1, "section for development or tests")
 	}
 	if !credfile.IsExampleContext(text, s.at.start) {
 		return

@@ -41,7 +41,7 @@ func TestJudgeSecret(t *testing.T) {
 		mixed("ABCDEF0123456789", 10) + "/"
 	for _, c := range []struct{ what, text, want string }{
 		{"a token of a platform", `t = "` + github + `"`, "github-pat:4"},
-		{"a token of a section for tests", "test:\n  t: " + github, "github-pat:2"},
+		{"a token of a section for tests", "test:\n  t: " + github, "github-pat:1"},
 		{"a placeholder of its form", `t = "ghp_` + `your_` + strings.Repeat("a1", 20)[:31] + `"`, ""},
 		{"a token with a run", `t = "glwt-` + `abcdefgh` + mixed(letters, 20) + `"`, "gitlab-workspace-token:0"},
 		{"a usable token", `t = "` + jwt(`{"iss":"https://id.corp.net","sub":"user-77","exp":4102444800}`) + `"`,

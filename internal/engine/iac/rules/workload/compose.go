@@ -14,6 +14,7 @@ import (
 func compose() []check {
 	return []check{
 		{texts.Get("compose/mutable-image-with-host-access"), mutablePrivilegedImages},
+		{texts.Get("compose/mutable-image"), mutableImages},
 		{texts.Get("compose/database-connection-without-tls"), cleartextDatabases},
 		{texts.Get("compose/anonymous-administrator"), anonymousAdministrators},
 	}
@@ -78,20 +79,44 @@ var movingTag = lazyregexp.New(`^(?i)(latest|main|master|edge|nightly|dev|develo
 // host: whoever can push the tag controls the host with the next pull.
 func mutablePrivilegedImages(l *look) {
 	for _, s := range l.listServices() {
-		image := s.valueAt("image")
-		name := image.textValue()
-		if name == "" || strings.ContainsAny(name, "$@") { // a variable or a digest
-			continue
-		}
-		_, tag, tagged := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":")
-		if tagged && !movingTag.MatchString(tag) {
-			continue
-		}
-		if access := hostAccess(s); access != "" {
-			l.report(image, "the image "+name+" has no fixed version, and the service "+access,
+		if access := hostAccess(s); access != "" && hasMutableImage(s) {
+			image := s.valueAt("image")
+			l.report(image, "the image "+image.textValue()+" has no fixed version, and the service "+access,
 				"the image is pinned by a version or a digest")
 		}
 	}
+}
+
+// mutableImages reports the images of a file that have no fixed version, once, because one
+// convention fixes them all. Those of services that control the host have a rule of their own.
+func mutableImages(l *look) {
+	var names []string
+	var first spot
+	for _, s := range l.listServices() {
+		if !hasMutableImage(s) || hostAccess(s) != "" {
+			continue
+		}
+		image := s.valueAt("image")
+		if len(names) == 0 {
+			first = image
+		}
+		names = append(names, image.textValue())
+	}
+	if len(names) > 0 {
+		l.report(first, "without a fixed version: "+strings.Join(names, ", "),
+			"images are pinned by a version or a digest")
+	}
+}
+
+// hasMutableImage reports whether the service pulls an image whose tag moves. An image that the
+// file itself builds is not pulled, and a variable may hold a version.
+func hasMutableImage(s spot) bool {
+	name := s.valueAt("image").textValue()
+	if name == "" || strings.ContainsAny(name, "$@") || s.valueAt("build").isPresent() {
+		return false
+	}
+	_, tag, tagged := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":")
+	return !tagged || movingTag.MatchString(tag)
 }
 
 // hostAccess says how the service controls the host, or returns "".
