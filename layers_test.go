@@ -196,7 +196,8 @@ var mayImport = map[string]string{
 	iac + "rules/calibration": "internal/finding",
 	iac + "rules/cloud":       "internal/finding internal/scan " + iac + "rules/calibration " + iac + "terraform",
 	iac + "rules/workload":    "internal/finding " + iac + "document " + iac + "kics " + iac + "rules/calibration",
-	iac + "analyzer": "internal/errs internal/finding internal/scan " + formats + iac + "kics " + iac +
+	iac + "analyzer": "internal/errs internal/finding internal/scan internal/severity " +
+		formats + iac + "kics " + iac +
 		"normalize " + iac + "remedy " + iac + "rules/cloud " + iac + "rules/workload",
 
 	"internal/engine/cicd": "internal/document internal/errs internal/finding internal/scan internal/severity " +

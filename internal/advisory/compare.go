@@ -153,7 +153,7 @@ func (c *comparer) isAffected(a *affected, version string) (rangeHit, error) {
 func (c *comparer) listedHit(a *affected, version string) rangeHit {
 	for _, events := range a.ranges {
 		if h, err := c.inRange(events, version); err == nil && h.affected {
-			h.open = false // somebody looked at the version and listed it
+			h.open = false // the record lists the version
 			return h
 		}
 	}

@@ -187,7 +187,7 @@ func addSymbols(list, more []finding.Symbols) []finding.Symbols {
 // mergeRecords makes one advisory of the records of a vulnerability.
 func mergeRecords(records []details) *finding.Advisory {
 	// The best source comes first: the first non-empty text of the sorted records is used. A
-	// record that does not affect the version tells of another flaw.
+	// record that does not affect the version describes another vulnerability.
 	slices.SortStableFunc(records, func(a, b details) int {
 		return cmp.Or(boolToInt(b.hit)-boolToInt(a.hit), cmp.Compare(rankSource(a.id), rankSource(b.id)),
 			compareNames(a.id, b.id))

@@ -9,7 +9,7 @@ import (
 	"merlon/internal/lazyregexp"
 )
 
-// This file estimates the severity of an advisory that nobody scored. Each class of weaknesses
+// This file estimates the severity of an advisory without a score. Each class of weaknesses
 // has a base vector of CVSS 3.1 that is typical of scored records of the class, with the metrics
 // of a library whose input comes over a network. docs/advisories.md has the table. An
 // estimate is marked as such (finding.Advisory.Estimated) and never replaces a score.
@@ -24,7 +24,7 @@ type weaknessClass struct {
 
 // weaknessClasses are ordered by score, the worst first: of several weaknesses of a record the
 // first class decides. The vectors stand near the medians of some 2,800 scored records of each
-// class by their summaries. None scores critical: to stop work takes somebody's judgement.
+// class by their summaries. None is critical: an estimate is no reason to stop other work.
 var weaknessClasses = []weaknessClass{
 	{"code execution", "CVSS:3.1/AV:N/AC:L/PR:N/UI:R/S:U/C:H/I:H/A:H",
 		[]string{"CWE-77", "CWE-78", "CWE-88", "CWE-94", "CWE-95", "CWE-96", "CWE-98", "CWE-502", "CWE-506", "CWE-912",

@@ -157,7 +157,7 @@ func TestFixCode(t *testing.T) {
 	}
 }
 
-// A file that became a link, or that somebody changed, after it was analyzed stays as it is.
+// A file that was changed or replaced by a link after the analysis is not written.
 func TestWriteFilesRefuses(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("text"), 0o600); err != nil {

@@ -75,7 +75,7 @@ type Advisory struct {
 	CVSS        float64             `json:"cvss"` // 0 when no vector can be scored
 	CVSSVersion string              `json:"cvssVersion,omitempty"`
 	CVSSVector  string              `json:"cvssVector,omitempty"`
-	// Estimated says that nobody scored the vulnerability: severity and vector are typical of
+	// Estimated says that the vulnerability has no score: severity and vector are typical of
 	// its weakness.
 	Estimated bool `json:"estimated,omitempty"`
 

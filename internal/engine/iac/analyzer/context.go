@@ -9,6 +9,7 @@ import (
 	"merlon/internal/engine/iac/kics"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
+	"merlon/internal/severity"
 )
 
 // This file knows what makes a flaw weigh less at its place. The driver knows tests, examples and
@@ -16,9 +17,12 @@ import (
 
 // Points of the severity model for contexts of infrastructure.
 const (
-	lowered = -1 // it runs, but not in production, or with rights that its purpose needs
-	meant   = -2 // the purpose of the object needs it
-	hidden  = -3 // nobody knows whether it is a flaw: for audits only
+	// It runs, but not in production, or with rights that its purpose needs.
+	lowered = severity.Lowered
+	// The purpose of the object needs it.
+	meant = severity.Harmless
+	// Whether it is a flaw is unknown: for audits only.
+	hidden = severity.Harmless + severity.Lowered
 )
 
 // buildImage matches names of Dockerfiles, and of last stages, whose images build or test software.

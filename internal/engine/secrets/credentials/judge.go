@@ -199,7 +199,7 @@ func isTemplate(path string) bool {
 	}
 	for _, folder := range strings.Split(dir, "/") {
 		switch folder {
-		case "fake", "fakes", "stub", "stubs", "dummy", "test_resources", "test-resources":
+		case "fake", "fakes", "stub", "stubs", "dummy":
 			return true
 		}
 	}
